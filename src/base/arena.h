@@ -1,0 +1,63 @@
+/* arena.h: the memory of one request.
+ *
+ * Allocation moves a pointer; nothing is freed until all of it is. Out of
+ * memory ends the process: a command is a transaction, so nothing is left half
+ * done and no caller has a path for it. Does not know who uses it. */
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
+
+#include "base/str.h"
+
+struct arena {
+    char *next, *end;           /* the free part of the newest block */
+    struct arena_block *newest; /* blocks, newest first; the first one lives in a reset */
+    struct arena_hook *hooks;   /* what to call at release, last registered first */
+    size_t bytes;               /* in all blocks */
+};
+
+struct arena *arena_new(void);
+void arena_free(struct arena *a);
+
+/* Everything allocated is gone, the hooks are run, and one block is kept, so that an arena used
+ * again and again stops asking malloc. */
+void arena_reset(struct arena *a);
+
+void *arena_alloc_slow(struct arena *a, size_t size);
+
+/* Memory aligned for any type, not cleared. Never NULL. */
+static inline void *arena_alloc(struct arena *a, size_t size)
+{
+    size = size ? (size + 15) & ~(size_t)15 : 16;
+    if (size > (size_t)(a->end - a->next))
+        return arena_alloc_slow(a, size);
+    void *p = a->next;
+    a->next += size;
+    return p;
+}
+
+static inline void *arena_zero(struct arena *a, size_t size)
+{
+    return memset(arena_alloc(a, size), 0, size);
+}
+
+#define ARENA_NEW(a, type) ((type *)arena_zero((a), sizeof(type)))
+#define ARENA_ARRAY(a, type, n) ((type *)arena_array((a), (n), sizeof(type)))
+
+/* n elements, not cleared; an overflowing product ends the process. */
+void *arena_array(struct arena *a, size_t n, size_t size);
+
+/* Makes an allocation larger, in place where it was the last one. */
+void *arena_grow(struct arena *a, void *old, size_t old_size, size_t new_size);
+
+/* A copy of the bytes, followed by a NUL. */
+str arena_copy(struct arena *a, str s);
+str arena_printf(struct arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Calls fn(thing) when the arena is reset or freed: for references that a request holds. */
+void arena_on_release(struct arena *a, void (*fn)(void *), void *thing);
+
+/* malloc and realloc that end the process instead of returning NULL. */
+void *mem_alloc(size_t size);
+void *mem_grow(void *old, size_t size);
+
+#endif

@@ -1,0 +1,55 @@
+/* err.c: making errors. */
+#include "base/err.h"
+
+#include <assert.h>
+
+#include "base/arena.h"
+
+static const struct error_look looks[ERROR_KIND_COUNT] = {
+#define ERROR_LOOK(name_, http_, rpc_, exit_, title_) \
+    [ERR_##name_] = { .name = #name_, .title = title_, .http = http_, .rpc = rpc_, .exit = exit_ },
+    ERROR_KINDS(ERROR_LOOK)
+#undef ERROR_LOOK
+};
+
+const struct error_look *error_look(enum error_kind kind)
+{
+    assert(kind < ERROR_KIND_COUNT);
+    return &looks[kind];
+}
+
+static err error_make(struct arena *a, enum error_kind kind, str message, str members)
+{
+    struct error *e = arena_alloc(a, sizeof *e);
+    *e = (struct error){ kind, message, members };
+    return e;
+}
+
+err err_new(struct arena *a, enum error_kind kind, const char *format, ...)
+{
+    struct buf message = buf_in(a);
+    va_list args;
+
+    va_start(args, format);
+    buf_vprintf(&message, format, args);
+    va_end(args);
+    return error_make(a, kind, buf_str(&message), STR(""));
+}
+
+err err_with(struct arena *a, err e, str members)
+{
+    return error_make(a, e->kind, e->message, members);
+}
+
+err err_within(struct arena *a, err e, const char *format, ...)
+{
+    struct buf message = buf_in(a);
+    va_list args;
+
+    va_start(args, format);
+    buf_vprintf(&message, format, args);
+    va_end(args);
+    buf_add(&message, STR(": "));
+    buf_add(&message, e->message);
+    return error_make(a, e->kind, buf_str(&message), e->members);
+}

@@ -1,0 +1,149 @@
+/* str.c: what is too long to stand in str.h. */
+#include "base/str.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/arena.h"
+
+int str_compare(str a, str b)
+{
+    size_t common = a.len < b.len ? a.len : b.len;
+    int order = common ? memcmp(a.at, b.at, common) : 0;
+
+    if (order)
+        return order;
+    return (a.len > b.len) - (a.len < b.len);
+}
+
+bool str_starts(str s, str prefix)
+{
+    return s.len >= prefix.len && str_eq((str){ s.at, prefix.len }, prefix);
+}
+
+bool str_ends(str s, str suffix)
+{
+    return s.len >= suffix.len && str_eq((str){ s.at + s.len - suffix.len, suffix.len }, suffix);
+}
+
+size_t str_find(str s, char c)
+{
+    const char *found = s.len ? memchr(s.at, c, s.len) : NULL;
+    return found ? (size_t)(found - s.at) : s.len;
+}
+
+bool str_cut(str s, char sep, str *before, str *after)
+{
+    size_t at = str_find(s, sep);
+
+    *before = str_slice(s, 0, at);
+    *after = str_slice(s, at + 1, s.len);
+    return at < s.len;
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+str str_trim(str s)
+{
+    while (s.len && is_space(s.at[0]))
+        s = str_slice(s, 1, s.len);
+    while (s.len && is_space(s.at[s.len - 1]))
+        s.len--;
+    return s;
+}
+
+bool str_to_int(str s, int64_t *out)
+{
+    bool minus = s.len > 0 && s.at[0] == '-';
+    int64_t value = 0;
+
+    if (s.len == minus)
+        return false;
+    for (size_t i = minus; i < s.len; i++) {
+        unsigned digit = (unsigned char)s.at[i] - '0';
+        /* Counted downwards, because the lowest integer has no positive twin. */
+        if (digit > 9 || __builtin_mul_overflow(value, 10, &value) ||
+            __builtin_sub_overflow(value, (int64_t)digit, &value))
+            return false;
+    }
+    if (!minus && __builtin_sub_overflow((int64_t)0, value, &value))
+        return false;
+    *out = value;
+    return true;
+}
+
+enum { DISTANCE_TEXT_MAX = 64 };
+
+static unsigned least(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+unsigned str_distance(str a, str b, unsigned most)
+{
+    unsigned rows[3][DISTANCE_TEXT_MAX + 1];
+    unsigned *before = rows[0], *last = rows[1], *row = rows[2];
+
+    if (a.len > DISTANCE_TEXT_MAX || b.len > DISTANCE_TEXT_MAX)
+        return str_eq(a, b) ? 0 : most + 1;
+
+    for (unsigned j = 0; j <= b.len; j++)
+        last[j] = j;
+    for (size_t i = 1; i <= a.len; i++) {
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= b.len; j++) {
+            unsigned change = last[j - 1] + (a.at[i - 1] != b.at[j - 1]);
+            row[j] = least(change, least(last[j], row[j - 1]) + 1);
+            if (i > 1 && j > 1 && a.at[i - 1] == b.at[j - 2] && a.at[i - 2] == b.at[j - 1])
+                row[j] = least(row[j], before[j - 2] + 1);
+        }
+        unsigned *oldest = before;
+        before = last;
+        last = row;
+        row = oldest;
+    }
+    return least(last[b.len], most + 1);
+}
+
+char *buf_reserve(struct buf *b, size_t n)
+{
+    if (n > b->room - b->len) {
+        size_t room = b->room ? b->room * 2 : 256;
+        while (room < b->len + n)
+            room *= 2;
+        b->at = arena_grow(b->arena, b->at, b->room, room);
+        b->room = room;
+    }
+    return b->at + b->len;
+}
+
+void buf_vprintf(struct buf *b, const char *format, va_list args)
+{
+    va_list again;
+
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, format, args);
+    assert(n >= 0);
+    vsnprintf(buf_reserve(b, (size_t)n + 1), (size_t)n + 1, format, again);
+    b->len += (size_t)n;
+    va_end(again);
+}
+
+void buf_printf(struct buf *b, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    buf_vprintf(b, format, args);
+    va_end(args);
+}
+
+str buf_str(struct buf *b)
+{
+    *buf_reserve(b, 1) = '\0';
+    return (str){ b->at, b->len };
+}

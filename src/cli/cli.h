@@ -1,0 +1,172 @@
+/* cli.h: what the commands of the command line share.
+ *
+ * A verb is an entry in a table: its help, its options, its completions and its
+ * dispatch all come from there. A verb's function gets a struct cli that holds
+ * the arguments, writes to standard output through it, and returns an error that
+ * is printed, and turned into the exit code, in one place. */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include "json/json.h"
+#include "json/patch.h"
+
+#ifndef BATON_VERSION
+#define BATON_VERSION "0.1.0"
+#endif
+
+/* JSON, or nearly, as a text without escapes. Not to be wrapped in another macro. */
+#define JSON(...) #__VA_ARGS__
+
+struct cli;
+
+/* Tables of options and of verbs end with an entry without a name. */
+struct option {
+    const char *name;  /* "--max" */
+    char letter;       /* 'q' also means -q; 0: none */
+    const char *value; /* what stands for the value in help; NULL: a flag */
+    const char *help;
+};
+
+struct verb {
+    const char *name;
+    const char *args; /* as help shows them: "SCHEMA DOC..." */
+    int args_min;
+    int args_max;                 /* ARGS_MANY: no limit */
+    const char *summary;          /* one line, no full stop */
+    const char *example;          /* arguments of a typical call */
+    const char *details;          /* paragraphs for --help, or NULL */
+    const struct option *options; /* NULL: none but --help */
+    const struct verb *verbs;     /* when it only leads to others */
+    err (*run)(struct cli *c);    /* of a verb with verbs: when it is called without any */
+};
+
+#define ARGS_MANY 0x7fffffff
+
+struct option_given {
+    const struct option *option;
+    const char *value;
+};
+
+struct cli {
+    struct arena *arena;     /* lives as long as the command */
+    const struct verb *root; /* the program itself, for help and completions */
+    const struct verb *verb; /* the one that runs */
+    str called;              /* how it was called: "baton json check" */
+    const char **args;
+    int arg_count;
+    struct option_given *options;
+    int option_count;
+    bool json;       /* --json: compact results, errors as JSON */
+    bool terminal;   /* standard output is one */
+    bool coloured;   /* standard output wants colours */
+    bool stdin_used; /* standard input can be read only once */
+    int write_error; /* errno of the first write that failed */
+    int exit;        /* the exit code when no error is returned */
+};
+
+/* ---- verb.c ---- */
+
+/* The whole program: finds the verb, reads its options, runs it; gives the exit code. */
+int cli_main(const struct verb *root, int argc, char **argv);
+
+const struct verb *verb_find(const struct verb *verbs, str name);
+
+/* The text of --help. `called` is the verb with everything before it: "baton json". */
+void verb_help(struct buf *out, const struct verb *v, str called);
+
+/* INVALID: there is no command `name` below `v`; names the nearest that there is. */
+err verb_unknown(struct cli *c, const struct verb *v, str called, const char *name);
+
+/* Whether a flag was given, and the value of an option or NULL. The option must be in the verb's
+ * table; of an option given twice the last counts. */
+bool cli_flag(const struct cli *c, const char *name);
+const char *cli_value(const struct cli *c, const char *name);
+
+/* Finds the nearest of the names that are tried, for "did you mean". */
+struct guess {
+    str wanted;
+    const char *name;
+    unsigned distance;
+};
+
+void guess_try(struct guess *g, const char *name);
+
+/* "; did you mean 'check'?", or "." when no name was near. */
+str guess_hint(struct arena *a, const struct guess *g);
+
+/* ---- term.c ---- */
+
+enum paint { PAINT_PLAIN, PAINT_ERROR, PAINT_GOOD, PAINT_KEY, PAINT_STRING, PAINT_DIM };
+
+/* Whether what is written to the descriptor should be coloured: a terminal that can, or
+ * CLICOLOR_FORCE, and no NO_COLOR. */
+bool term_coloured(int fd);
+
+/* Appends text from outside, in a colour unless PAINT_PLAIN, its control characters escaped: a
+ * document must not be able to drive the reader's terminal. */
+void term_put(struct buf *out, enum paint paint, str text);
+
+/* The text itself where it is UTF-8, else with what is not replaced: for names of files in JSON. */
+str term_utf8(struct arena *a, str text);
+
+/* Colours printed JSON without changing anything else. */
+void term_put_json(struct buf *out, str printed);
+
+/* A whole file, or standard input for "-", in the arena. NOT_FOUND, FORBIDDEN, INVALID. */
+err cli_read(struct cli *c, struct arena *a, const char *path, str *out);
+
+/* How messages call it: the path, or "standard input" for "-". */
+const char *cli_shown(const char *path);
+
+/* Writes to standard output. Failures are kept and reported when the command ends. */
+void cli_write(struct cli *c, str text);
+
+/* Pushes out what was written: false when that, or any write before, failed. */
+bool cli_flush(struct cli *c);
+
+/* Prints an error and goes on. */
+void cli_warn(struct cli *c, err e);
+
+/* Ends the command: flushes, prints the error if there is one, gives the exit code. */
+int cli_end(struct cli *c, err e);
+
+/* ---- json_verbs.c ---- */
+
+extern const struct verb json_verbs[];
+extern const struct json_patch_limits json_verb_patch_limits;
+
+/* Parses a file or standard input; errors name it. */
+err json_load(struct cli *c, struct arena *a, const char *path, const struct json **out);
+
+/* ---- json_check.c ---- */
+
+extern const struct option json_check_options[];
+err json_check_run(struct cli *c);
+
+/* ---- json_batch.c ---- */
+
+#define BATCH_LINE_MAX (64u << 20)
+
+struct batch;
+
+struct batch *batch_new(void);
+void batch_free(struct batch *b);
+
+/* Answers one request, a line without its end, by one line of JSON without its end. A blank line
+ * is answered by nothing. The arena is the caller's to reset afterwards. */
+void batch_line(struct batch *b, struct arena *a, str line, struct buf *out);
+
+extern const char json_batch_details[];
+err json_batch_run(struct cli *c);
+
+/* ---- overview.c ---- */
+
+err overview_run(struct cli *c);
+err help_run(struct cli *c);
+err version_run(struct cli *c);
+
+/* ---- completions.c ---- */
+
+err completions_run(struct cli *c);
+
+#endif

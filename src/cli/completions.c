@@ -1,0 +1,187 @@
+/* completions.c: completion scripts, made from the table of verbs.
+ *
+ * Every script walks the words that are there already to the verb they name,
+ * then offers what that verb has: verbs below it, or its options and files. */
+#include "cli/cli.h"
+
+/* Calls `each` for a verb and all below it; `at` is the verb with everything before it but the
+ * program's name: " json check". */
+static void walk(struct buf *out, const struct verb *v, str at,
+                 void (*each)(struct buf *out, const struct verb *v, str at))
+{
+    each(out, v, at);
+    for (const struct verb *below = v->verbs; below && below->name; below++)
+        walk(out, below, arena_printf(out->arena, STR_FMT " %s", STR_ARG(at), below->name), each);
+}
+
+/* The loop that bash and zsh share: it leaves the verb reached in $at. */
+static void known_verb(struct buf *out, const struct verb *v, str at)
+{
+    (void)v;
+    if (at.len)
+        buf_printf(out, "            '" STR_FMT "') at='" STR_FMT "' ;;\n", STR_ARG(at),
+                   STR_ARG(at));
+}
+
+static void known_verbs(struct buf *out, const struct verb *root)
+{
+    buf_add(out, STR("        case \"$at $word\" in\n"));
+    walk(out, root, STR(""), known_verb);
+    buf_add(out, STR("        esac\n"
+                     "    done\n"
+                     "    case \"$at\" in\n"));
+}
+
+/* ---- bash ---- */
+
+static void bash_case(struct buf *out, const struct verb *v, str at)
+{
+    buf_printf(out, "        '" STR_FMT "') %s='", STR_ARG(at), v->verbs ? "verbs" : "options");
+    for (const struct verb *below = v->verbs; below && below->name; below++)
+        buf_printf(out, "%s ", below->name);
+    for (const struct option *o = v->options; o && o->name; o++)
+        buf_printf(out, "%s ", o->name);
+    buf_add(out, STR("--help' ;;\n"));
+}
+
+static void bash_script(struct buf *out, const struct verb *root)
+{
+    buf_add(out, STR("_baton() {\n"
+                     "    local cur=\"${COMP_WORDS[COMP_CWORD]}\" at='' verbs='' options='' word\n"
+                     "    for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"));
+    known_verbs(out, root);
+    walk(out, root, STR(""), bash_case);
+    buf_add(out, STR("    esac\n"
+                     "    case \"$cur\" in\n"
+                     "        -*) verbs=\"$verbs $options\" ;;\n"
+                     "    esac\n"
+                     "    COMPREPLY=( $(compgen -W \"$verbs\" -- \"$cur\") )\n"
+                     "}\n"
+                     "complete -o default -F _baton baton\n"));
+}
+
+/* ---- zsh ---- */
+
+/* name:help for _describe, in single quotes. */
+static void zsh_entry(struct buf *out, const char *name, const char *help)
+{
+    buf_printf(out, " '%s:", name);
+    for (; *help; help++)
+        buf_add(out, *help == '\'' ? STR("'\\''") : (str){ help, 1 });
+    buf_byte(out, '\'');
+}
+
+static void zsh_case(struct buf *out, const struct verb *v, str at)
+{
+    buf_printf(out, "        '" STR_FMT "') %s=(", STR_ARG(at), v->verbs ? "verbs" : "options");
+    for (const struct verb *below = v->verbs; below && below->name; below++)
+        zsh_entry(out, below->name, below->summary);
+    for (const struct option *o = v->options; o && o->name; o++)
+        zsh_entry(out, o->name, o->help);
+    zsh_entry(out, "--help", "show help");
+    buf_add(out, STR(" ) ;;\n"));
+}
+
+/* As a file of $fpath the script is the body of _baton when it first runs; sourced, it is not. */
+static void zsh_script(struct buf *out, const struct verb *root)
+{
+    buf_add(out, STR("#compdef baton\n"
+                     "_baton() {\n"
+                     "    local at='' word\n"
+                     "    local -a verbs options\n"
+                     "    for word in \"${(@)words[2,CURRENT-1]}\"; do\n"));
+    known_verbs(out, root);
+    walk(out, root, STR(""), zsh_case);
+    buf_add(out, STR("    esac\n"
+                     "    if (( $#verbs )); then\n"
+                     "        _describe command verbs\n"
+                     "    elif [[ \"$PREFIX\" == -* ]]; then\n"
+                     "        _describe option options\n"
+                     "    else\n"
+                     "        _files\n"
+                     "    fi\n"
+                     "}\n"
+                     "if [[ \"$funcstack[1]\" == _baton ]]; then\n"
+                     "    _baton \"$@\"\n"
+                     "else\n"
+                     "    compdef _baton baton\n"
+                     "fi\n"));
+}
+
+/* ---- fish ---- */
+
+static void fish_quote(struct buf *out, const char *text)
+{
+    buf_byte(out, '\'');
+    for (; *text; text++) {
+        if (*text == '\'' || *text == '\\')
+            buf_byte(out, '\\');
+        buf_byte(out, *text);
+    }
+    buf_byte(out, '\'');
+}
+
+static void fish_line(struct buf *out, str at, const char *flag, const char *name, const char *help)
+{
+    buf_printf(out, "complete -c baton -n '__baton_at \"" STR_FMT "\"' %s %s -d ", STR_ARG(at),
+               flag, name);
+    fish_quote(out, help);
+    buf_byte(out, '\n');
+}
+
+static void fish_verb(struct buf *out, const struct verb *v, str at)
+{
+    for (const struct verb *below = v->verbs; below && below->name; below++)
+        fish_line(out, at, "-f -a", below->name, below->summary);
+    for (const struct option *o = v->options; o && o->name; o++)
+        fish_line(out, at, o->value ? "-r -l" : "-l", o->name + 2, o->help);
+    fish_line(out, at, "-l", "help", "show help");
+}
+
+static void fish_known(struct buf *out, const struct verb *v, str at)
+{
+    (void)v;
+    if (at.len)
+        buf_printf(out, "            case '" STR_FMT "'\n                set at \"$at $word\"\n",
+                   STR_ARG(at));
+}
+
+static void fish_script(struct buf *out, const struct verb *root)
+{
+    buf_add(out, STR("function __baton_at\n"
+                     "    set -l words (commandline -opc)\n"
+                     "    set -e words[1]\n"
+                     "    set -l at ''\n"
+                     "    for word in $words\n"
+                     "        switch \"$at $word\"\n"));
+    walk(out, root, STR(""), fish_known);
+    buf_add(out, STR("        end\n"
+                     "    end\n"
+                     "    test \"$at\" = \"$argv[1]\"\n"
+                     "end\n"));
+    walk(out, root, STR(""), fish_verb);
+}
+
+/* ---- the verb ---- */
+
+static const struct shell {
+    const char *name;
+    void (*script)(struct buf *out, const struct verb *root);
+} shells[] = {
+    { "bash", bash_script },
+    { "zsh", zsh_script },
+    { "fish", fish_script },
+};
+
+err completions_run(struct cli *c)
+{
+    for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++) {
+        if (strcmp(c->args[0], shells[i].name) != 0)
+            continue;
+        struct buf out = buf_in(c->arena);
+        shells[i].script(&out, c->root);
+        cli_write(c, buf_str(&out));
+        return NULL;
+    }
+    return err_new(c->arena, ERR_INVALID, "expected bash, zsh or fish, but found '%s'", c->args[0]);
+}

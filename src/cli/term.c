@@ -1,0 +1,231 @@
+/* term.c: the terminal, files and standard input, and how a command ends.
+ *
+ * Knows no verb and no JSON beyond its strings. */
+#include "cli/cli.h"
+
+#include "base/utf8.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- colours ---- */
+
+// clang-format off
+static const char *const codes[] = {
+    [PAINT_ERROR]  = "\033[31m",
+    [PAINT_GOOD]   = "\033[32m",
+    [PAINT_KEY]    = "\033[36m",
+    [PAINT_STRING] = "\033[32m",
+    [PAINT_DIM]    = "\033[2m",
+};
+// clang-format on
+
+static bool env_set(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value;
+}
+
+bool term_coloured(int fd)
+{
+    if (env_set("NO_COLOR"))
+        return false;
+    if (env_set("CLICOLOR_FORCE") && strcmp(getenv("CLICOLOR_FORCE"), "0") != 0)
+        return true;
+    return isatty(fd) && env_set("TERM") && strcmp(getenv("TERM"), "dumb") != 0;
+}
+
+static void put_painted(struct buf *out, enum paint paint, str text)
+{
+    if (paint == PAINT_PLAIN) {
+        buf_add(out, text);
+        return;
+    }
+    buf_add(out, str_from(codes[paint]));
+    buf_add(out, text);
+    buf_add(out, STR("\033[0m"));
+}
+
+/* C0, DEL and C1 become \u escapes, bytes that are not UTF-8 become U+FFFD. */
+static str visible(struct arena *a, str text)
+{
+    struct buf out = buf_in(a);
+    while (text.len > 0) {
+        if (utf8_valid_to(str_slice(text, 0, 4)) == 0) {
+            buf_add(&out, STR("\xef\xbf\xbd"));
+            text = str_slice(text, 1, text.len);
+            continue;
+        }
+        str before = text;
+        uint32_t c = utf8_next(&text);
+        if (c < 0x20 || (c >= 0x7f && c < 0xa0))
+            buf_printf(&out, "\\u%04x", (unsigned)c);
+        else
+            buf_add(&out, str_slice(before, 0, before.len - text.len));
+    }
+    return buf_str(&out);
+}
+
+str term_utf8(struct arena *a, str text)
+{
+    return utf8_valid(text) ? text : visible(a, text);
+}
+
+void term_put(struct buf *out, enum paint paint, str text)
+{
+    put_painted(out, paint, visible(out->arena, text));
+}
+
+/* One past the closing quote of the string that begins at `from`. */
+static size_t string_end(str s, size_t from)
+{
+    size_t i = from + 1;
+    while (s.at[i] != '"')
+        i += s.at[i] == '\\' ? 2 : 1;
+    return i + 1;
+}
+
+void term_put_json(struct buf *out, str printed)
+{
+    for (size_t i = 0, end; i < printed.len; i = end) {
+        enum paint paint = PAINT_PLAIN;
+        if (printed.at[i] == '"') {
+            end = string_end(printed, i);
+            paint = end < printed.len && printed.at[end] == ':' ? PAINT_KEY : PAINT_STRING;
+        } else if (printed.at[i] == 'n') {
+            end = i + strlen("null");
+            paint = PAINT_DIM;
+        } else {
+            for (end = i + 1; end < printed.len; end++)
+                if (printed.at[end] == '"' || printed.at[end] == 'n')
+                    break;
+        }
+        put_painted(out, paint, str_slice(printed, i, end));
+    }
+}
+
+/* ---- reading ---- */
+
+const char *cli_shown(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
+static err read_error(struct arena *a, const char *path, int number)
+{
+    enum error_kind kind = number == ENOENT || number == ENOTDIR ? ERR_NOT_FOUND
+                           : number == EACCES || number == EPERM ? ERR_FORBIDDEN
+                                                                 : ERR_INVALID;
+    return err_new(a, kind, "cannot read %s: %s", cli_shown(path), strerror(number));
+}
+
+/* All bytes that the descriptor gives. The extra byte of room lets the last read see the end of a
+ * file whose size was known, without growing the buffer. */
+static err read_all(struct arena *a, int fd, const char *path, str *out)
+{
+    struct stat st;
+    struct buf text = buf_in(a);
+    if (fstat(fd, &st) == 0 && st.st_size > 0 && st.st_size <= JSON_BYTES_CEILING)
+        buf_reserve(&text, (size_t)st.st_size + 1);
+
+    for (;;) {
+        if (text.room - text.len == 0)
+            buf_reserve(&text, 64 << 10);
+        ssize_t n = read(fd, text.at + text.len, text.room - text.len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return read_error(a, path, errno);
+        if (n == 0)
+            break;
+        text.len += (size_t)n;
+        if (text.len > JSON_BYTES_CEILING)
+            return err_new(a, ERR_TOO_LARGE, "%s is larger than %u bytes", cli_shown(path),
+                           JSON_BYTES_CEILING);
+    }
+    *out = buf_str(&text);
+    return NULL;
+}
+
+err cli_read(struct cli *c, struct arena *a, const char *path, str *out)
+{
+    if (strcmp(path, "-") == 0) {
+        if (c->stdin_used)
+            return err_new(a, ERR_INVALID,
+                           "standard input can be read only once, but '-' is given twice");
+        c->stdin_used = true;
+        return read_all(a, STDIN_FILENO, path, out);
+    }
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return read_error(a, path, errno);
+    err e = read_all(a, fd, path, out);
+    close(fd);
+    return e;
+}
+
+/* ---- writing, and the end ---- */
+
+void cli_write(struct cli *c, str text)
+{
+    if (fwrite(text.at, 1, text.len, stdout) < text.len && !c->write_error)
+        c->write_error = errno;
+}
+
+bool cli_flush(struct cli *c)
+{
+    if (fflush(stdout) != 0 && !c->write_error)
+        c->write_error = errno;
+    return !c->write_error;
+}
+
+static void print_error(struct cli *c, err e)
+{
+    struct buf out = buf_in(c->arena);
+    if (c->json) {
+        struct json_writer w = json_writer_to(&out);
+        json_write_begin(&w, '{');
+        json_write_name(&w, STR("error"));
+        json_write_str(&w, term_utf8(c->arena, e->message));
+        if (e->members.len) {
+            buf_byte(&out, ',');
+            buf_add(&out, e->members);
+        }
+        json_write_end(&w, '}');
+    } else {
+        bool coloured = term_coloured(STDERR_FILENO);
+        put_painted(&out, coloured ? PAINT_ERROR : PAINT_PLAIN, STR("baton:"));
+        buf_byte(&out, ' ');
+        term_put(&out, PAINT_PLAIN, e->message);
+    }
+    buf_byte(&out, '\n');
+    fwrite(out.at, 1, out.len, stderr);
+}
+
+void cli_warn(struct cli *c, err e)
+{
+    cli_flush(c);
+    print_error(c, e);
+}
+
+int cli_end(struct cli *c, err e)
+{
+    if (e)
+        cli_warn(c, e);
+    if (cli_flush(c))
+        return e ? error_look(e->kind)->exit : c->exit;
+
+    /* Whoever read our output has seen enough: end as the signal would have ended us, silently. */
+    if (c->write_error == EPIPE)
+        return 128 + SIGPIPE;
+    enum error_kind kind = c->write_error == ENOSPC || c->write_error == EDQUOT ? ERR_FULL
+                                                                                : ERR_INTERNAL;
+    print_error(c, err_new(c->arena, kind, "cannot write to standard output: %s",
+                           strerror(c->write_error)));
+    return error_look(kind)->exit;
+}

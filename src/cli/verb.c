@@ -1,0 +1,290 @@
+/* verb.c: from argv to a verb with its options read, by the tables alone.
+ *
+ * Does not know what any verb does. */
+#include "cli/cli.h"
+
+#include <assert.h>
+#include <unistd.h>
+
+/* ---- did you mean ---- */
+
+void guess_try(struct guess *g, const char *name)
+{
+    unsigned most = g->wanted.len < 4 ? 1 : g->wanted.len < 8 ? 2 : 3;
+    unsigned distance = str_distance(g->wanted, str_from(name), most);
+    if (distance <= most && (!g->name || distance < g->distance)) {
+        g->name = name;
+        g->distance = distance;
+    }
+}
+
+str guess_hint(struct arena *a, const struct guess *g)
+{
+    return g->name ? arena_printf(a, "; did you mean '%s'?", g->name) : STR(".");
+}
+
+/* ---- verbs ---- */
+
+const struct verb *verb_find(const struct verb *verbs, str name)
+{
+    for (const struct verb *v = verbs; v->name; v++)
+        if (str_eq(str_from(v->name), name))
+            return v;
+    return NULL;
+}
+
+static struct guess verb_guess(const struct verb *verbs, const char *name)
+{
+    struct guess g = { .wanted = str_from(name) };
+    for (const struct verb *v = verbs; v && v->name; v++)
+        guess_try(&g, v->name);
+    return g;
+}
+
+err verb_unknown(struct cli *c, const struct verb *v, str called, const char *name)
+{
+    struct guess g = verb_guess(v->verbs, name);
+    str hint = guess_hint(c->arena, &g);
+
+    /* It may be meant for another table: 'baton check' for 'baton json check'. */
+    for (const struct verb *other = c->root->verbs; !g.name && other->name; other++) {
+        g = verb_guess(other->verbs, name);
+        if (g.name)
+            hint = arena_printf(c->arena, "; did you mean '%s %s %s'?", c->root->name, other->name,
+                                g.name);
+    }
+    return err_new(c->arena, ERR_INVALID,
+                   "there is no command '%s'" STR_FMT " See '" STR_FMT "%s'.", name, STR_ARG(hint),
+                   STR_ARG(called), v == c->root ? " help" : " --help");
+}
+
+/* ---- help ---- */
+
+static void help_verbs(struct buf *out, const struct verb *verbs)
+{
+    buf_add(out, STR("\ncommands:\n"));
+    for (const struct verb *v = verbs; v->name; v++)
+        buf_printf(out, "  %-12s %s\n", v->name, v->summary);
+}
+
+static void help_option(struct buf *out, const struct option *o)
+{
+    struct buf left = buf_in(out->arena);
+    if (o->letter)
+        buf_printf(&left, "-%c, ", o->letter);
+    buf_add(&left, str_from(o->name));
+    if (o->value)
+        buf_printf(&left, " %s", o->value);
+    buf_printf(out, "  %-14s  %s\n", buf_str(&left).at, o->help);
+}
+
+void verb_help(struct buf *out, const struct verb *v, str called)
+{
+    buf_printf(out, "usage: " STR_FMT "%s%s%s\n\n%s.\n", STR_ARG(called), v->args ? " " : "",
+               v->args ? v->args : "", v->options ? " [options]" : "", v->summary);
+    if (v->verbs)
+        help_verbs(out, v->verbs);
+    if (v->details)
+        buf_printf(out, "\n%s\n", v->details);
+    if (v->run && !v->verbs) {
+        static const struct option help = { "--help", 'h', NULL, "show this" };
+        buf_add(out, STR("\noptions:\n"));
+        for (const struct option *o = v->options; o && o->name; o++)
+            help_option(out, o);
+        help_option(out, &help);
+    }
+    if (v->example)
+        buf_printf(out, "\nexample:\n  " STR_FMT "%s%s\n", STR_ARG(called), *v->example ? " " : "",
+                   v->example);
+    if (v->verbs)
+        buf_printf(out, "\n'" STR_FMT " COMMAND --help' tells more about one.\n", STR_ARG(called));
+}
+
+static err show_help(struct cli *c)
+{
+    struct buf out = buf_in(c->arena);
+    verb_help(&out, c->verb, c->called);
+    cli_write(c, buf_str(&out));
+    return NULL;
+}
+
+static bool asks_for_help(const char *word)
+{
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+/* ---- options ---- */
+
+static err usage_error(struct cli *c, str problem)
+{
+    return err_new(c->arena, ERR_INVALID, STR_FMT " See '" STR_FMT " --help'.", STR_ARG(problem),
+                   STR_ARG(c->called));
+}
+
+/* The option that a word names, by its letter or by the name up to '='. */
+static const struct option *option_find(const struct verb *v, const char *word)
+{
+    str name, value;
+    str_cut(str_from(word), '=', &name, &value);
+    for (const struct option *o = v->options; o && o->name; o++) {
+        if (str_eq(name, str_from(o->name)))
+            return o;
+        if (o->letter && word[1] == o->letter && !word[2])
+            return o;
+    }
+    return NULL;
+}
+
+static err option_unknown(struct cli *c, const char *word)
+{
+    str name, value;
+    str_cut(str_from(word), '=', &name, &value);
+    struct guess g = { .wanted = name };
+    for (const struct option *o = c->verb->options; o && o->name; o++)
+        guess_try(&g, o->name);
+    guess_try(&g, "--help");
+    str hint = guess_hint(c->arena, &g);
+    return usage_error(c, arena_printf(c->arena, "there is no option '" STR_FMT "'" STR_FMT,
+                                       STR_ARG(name), STR_ARG(hint)));
+}
+
+/* Reads one option and its value; *next is moved past both. */
+static err option_read(struct cli *c, char ***next)
+{
+    const char *word = *(*next)++;
+    const struct option *o = option_find(c->verb, word);
+    if (!o)
+        return option_unknown(c, word);
+
+    const char *value = strncmp(word, "--", 2) == 0 ? strchr(word, '=') : NULL;
+    if (value)
+        value++;
+    if (value && !o->value)
+        return usage_error(c, arena_printf(c->arena, "%s takes no value.", o->name));
+    if (!value && o->value && !(value = *(*next)++))
+        return usage_error(c, arena_printf(c->arena, "%s needs a value: %s %s.", o->name, o->name,
+                                           o->value));
+
+    c->options[c->option_count++] = (struct option_given){ o, value };
+    if (strcmp(o->name, "--json") == 0)
+        c->json = true;
+    return NULL;
+}
+
+static err count_check(struct cli *c)
+{
+    const struct verb *v = c->verb;
+    if (c->arg_count >= v->args_min && c->arg_count <= v->args_max)
+        return NULL;
+    if (!v->args)
+        return usage_error(c, arena_printf(c->arena,
+                                           "no arguments were expected, but '%s' was "
+                                           "found.",
+                                           c->args[0]));
+    return usage_error(c, arena_printf(c->arena, "expected %s, but found %d argument%s.", v->args,
+                                       c->arg_count, c->arg_count == 1 ? "" : "s"));
+}
+
+/* Splits the words after the verb into arguments and options; "--" ends the options. */
+static err verb_read(struct cli *c, char **words, bool *help)
+{
+    size_t n = 0;
+    while (words[n])
+        n++;
+    c->args = ARENA_ARRAY(c->arena, const char *, n + 1);
+    c->options = ARENA_ARRAY(c->arena, struct option_given, n + 1);
+
+    bool options = true;
+    while (*words && !*help) {
+        if (options && strcmp(*words, "--") == 0) {
+            options = false;
+            words++;
+        } else if (options && asks_for_help(*words)) {
+            *help = true;
+        } else if (options && (*words)[0] == '-' && (*words)[1]) {
+            TRY(option_read(c, &words));
+        } else {
+            c->args[c->arg_count++] = *words++;
+        }
+    }
+    return *help ? NULL : count_check(c);
+}
+
+static const struct option_given *option_given(const struct cli *c, const char *name)
+{
+    assert(option_find(c->verb, name));
+    for (int i = c->option_count - 1; i >= 0; i--)
+        if (strcmp(c->options[i].option->name, name) == 0)
+            return &c->options[i];
+    return NULL;
+}
+
+bool cli_flag(const struct cli *c, const char *name)
+{
+    return option_given(c, name) != NULL;
+}
+
+const char *cli_value(const struct cli *c, const char *name)
+{
+    const struct option_given *given = option_given(c, name);
+    return given ? given->value : NULL;
+}
+
+/* ---- the program ---- */
+
+static void enter(struct cli *c, const struct verb *v)
+{
+    c->called = c->verb ? arena_printf(c->arena, STR_FMT " %s", STR_ARG(c->called), v->name)
+                        : str_from(v->name);
+    c->verb = v;
+}
+
+static err verb_run(struct cli *c, char **words)
+{
+    while (c->verb->verbs) {
+        if (!*words && c->verb->run)
+            return c->verb->run(c);
+        if (!*words)
+            return usage_error(c, arena_printf(c->arena, "'" STR_FMT "' needs a command.",
+                                               STR_ARG(c->called)));
+        if (asks_for_help(*words))
+            return show_help(c);
+        const struct verb *next = verb_find(c->verb->verbs, str_from(*words));
+        if (!next && c->verb == c->root && strcmp(*words, "--version") == 0)
+            next = verb_find(c->verb->verbs, STR("version"));
+        if (!next)
+            return verb_unknown(c, c->verb, c->called, *words);
+        enter(c, next);
+        words++;
+    }
+
+    bool help = false;
+    TRY(verb_read(c, words, &help));
+    return help ? show_help(c) : c->verb->run(c);
+}
+
+/* A link to the program can stand for one of its verbs: 'baton-json' is 'baton json'. */
+static const struct verb *verb_of_link(const struct verb *root, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    str name = str_from(slash ? slash + 1 : path);
+    if (str_starts(name, STR("baton-")))
+        name = str_slice(name, 6, name.len);
+    return verb_find(root->verbs, name);
+}
+
+int cli_main(const struct verb *root, int argc, char **argv)
+{
+    struct cli c = { .arena = arena_new(), .root = root };
+    c.terminal = isatty(STDOUT_FILENO);
+    c.coloured = term_coloured(STDOUT_FILENO);
+
+    enter(&c, root);
+    const struct verb *linked = argc > 0 ? verb_of_link(root, argv[0]) : NULL;
+    if (linked)
+        enter(&c, linked);
+
+    int code = cli_end(&c, verb_run(&c, argc > 0 ? argv + 1 : argv));
+    arena_free(c.arena);
+    return code;
+}

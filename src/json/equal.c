@@ -1,0 +1,121 @@
+/* equal.c: whether two values are the same, and a hash that agrees with it. */
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "json/json.h"
+
+/* Up to so many members a search beats sorting; above it, a search for each would let somebody who
+ * shuffles members make us do their square. */
+#define SEARCHED_MAX 64
+
+static bool same_name(const struct json_member *a, const struct json_member *b)
+{
+    return a->hash == b->hash && str_eq(json_name(a), json_name(b));
+}
+
+static bool equal_searched(const struct json_member *a, const struct json_member *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t at = 0;
+        while (at < n && !same_name(&a[i], &b[at]))
+            at++;
+        if (at == n || !json_equal(&a[i].value, &b[at].value))
+            return false;
+    }
+    return true;
+}
+
+/* Any order will do that both sides share: hashes first, since they are quick to compare. */
+static int member_order(const void *left, const void *right)
+{
+    const struct json_member *a = *(const struct json_member *const *)left;
+    const struct json_member *b = *(const struct json_member *const *)right;
+    if (a->hash != b->hash)
+        return a->hash < b->hash ? -1 : 1;
+    return str_compare(json_name(a), json_name(b));
+}
+
+static bool equal_sorted(const struct json_member *a, const struct json_member *b, size_t n)
+{
+    const struct json_member **left = mem_alloc(2 * n * sizeof(left[0])), **right = left + n;
+    for (size_t i = 0; i < n; i++) {
+        left[i] = &a[i];
+        right[i] = &b[i];
+    }
+    qsort(left, n, sizeof(left[0]), member_order);
+    qsort(right, n, sizeof(right[0]), member_order);
+
+    bool equal = true;
+    for (size_t i = 0; i < n && equal; i++)
+        equal = same_name(left[i], right[i]);
+    for (size_t i = 0; i < n && equal; i++)
+        equal = json_equal(&left[i]->value, &right[i]->value);
+    free(left);
+    return equal;
+}
+
+static bool objects_equal(const struct json *a, const struct json *b)
+{
+    /* Members mostly come in the same order; where that ends, what is left must match what is left
+     * on the other side, since names are unique. */
+    size_t i = 0;
+    for (; i < a->len && same_name(&a->members[i], &b->members[i]); i++)
+        if (!json_equal(&a->members[i].value, &b->members[i].value))
+            return false;
+    size_t left = a->len - i;
+    if (left == 0)
+        return true;
+    if (left <= SEARCHED_MAX)
+        return equal_searched(a->members + i, b->members + i, left);
+    return equal_sorted(a->members + i, b->members + i, left);
+}
+
+static bool arrays_equal(const struct json *a, const struct json *b)
+{
+    for (size_t i = 0; i < a->len; i++)
+        if (!json_equal(&a->items[i], &b->items[i]))
+            return false;
+    return true;
+}
+
+bool json_equal(const struct json *a, const struct json *b)
+{
+    if (a == b)
+        return true;
+    if (json_is_number(a) && json_is_number(b))
+        return json_number_compare(a, b) == 0;
+    if (a->kind != b->kind || a->len != b->len)
+        return false;
+    switch (a->kind) {
+    case JSON_STRING: return str_eq(json_text(a), json_text(b));
+    case JSON_ARRAY: return a->items == b->items || arrays_equal(a, b);
+    case JSON_OBJECT: return a->members == b->members || objects_equal(a, b);
+    default: return true; /* null, or the same truth, which is in len */
+    }
+}
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+    return hash_mix(a ^ 0x9e3779b97f4a7c15u, b ^ 0xd6e8feb86659fd93u);
+}
+
+uint32_t json_hash(const struct json *j)
+{
+    if (json_is_number(j))
+        return json_number_hash(j);
+    uint64_t h = mix(j->kind, j->len);
+    switch (j->kind) {
+    case JSON_STRING: h = mix(h, hash_bytes(j->text, j->len)); break;
+    case JSON_ARRAY:
+        for (size_t i = 0; i < j->len; i++)
+            h = mix(h, json_hash(&j->items[i]));
+        break;
+    case JSON_OBJECT: /* a sum, so that the order of members does not matter */
+        for (size_t i = 0; i < j->len; i++)
+            h += mix(j->members[i].hash, json_hash(&j->members[i].value));
+        h = mix(h, 0);
+        break;
+    default: break;
+    }
+    return (uint32_t)(h ^ h >> 32);
+}

@@ -1,0 +1,686 @@
+/* schema_compile.c: schema text → program. Does not look at instances.
+ *
+ * Nodes are made from a queue and not by recursion, so that a chain of
+ * references may be as long as it likes; a node exists before it is filled, so
+ * that schemas may refer to each other in circles. */
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "json/schema_build.h"
+
+enum {
+    FACTOR_TRIES = 200, /* multipliers tried for a perfect hash at each table size */
+    SPREAD_MAX = 8,     /* slots per name, at the most, for the sake of a perfect hash */
+};
+
+/* ---- nodes ---- */
+
+static str address_key(const struct json *const *address)
+{
+    return (str){ (const char *)address, sizeof *address };
+}
+
+static const struct node *node_for(struct build *b, const struct place *place)
+{
+    struct node *n = map_get(&b->nodes, address_key(&place->json));
+    if (n)
+        return n;
+    if (b->count == b->room) {
+        uint32_t room = b->room ? b->room * 2 : 64;
+        b->queue =
+            arena_grow(b->arena, b->queue, b->room * sizeof *b->queue, room * sizeof *b->queue);
+        b->made = arena_grow(b->arena, b->made, b->room * sizeof *b->made, room * sizeof *b->made);
+        b->room = room;
+    }
+    const struct json **key = arena_alloc(b->arena, sizeof *key);
+    *key = place->json;
+    n = ARENA_NEW(b->arena, struct node);
+    map_put(&b->nodes, address_key(key), n);
+    b->queue[b->count] = *place;
+    b->made[b->count++] = n;
+    return n;
+}
+
+/* The node of a schema that stands inside another one. */
+static const struct node *node_below(struct build *b, const struct json *json)
+{
+    if (!json)
+        return NULL;
+    const struct place *place = map_get(&b->known, address_key(&json));
+    assert(place);
+    return node_for(b, place);
+}
+
+static const struct node **nodes_below(struct build *b, const struct json *array)
+{
+    const struct node **nodes = ARENA_ARRAY(b->arena, const struct node *, array->len);
+
+    for (uint32_t i = 0; i < array->len; i++)
+        nodes[i] = node_below(b, &array->items[i]);
+    return nodes;
+}
+
+/* ---- small values ---- */
+
+static uint32_t count_of(const struct json *value, uint32_t otherwise)
+{
+    int64_t n;
+
+    if (!value)
+        return otherwise;
+    return json_to_int(value, &n) && n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+}
+
+static struct name name_of(str s)
+{
+    struct hash_key key = s.len <= 16 ? hash_key(s.at, s.len) : (struct hash_key){ 0, 0 };
+    return (struct name){ key, s.at, (uint32_t)s.len, hash_bytes(s.at, s.len) };
+}
+
+static struct name *names_of(struct build *b, const struct json *strings)
+{
+    struct name *names = ARENA_ARRAY(b->arena, struct name, strings->len);
+
+    for (uint32_t i = 0; i < strings->len; i++)
+        names[i] = name_of(json_text(&strings->items[i]));
+    return names;
+}
+
+static err regex_of(struct build *b, const struct place *at, enum keyword k, str text,
+                    const struct regex **out)
+{
+    struct regex *regex;
+    err e = regex_compile(b->errors, text, &regex);
+
+    if (e)
+        return build_error(b, at->pointer, keyword_name(k), "\"" STR_FMT "\": " STR_FMT,
+                           STR_ARG(text), STR_ARG(e->message));
+    arena_on_release(b->arena, (void (*)(void *))regex_free, regex);
+    *out = regex;
+    return NULL;
+}
+
+/* ---- the table of names ---- */
+
+static void slots_clear(struct property *slots, uint32_t count)
+{
+    memset(slots, 0, count * sizeof *slots);
+    for (uint32_t i = 0; i < count; i++)
+        slots[i].name.len = LENGTH_FREE;
+}
+
+/* Puts the names into cleared slots; false when two of them want the same one. */
+static bool slots_fill(const struct object_rules *o, struct property *slots,
+                       const struct property *names)
+{
+    for (uint32_t i = 0; i < o->name_count; i++) {
+        uint32_t at = name_slot(o, names[i].name.hash);
+        while (slots[at].name.at) {
+            if (!o->probe)
+                return false;
+            at = (at + 1) & o->slot_mask;
+        }
+        slots[at] = names[i];
+    }
+    return true;
+}
+
+/* Looks for a table size and a factor under which no two names meet. With many names, or names
+ * made to collide, there is none: then a search goes on from slot to slot. */
+static void slots_make(struct build *b, struct object_rules *o, const struct property *names)
+{
+    uint32_t size = 1;
+    while (size < o->name_count + 1)
+        size *= 2;
+
+    for (uint32_t spread = 1; spread <= SPREAD_MAX && o->name_count <= 64; spread *= 2) {
+        o->slot_mask = size * spread - 1;
+        struct property *slots = ARENA_ARRAY(b->arena, struct property, o->slot_mask + 1);
+        for (uint32_t i = 0; i < FACTOR_TRIES; i++) {
+            o->factor = 0x9e3779b1u * (2 * i + 1);
+            slots_clear(slots, o->slot_mask + 1);
+            if (slots_fill(o, slots, names)) {
+                o->slots = slots;
+                return;
+            }
+        }
+    }
+    o->slot_mask = size * 4 - 1;
+    o->factor = 0x9e3779b1u;
+    o->probe = true;
+    struct property *slots = ARENA_ARRAY(b->arena, struct property, o->slot_mask + 1);
+    slots_clear(slots, o->slot_mask + 1);
+    slots_fill(o, slots, names);
+    o->slots = slots;
+}
+
+/* Names that are required and not declared join the table; each required one gets a bit. */
+static void table_of(struct build *b, struct object_rules *o, const struct json *properties,
+                     const struct json *required)
+{
+    uint32_t declared = properties ? properties->len : 0, listed = required ? required->len : 0;
+    struct property *names = arena_zero(b->arena, (declared + listed + 1) * sizeof *names);
+    struct map index = map_in(b->arena);
+
+    for (uint32_t i = 0; i < declared; i++) {
+        const struct json_member *m = &properties->members[i];
+        names[i] = (struct property){ name_of(json_name(m)), node_below(b, &m->value), 0 };
+        map_put(&index, json_name(m), &names[i]);
+    }
+    o->name_count = declared;
+    struct name *wanted = ARENA_ARRAY(b->arena, struct name, listed);
+    for (uint32_t i = 0; i < listed; i++) {
+        str name = json_text(&required->items[i]);
+        struct property *p = map_get(&index, name);
+        if (!p) {
+            p = &names[o->name_count++];
+            *p = (struct property){ name_of(name), NULL, 0 };
+            map_put(&index, name, p);
+        }
+        if (p->required)
+            continue;
+        wanted[o->required_count] = p->name;
+        if (o->required_count < 64)
+            o->required |= p->required = 1ull << o->required_count;
+        o->required_count++;
+    }
+    o->required_names = wanted;
+    if (o->required_count > 64) {
+        o->required_more = wanted + 64;
+        o->required_more_count = o->required_count - 64;
+    }
+    if (o->name_count)
+        slots_make(b, o, names);
+}
+
+/* ---- objects ---- */
+
+static err patterns_of(struct build *b, const struct place *at, struct object_rules *o,
+                       const struct json *patterns)
+{
+    struct pattern_rule *rules = ARENA_ARRAY(b->arena, struct pattern_rule, patterns->len);
+
+    for (uint32_t i = 0; i < patterns->len; i++) {
+        const struct json_member *m = &patterns->members[i];
+        rules[i] = (struct pattern_rule){ NULL, json_name(m), node_below(b, &m->value) };
+        TRY(regex_of(b, at, KEYWORD_PATTERN_PROPERTIES, rules[i].text, &rules[i].regex));
+    }
+    o->patterns = rules;
+    o->pattern_count = patterns->len;
+    return NULL;
+}
+
+static void dependencies_of(struct build *b, struct object_rules *o, const struct keywords *k)
+{
+    static const enum keyword sources[] = { KEYWORD_DEPENDENT_REQUIRED, KEYWORD_DEPENDENT_SCHEMAS,
+                                            KEYWORD_DEPENDENCIES };
+    uint32_t count = 0;
+    for (int s = 0; s < 3; s++)
+        count += k->at[sources[s]] ? k->at[sources[s]]->len : 0;
+    if (!count)
+        return;
+
+    struct dependency *all = arena_zero(b->arena, count * sizeof *all);
+    o->dependencies = all;
+    o->dependency_count = count;
+    for (int s = 0; s < 3; s++) {
+        const struct json *map = k->at[sources[s]];
+        for (uint32_t i = 0; map && i < map->len; i++, all++) {
+            const struct json *value = &map->members[i].value;
+            all->name = name_of(json_name(&map->members[i]));
+            if (value->kind == JSON_ARRAY) {
+                all->required = names_of(b, value);
+                all->required_count = value->len;
+            } else {
+                all->node = node_below(b, value);
+            }
+        }
+    }
+}
+
+static err object_of(struct build *b, const struct place *at, const struct keywords *k,
+                     const struct object_rules **out)
+{
+    struct object_rules *o = ARENA_NEW(b->arena, struct object_rules);
+
+    o->count_min = count_of(k->at[KEYWORD_MIN_PROPERTIES], 0);
+    o->count_max = count_of(k->at[KEYWORD_MAX_PROPERTIES], UINT32_MAX);
+    if (k->at[KEYWORD_PROPERTIES] || k->at[KEYWORD_REQUIRED])
+        table_of(b, o, k->at[KEYWORD_PROPERTIES], k->at[KEYWORD_REQUIRED]);
+    if (k->at[KEYWORD_PATTERN_PROPERTIES])
+        TRY(patterns_of(b, at, o, k->at[KEYWORD_PATTERN_PROPERTIES]));
+    o->additional = node_below(b, k->at[KEYWORD_ADDITIONAL_PROPERTIES]);
+    o->names = node_below(b, k->at[KEYWORD_PROPERTY_NAMES]);
+    o->unevaluated = node_below(b, k->at[KEYWORD_UNEVALUATED_PROPERTIES]);
+    dependencies_of(b, o, k);
+    o->plain = o->name_count && !o->pattern_count && !o->additional && !o->names &&
+               !o->unevaluated && !o->dependency_count && !o->required_more_count;
+
+    bool says_anything = o->name_count || o->pattern_count || o->additional || o->names ||
+                         o->unevaluated || o->dependency_count || o->count_min ||
+                         o->count_max != UINT32_MAX;
+    *out = says_anything ? o : NULL;
+    return NULL;
+}
+
+/* ---- arrays ---- */
+
+/* Before 2020-12, `items` is either the schema of all elements or the list for the first ones. */
+static void items_of(struct build *b, struct array_rules *a, const struct keywords *k)
+{
+    const struct json *old = k->at[KEYWORD_ITEMS_OLD];
+    const struct json *prefix = json_is(old, JSON_ARRAY) ? old : k->at[KEYWORD_PREFIX_ITEMS];
+    const struct json *rest = old ? old : k->at[KEYWORD_ITEMS];
+
+    a->items_keyword = "items";
+    if (prefix && prefix == old) {
+        rest = k->at[KEYWORD_ADDITIONAL_ITEMS];
+        a->items_keyword = "additionalItems";
+    }
+    if (prefix) {
+        a->prefix = nodes_below(b, prefix);
+        a->prefix_count = prefix->len;
+    }
+    a->items = node_below(b, rest);
+}
+
+static const struct array_rules *array_of(struct build *b, const struct place *at,
+                                          const struct keywords *k)
+{
+    struct array_rules *a = ARENA_NEW(b->arena, struct array_rules);
+    const struct json *unique = k->at[KEYWORD_UNIQUE_ITEMS];
+
+    a->count_min = count_of(k->at[KEYWORD_MIN_ITEMS], 0);
+    a->count_max = count_of(k->at[KEYWORD_MAX_ITEMS], UINT32_MAX);
+    a->unique = unique && unique->len;
+    items_of(b, a, k);
+    a->contains = node_below(b, k->at[KEYWORD_CONTAINS]);
+    a->contains_min = count_of(k->at[KEYWORD_MIN_CONTAINS], 1);
+    a->contains_max = count_of(k->at[KEYWORD_MAX_CONTAINS], UINT32_MAX);
+    a->contains_marks = at->resource->dialect.draft == DRAFT_2020;
+    a->unevaluated = node_below(b, k->at[KEYWORD_UNEVALUATED_ITEMS]);
+
+    bool says_anything = a->count_min || a->count_max != UINT32_MAX || a->unique ||
+                         a->prefix_count || a->items || a->contains || a->unevaluated;
+    return says_anything ? a : NULL;
+}
+
+/* ---- strings, numbers, values ---- */
+
+static err string_of(struct build *b, const struct place *at, const struct keywords *k,
+                     const struct string_rules **out)
+{
+    struct string_rules *s = ARENA_NEW(b->arena, struct string_rules);
+    bool asserts = b->options->assert_formats ||
+                   at->resource->dialect.vocabularies & VOCABULARY_FORMAT_ASSERTED;
+
+    s->length_min = count_of(k->at[KEYWORD_MIN_LENGTH], 0);
+    s->length_max = count_of(k->at[KEYWORD_MAX_LENGTH], UINT32_MAX);
+    if (k->at[KEYWORD_PATTERN]) {
+        s->pattern_text = json_text(k->at[KEYWORD_PATTERN]);
+        TRY(regex_of(b, at, KEYWORD_PATTERN, s->pattern_text, &s->pattern));
+    }
+    if (k->at[KEYWORD_FORMAT] && asserts)
+        s->format = format_find(json_text(k->at[KEYWORD_FORMAT]));
+
+    bool says_anything = s->length_min || s->length_max != UINT32_MAX || s->pattern || s->format;
+    *out = says_anything ? s : NULL;
+    return NULL;
+}
+
+static struct bound bound_of(const struct json *number, bool excluded)
+{
+    struct bound bound = { .number = number, .excluded = excluded };
+
+    if (number)
+        bound.is_small = json_to_int(number, &bound.value);
+    return bound;
+}
+
+/* Of an including and an excluding bound only the narrower one matters. */
+static struct bound bound_narrow(const struct json *included, const struct json *excluded, int sign)
+{
+    if (included && excluded)
+        return sign * json_number_compare(included, excluded) > 0 ? bound_of(included, false)
+                                                                  : bound_of(excluded, true);
+    return included ? bound_of(included, false) : bound_of(excluded, true);
+}
+
+static const struct number_rules *number_of(struct build *b, const struct keywords *k)
+{
+    struct number_rules *n = ARENA_NEW(b->arena, struct number_rules);
+
+    n->min = bound_narrow(k->at[KEYWORD_MINIMUM], k->at[KEYWORD_EXCLUSIVE_MINIMUM], 1);
+    n->max = bound_narrow(k->at[KEYWORD_MAXIMUM], k->at[KEYWORD_EXCLUSIVE_MAXIMUM], -1);
+    n->multiple = k->at[KEYWORD_MULTIPLE_OF];
+    if (n->multiple && !json_to_int(n->multiple, &n->multiple_value))
+        n->multiple_value = 0;
+    return n->min.number || n->max.number || n->multiple ? n : NULL;
+}
+
+static int text_order(const void *a, const void *b)
+{
+    const struct name *x = a, *y = b;
+
+    if (x->len != y->len)
+        return x->len < y->len ? -1 : 1;
+    return x->len ? memcmp(x->at, y->at, x->len) : 0;
+}
+
+/* Puts the texts of at most 16 bytes into slots of their own; false when two of them meet. */
+static bool text_slots_fill(const struct value_rules *v, struct name *slots)
+{
+    for (uint32_t i = 0; i <= v->slot_mask; i++)
+        slots[i] = (struct name){ .len = LENGTH_FREE };
+    for (uint32_t i = 0; i < v->text_count && v->texts[i].len <= 16; i++) {
+        struct name *slot = &slots[text_slot(v, v->texts[i].key)];
+        bool same = slot->len == v->texts[i].len && slot->key.a == v->texts[i].key.a &&
+                    slot->key.b == v->texts[i].key.b;
+        if (slot->len != LENGTH_FREE && !same)
+            return false;
+        *slot = v->texts[i];
+    }
+    return true;
+}
+
+/* Looks for a factor under which no two texts meet, among few of them. */
+static void text_slots_make(struct build *b, struct value_rules *v)
+{
+    uint32_t size = 2;
+    while (size < v->text_count * 2)
+        size *= 2;
+    if (v->text_count == 0 || v->text_count > 64)
+        return;
+
+    v->slot_mask = size - 1;
+    struct name *slots = ARENA_ARRAY(b->arena, struct name, size);
+    for (uint32_t i = 0; i < FACTOR_TRIES * 4 && !v->slots; i++) {
+        v->factor = 0x9e3779b97f4a7c15u * (2 * i + 1);
+        if (text_slots_fill(v, slots))
+            v->slots = slots;
+    }
+}
+
+static const struct value_rules *values_of(struct build *b, const struct json *all,
+                                           const char *keyword)
+{
+    struct value_rules *v = ARENA_NEW(b->arena, struct value_rules);
+    struct name *texts = ARENA_ARRAY(b->arena, struct name, all->len);
+
+    for (uint32_t i = 0; i < all->len; i++) {
+        const struct json *value = &all->items[i];
+        if (value->kind == JSON_STRING) {
+            texts[v->text_count++] = name_of(json_text(value));
+        } else {
+            v->others++;
+        }
+    }
+    qsort(texts, v->text_count, sizeof *texts, text_order);
+    v->texts = texts;
+    text_slots_make(b, v);
+    v->keyword = keyword;
+    v->all = all;
+    return v;
+}
+
+static const struct value_rules *constant_of(struct build *b, const struct json *value)
+{
+    struct json *all = arena_alloc(b->arena, sizeof *all);
+
+    *all = json_array();
+    json_push(b->arena, all, *value);
+    return values_of(b, all, "const");
+}
+
+/* `type`: the kinds that pass. An "integer" may be written with a fraction of zero. */
+static void type_of(const struct json *type, struct node *n)
+{
+    uint32_t count = type->kind == JSON_ARRAY ? type->len : 1;
+    unsigned kinds = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        kinds |= type_kinds(json_text(type->kind == JSON_ARRAY ? &type->items[i] : type));
+    if ((kinds & JSON_NUMBERS) == 1 << JSON_INTEGER) {
+        kinds |= 1 << JSON_REAL;
+        n->whole = true;
+    }
+    n->kinds = (uint8_t)kinds;
+}
+
+/* ---- references and applicators ---- */
+
+struct rules {
+    struct rule at[16];
+    uint32_t count;
+};
+
+static void rule_add(struct rules *rules, enum rule_kind kind, enum keyword k,
+                     const struct node *const *nodes, uint32_t count)
+{
+    assert(rules->count < sizeof rules->at / sizeof *rules->at);
+    rules->at[rules->count++] =
+        (struct rule){ .kind = kind, .keyword = keyword_name(k), .nodes = nodes, .count = count };
+}
+
+static void rule_add_one(struct build *b, struct rules *rules, enum rule_kind kind, enum keyword k,
+                         const struct node *node)
+{
+    const struct node **nodes = ARENA_ARRAY(b->arena, const struct node *, 1);
+
+    nodes[0] = node;
+    rule_add(rules, kind, k, nodes, 1);
+}
+
+static uint32_t dynamic_index(struct build *b, str anchor)
+{
+    uintptr_t index = (uintptr_t)map_get(&b->dynamics, anchor);
+
+    if (!index) {
+        index = b->dynamics.count + 1;
+        map_put(&b->dynamics, anchor, (void *)index);
+    }
+    return (uint32_t)index - 1;
+}
+
+static err ref_of(struct build *b, const struct place *at, enum keyword k, const struct json *ref,
+                  struct rules *rules)
+{
+    struct place to;
+    str anchor;
+
+    if (!ref)
+        return NULL;
+    TRY(build_resolve(b, at, k, json_text(ref), &to, &anchor));
+    bool dynamic = k == KEYWORD_DYNAMIC_REF && anchor.len;
+    if (k == KEYWORD_RECURSIVE_REF)
+        dynamic = map_get(&to.resource->dynamic_anchors, STR("")) && to.json == to.resource->root;
+    rule_add_one(b, rules, dynamic ? RULE_DYNAMIC : RULE_ALL, k, node_for(b, &to));
+    if (dynamic)
+        rules->at[rules->count - 1].dynamic = dynamic_index(b, anchor);
+    return NULL;
+}
+
+static void applicators_of(struct build *b, const struct keywords *k, struct rules *rules)
+{
+    static const struct {
+        enum keyword keyword;
+        enum rule_kind kind;
+    } lists[] = {
+        { KEYWORD_ALL_OF, RULE_ALL },
+        { KEYWORD_ANY_OF, RULE_ANY },
+        { KEYWORD_ONE_OF, RULE_ONE },
+    };
+
+    if (k->at[KEYWORD_NOT])
+        rule_add_one(b, rules, RULE_NOT, KEYWORD_NOT, node_below(b, k->at[KEYWORD_NOT]));
+    for (int i = 0; i < 3; i++) {
+        const struct json *list = k->at[lists[i].keyword];
+        if (list)
+            rule_add(rules, lists[i].kind, lists[i].keyword, nodes_below(b, list), list->len);
+    }
+    if (k->at[KEYWORD_IF]) {
+        const struct node **nodes = ARENA_ARRAY(b->arena, const struct node *, 3);
+        nodes[0] = node_below(b, k->at[KEYWORD_IF]);
+        nodes[1] = node_below(b, k->at[KEYWORD_THEN]);
+        nodes[2] = node_below(b, k->at[KEYWORD_ELSE]);
+        rule_add(rules, RULE_IF, KEYWORD_IF, nodes, 3);
+    }
+}
+
+static err rules_of(struct build *b, const struct place *at, const struct keywords *k,
+                    struct node *n)
+{
+    struct rules rules = { .count = 0 };
+
+    TRY(ref_of(b, at, KEYWORD_REF, k->at[KEYWORD_REF], &rules));
+    TRY(ref_of(b, at, KEYWORD_RECURSIVE_REF, k->at[KEYWORD_RECURSIVE_REF], &rules));
+    TRY(ref_of(b, at, KEYWORD_DYNAMIC_REF, k->at[KEYWORD_DYNAMIC_REF], &rules));
+    applicators_of(b, k, &rules);
+    if (rules.count) {
+        struct rule *copy = ARENA_ARRAY(b->arena, struct rule, rules.count);
+        n->rules = memcpy(copy, rules.at, rules.count * sizeof *copy);
+        n->rule_count = rules.count;
+    }
+    return NULL;
+}
+
+/* ---- the whole ---- */
+
+static err node_fill(struct build *b, const struct place *at, struct node *n)
+{
+    struct keywords k;
+
+    n->kinds = ALL_KINDS;
+    n->resource = at->resource->index;
+    n->pointer = at->pointer;
+    if (at->json->kind == JSON_BOOL) {
+        n->never = !at->json->len;
+        n->kinds = n->never ? 0 : ALL_KINDS;
+        return NULL;
+    }
+    keywords_read(at->json, at->resource->dialect, &k);
+    if (at->resource->dialect.draft == DRAFT_07 && k.at[KEYWORD_REF]) {
+        const struct json *ref = k.at[KEYWORD_REF];
+        k = (struct keywords){ .at = { [KEYWORD_REF] = ref } };
+    }
+    if (k.at[KEYWORD_TYPE])
+        type_of(k.at[KEYWORD_TYPE], n);
+    if (k.at[KEYWORD_CONST])
+        n->constant = constant_of(b, k.at[KEYWORD_CONST]);
+    if (k.at[KEYWORD_ENUM])
+        n->values = values_of(b, k.at[KEYWORD_ENUM], "enum");
+    n->number = number_of(b, &k);
+    n->array = array_of(b, at, &k);
+    TRY(string_of(b, at, &k, &n->string));
+    TRY(object_of(b, at, &k, &n->object));
+    return rules_of(b, at, &k, n);
+}
+
+static err queue_run(struct build *b)
+{
+    for (; b->done < b->count; b->done++) {
+        struct place at = b->queue[b->done];
+        TRY(node_fill(b, &at, b->made[b->done]));
+    }
+    return NULL;
+}
+
+/* Every resource that a dynamic reference could end up in must be compiled, which can bring in more
+ * resources and more dynamic references. */
+static err dynamics_compile(struct build *b)
+{
+    uint32_t before;
+
+    do {
+        before = b->count;
+        for (uint32_t i = 0; i < b->known.count; i++) {
+            const struct place *at = b->known.entries[i].value;
+            if (at->json != at->resource->root)
+                continue;
+            for (uint32_t d = 0; d < b->dynamics.count; d++) {
+                const struct json *json =
+                    map_get(&at->resource->dynamic_anchors, b->dynamics.entries[d].key);
+                if (json)
+                    node_below(b, json);
+            }
+        }
+        TRY(queue_run(b));
+    } while (b->count != before);
+    return NULL;
+}
+
+static void dynamics_table(struct build *b, struct schema *s)
+{
+    uint32_t anchors = b->dynamics.count;
+
+    s->dynamic_count = anchors;
+    s->resource_count = b->resource_count;
+    if (!anchors)
+        return;
+    const struct node **table =
+        arena_zero(b->arena, (size_t)anchors * b->resource_count * sizeof *table);
+    for (uint32_t i = 0; i < b->known.count; i++) {
+        const struct place *at = b->known.entries[i].value;
+        for (uint32_t d = 0; d < anchors; d++) {
+            const struct json *json =
+                map_get(&at->resource->dynamic_anchors, b->dynamics.entries[d].key);
+            if (json && at->json == at->resource->root)
+                table[d * b->resource_count + at->resource->index] = node_below(b, json);
+        }
+    }
+    s->dynamic = table;
+}
+
+static err build_run(struct build *b, const struct json *text, struct schema *s)
+{
+    struct place root;
+
+    TRY(build_load_root(b, text, &root));
+    s->root = node_for(b, &root);
+    TRY(queue_run(b));
+    TRY(dynamics_compile(b));
+    dynamics_table(b, s);
+    build_merge(b, s);
+    return NULL;
+}
+
+err schema_compile(struct arena *a, const struct json *text, const struct schema_options *options,
+                   struct schema **out)
+{
+    static const struct schema_options defaults = { 0 };
+    struct arena *arena = arena_new();
+    struct schema *s = ARENA_NEW(arena, struct schema);
+    struct build b = {
+        .arena = arena,
+        .errors = a,
+        .options = options ? options : &defaults,
+        .resources = map_in(arena),
+        .known = map_in(arena),
+        .nodes = map_in(arena),
+        .indexes = map_in(arena),
+        .dynamics = map_in(arena),
+    };
+
+    s->references = 1;
+    s->arena = arena;
+    err e = build_run(&b, text, s);
+    if (e)
+        arena_free(arena);
+    else
+        *out = s;
+    return e;
+}
+
+struct schema *schema_ref(struct schema *s)
+{
+    __atomic_add_fetch(&s->references, 1, __ATOMIC_RELAXED);
+    return s;
+}
+
+void schema_unref(struct schema *s)
+{
+    if (s && __atomic_sub_fetch(&s->references, 1, __ATOMIC_ACQ_REL) == 0)
+        arena_free(s->arena);
+}

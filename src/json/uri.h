@@ -1,0 +1,16 @@
+/* uri.h: as much of RFC 3986 as references between schemas need. */
+#ifndef JSON_URI_H
+#define JSON_URI_H
+
+#include "base/arena.h"
+
+/* Splits at the first '#'. */
+void uri_split(str uri, str *without_fragment, str *fragment);
+
+/* The target of `reference` seen from `base` (RFC 3986 §5.2), without its fragment. */
+str uri_resolve(struct arena *a, str base, str reference);
+
+/* %41 → A; a percent sign that is no escape stays as it is. */
+str uri_decode(struct arena *a, str text);
+
+#endif

@@ -1,0 +1,485 @@
+/* check.c: runs the tests that check.h registered.
+ *
+ *   baton-test [--list] [--jobs N] [--totals FILE] [PATTERN]…
+ *
+ * A pattern is a glob over a test's name, or else any part of its name or file.
+ *
+ * Each test is a child process, the leader of its own process group, in an
+ * empty directory. It tells how it went in a report, a file of lines that each
+ * begin with a mark; what it prints is shown only when it fails. So a test may
+ * crash, hang, print, or leave files and processes behind, and none of it
+ * reaches the next. */
+#define _GNU_SOURCE
+#include "check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <ftw.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LIMIT_S 20 /* as check.h says */
+#define OUTPUT_SHOWN 16384
+#define REPORT_MAX (1 << 20)
+#define JOBS_MAX 64
+
+/* Sanitized code is slower, and slower still on a busy machine. */
+#ifdef __SANITIZE_ADDRESS__
+#define LIMIT_FACTOR 4
+const char *__ubsan_default_options(void);
+const char *__ubsan_default_options(void)
+{
+    return "print_stacktrace=1";
+}
+#else
+#define LIMIT_FACTOR 1
+#endif
+
+enum mark {
+    FAILURE = 'f',
+    SKIP = 's',
+    NOTE = 'n',
+    END = '.', /* the test came to its end: exit(0) alone is not enough */
+};
+
+enum outcome { PASSED, FAILED, SKIPPED, OUTCOMES };
+
+struct job {
+    const struct test *test;
+    pid_t pid; /* 0: this place is free */
+    int report_fd, output_fd;
+    double deadline;
+    bool late;
+    char dir[64];
+};
+
+static struct test *tests;
+static int test_count;
+static int totals[OUTCOMES];
+static int report_fd = -1;  /* in a test's process: its report */
+static struct arena *arena; /* in a test's process: its memory */
+
+void check_register(struct test *t)
+{
+    t->next = tests;
+    tests = t;
+    test_count++;
+}
+
+/* ---- what a test calls, in its own process ---- */
+
+/* Writes a text to the report, each of its lines marked. */
+static void report(enum mark mark, const char *place, const char *format, va_list args)
+{
+    char *text;
+    if (vasprintf(&text, format, args) < 0)
+        abort();
+    dprintf(report_fd, "%c%s", mark, place);
+    for (char *line = text, *end; line; line = end) {
+        if ((end = strchr(line, '\n')))
+            *end++ = '\0';
+        dprintf(report_fd, "%s\n", line);
+        if (end)
+            dprintf(report_fd, "%c", mark);
+    }
+    free(text);
+}
+
+void check_fail(const char *file, int line, const char *format, ...)
+{
+    char place[256];
+    va_list args;
+    va_start(args, format);
+    snprintf(place, sizeof(place), "%s:%d: ", file, line);
+    report(FAILURE, place, format, args);
+    va_end(args);
+    fflush(NULL);
+    _exit(1);
+}
+
+void check_skip(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    report(SKIP, "", format, args);
+    va_end(args);
+    _exit(0);
+}
+
+void check_note(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    report(NOTE, "", format, args);
+    va_end(args);
+}
+
+void check_int(const char *file, int line, const char *what, long long found, long long expected)
+{
+    if (found != expected)
+        check_fail(file, line, "%s\n  expected: %lld\n  found:    %lld", what, expected, found);
+}
+
+/* Part of a text as it can be shown: bytes that would upset a terminal are escaped, and of a long
+ * text only the neighbourhood of `at` is left. */
+static char *shown(str s, size_t at)
+{
+    enum { BEFORE = 60, AFTER = 200 };
+    size_t from = at > BEFORE ? at - BEFORE : 0;
+    size_t to = s.len - at > AFTER ? at + AFTER : s.len;
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    fputs(from ? "…" : "", out);
+    for (size_t i = from; i < to; i++) {
+        unsigned char c = (unsigned char)s.at[i];
+        fprintf(out, c < 32 || c == 127 ? "\\x%02x" : "%c", c);
+    }
+    fputs(to < s.len ? "…" : "", out);
+    fclose(out);
+    return text;
+}
+
+void check_str(const char *file, int line, const char *what, str found, const char *expected)
+{
+    str want = str_from(expected);
+    size_t at = 0;
+
+    if (str_eq(found, want))
+        return;
+    while (at < found.len && at < want.len && found.at[at] == want.at[at])
+        at++;
+    check_fail(file, line, "%s\n  expected: %s\n  found:    %s\n  which differ from byte %zu on",
+               what, shown(want, at), shown(found, at), at);
+}
+
+void check_ok(const char *file, int line, const char *what, err e)
+{
+    if (e)
+        check_fail(file, line, "%s\n  expected: success\n  found:    %s: " STR_FMT, what,
+                   error_look(e->kind)->name, STR_ARG(e->message));
+}
+
+void check_err(const char *file, int line, const char *what, err e, enum error_kind kind,
+               const char *kind_name)
+{
+    if (!e)
+        check_fail(file, line, "%s\n  expected: %s\n  found:    success", what, kind_name);
+    if (e->kind != kind)
+        check_fail(file, line, "%s\n  expected: %s\n  found:    %s: " STR_FMT, what, kind_name,
+                   error_look(e->kind)->name, STR_ARG(e->message));
+}
+
+struct arena *check_arena(void)
+{
+    if (!arena)
+        arena = arena_new();
+    return arena;
+}
+
+str check_read(const char *path)
+{
+    struct buf b = buf_in(check_arena());
+    FILE *in = fopen(path, "re");
+    size_t n;
+
+    if (!in)
+        check_fail(__FILE__, __LINE__, "%s: %s", path, strerror(errno));
+    while ((n = fread(buf_reserve(&b, 65536), 1, 65536, in)) > 0)
+        b.len += n;
+    if (ferror(in))
+        check_fail(__FILE__, __LINE__, "%s: %s", path, strerror(errno));
+    fclose(in);
+    return buf_str(&b);
+}
+
+const char *check_source(const char *path)
+{
+    return arena_printf(check_arena(), "%s/%s", SOURCE_DIR, path).at;
+}
+
+const char *check_suite(const char *name)
+{
+    const char *suites = getenv("BATON_SUITES");
+    if (!suites)
+        suites = check_source("../shared/suites");
+    const char *path = arena_printf(check_arena(), "%s/%s", suites, name).at;
+    if (access(path, R_OK) != 0)
+        check_skip("the suite %s is not here: set BATON_SUITES to the folder that holds it", name);
+    return path;
+}
+
+/* ---- the runner: one test from start to end ---- */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static int limit_s(const struct test *t)
+{
+    return (t->limit_s ? t->limit_s : LIMIT_S) * LIMIT_FACTOR;
+}
+
+static void die(const char *what)
+{
+    fprintf(stderr, "baton-test: %s: %s\n", what, strerror(errno));
+    exit(2);
+}
+
+static void child(struct job *j)
+{
+    sigset_t none;
+    struct rlimit no_core = { 0, 0 };
+
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    setrlimit(RLIMIT_CORE, &no_core);
+    int nothing = open("/dev/null", O_RDONLY);
+    if (chdir(j->dir) != 0 || dup2(nothing, 0) < 0 || dup2(j->output_fd, 1) < 0 ||
+        dup2(j->output_fd, 2) < 0)
+        _exit(2);
+
+    report_fd = j->report_fd;
+    j->test->run();
+    if (arena)
+        arena_free(arena);
+    arena = NULL;
+    dprintf(report_fd, "%c\n", END);
+    exit(0); /* not _exit: the leak check of a sanitized build runs here */
+}
+
+static void job_start(struct job *j, const struct test *t)
+{
+    const char *tmp = getenv("TMPDIR");
+
+    snprintf(j->dir, sizeof(j->dir), "%s/baton-test-XXXXXX",
+             tmp && strlen(tmp) < 40 ? tmp : "/tmp");
+    if (!mkdtemp(j->dir))
+        die(j->dir);
+    j->test = t;
+    j->late = false;
+    j->deadline = now() + limit_s(t);
+    j->report_fd = memfd_create("report", MFD_CLOEXEC);
+    j->output_fd = memfd_create("output", MFD_CLOEXEC);
+    if (j->report_fd < 0 || j->output_fd < 0)
+        die("memfd_create");
+    j->pid = fork();
+    if (j->pid < 0)
+        die("fork");
+    if (j->pid == 0)
+        child(j);
+    setpgid(j->pid, j->pid); /* the child does too: whoever comes first */
+}
+
+/* What a memory file holds, or the end of it, as a string to be freed. */
+static char *slurp(int fd, off_t most)
+{
+    off_t size = lseek(fd, 0, SEEK_END);
+    off_t from = size > most ? size - most : 0;
+    char *text = mem_alloc((size_t)(size - from) + 1);
+    ssize_t n = pread(fd, text, (size_t)(size - from), from);
+    text[n > 0 ? n : 0] = '\0';
+    return text;
+}
+
+static const char *next_line(const char *line)
+{
+    line += strcspn(line, "\n");
+    return line + (*line == '\n');
+}
+
+static bool has(const char *text, char mark)
+{
+    for (const char *line = text; *line; line = next_line(line))
+        if (*line == mark)
+            return true;
+    return false;
+}
+
+/* Prints the lines that have the mark, without it; or all lines when `mark` is 0. */
+static void show(const char *text, char mark, const char *before, const char *name)
+{
+    for (const char *line = text; *line; line = next_line(line)) {
+        if (mark && *line != mark)
+            continue;
+        const char *from = mark ? line + 1 : line;
+        printf("%s%s%.*s\n", before, name, (int)strcspn(from, "\n"), from);
+    }
+}
+
+static void show_failure(const struct job *j, int status, const char *text)
+{
+    char *output = slurp(j->output_fd, OUTPUT_SHOWN);
+
+    printf("FAIL %s (%s:%d)\n", j->test->name, j->test->file, j->test->line);
+    if (has(text, FAILURE))
+        show(text, FAILURE, "     ", "");
+    else if (j->late)
+        printf("     took longer than %d s\n", limit_s(j->test));
+    else if (WIFSIGNALED(status))
+        printf("     ended by signal %d, %s\n", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else if (WEXITSTATUS(status) != 0)
+        printf("     exited with status %d\n", WEXITSTATUS(status));
+    else
+        printf("     exited before its end\n");
+    show(output, 0, "     | ", "");
+    free(output);
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+    (void)st, (void)ftw;
+    return type == FTW_DP ? rmdir(path) : unlink(path);
+}
+
+static void job_end(struct job *j, int status)
+{
+    char *text = slurp(j->report_fd, REPORT_MAX);
+    char name[256];
+    enum outcome outcome = FAILED;
+
+    if (status == 0 && !j->late && !has(text, FAILURE))
+        outcome = has(text, SKIP) ? SKIPPED : has(text, END) ? PASSED : FAILED;
+    kill(-j->pid, SIGKILL); /* whatever the test has left running */
+    totals[outcome]++;
+    snprintf(name, sizeof(name), "%s: ", j->test->name);
+    if (outcome == FAILED)
+        show_failure(j, status, text);
+    show(text, SKIP, "skip ", name);
+    show(text, NOTE, "note ", name);
+    fflush(stdout);
+
+    nftw(j->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    close(j->report_fd);
+    close(j->output_fd);
+    free(text);
+    j->pid = 0;
+}
+
+/* ---- the runner: all of them ---- */
+
+/* Sleeps until a child ends or the next limit passes, and ends what is over its limit. */
+static void wait_for_news(struct job *jobs, int n, const sigset_t *child_signal)
+{
+    double next = now() + 60;
+    for (int i = 0; i < n; i++)
+        if (jobs[i].pid && !jobs[i].late && jobs[i].deadline < next)
+            next = jobs[i].deadline;
+    double wait = next > now() ? next - now() : 0;
+    struct timespec t = { (time_t)wait, (long)((wait - (double)(time_t)wait) * 1e9) };
+    sigtimedwait(child_signal, NULL, &t);
+
+    for (int i = 0; i < n; i++)
+        if (jobs[i].pid && !jobs[i].late && jobs[i].deadline <= now()) {
+            jobs[i].late = true;
+            kill(-jobs[i].pid, SIGKILL);
+        }
+}
+
+static void run_all(const struct test **chosen, int count, int places)
+{
+    struct job jobs[JOBS_MAX] = { 0 };
+    sigset_t child_signal;
+    int next = 0, running = 0, status;
+
+    sigemptyset(&child_signal);
+    sigaddset(&child_signal, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &child_signal, NULL);
+    while (next < count || running > 0) {
+        for (int i = 0; i < places && next < count; i++)
+            if (!jobs[i].pid)
+                job_start(&jobs[i], chosen[next++]), running++;
+        wait_for_news(jobs, places, &child_signal);
+        for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
+            for (int i = 0; i < places; i++)
+                if (jobs[i].pid == pid)
+                    job_end(&jobs[i], status), running--;
+    }
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct test *x = *(const struct test *const *)a, *y = *(const struct test *const *)b;
+    int order = strcmp(x->file, y->file);
+    return order ? order : x->line - y->line;
+}
+
+static bool matches(const struct test *t, char **patterns)
+{
+    for (char **p = patterns; *p; p++)
+        if (strpbrk(*p, "*?[") ? fnmatch(*p, t->name, 0) == 0
+                               : strstr(t->name, *p) || strstr(t->file, *p))
+            return true;
+    return !*patterns;
+}
+
+static void list_all(const struct test **chosen, int count)
+{
+    for (int i = 0; i < count; i++)
+        printf("%s:%d %s\n", chosen[i]->file, chosen[i]->line, chosen[i]->name);
+}
+
+static void append_totals(const char *path)
+{
+    FILE *out = fopen(path, "a");
+    if (!out)
+        die(path);
+    fprintf(out, "%d %d %d\n", totals[PASSED], totals[FAILED], totals[SKIPPED]);
+    fclose(out);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option options[] = {
+        { "list", no_argument, NULL, 'l' },
+        { "jobs", required_argument, NULL, 'j' },
+        { "totals", required_argument, NULL, 't' },
+        { 0 },
+    };
+    const char *totals_path = NULL;
+    bool list = false;
+    long places = sysconf(_SC_NPROCESSORS_ONLN);
+    int count = 0;
+    double start = now();
+
+    for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;)
+        switch (o) {
+        case 'l': list = true; break;
+        case 'j': places = atol(optarg); break;
+        case 't': totals_path = optarg; break;
+        default: return 2;
+        }
+
+    const struct test **chosen = mem_alloc((size_t)(test_count + 1) * sizeof(*chosen));
+    for (const struct test *t = tests; t; t = t->next)
+        if (matches(t, argv + optind))
+            chosen[count++] = t;
+    qsort(chosen, (size_t)count, sizeof(*chosen), by_place);
+    if (list)
+        list_all(chosen, count);
+    else
+        run_all(chosen, count, places < 1 ? 1 : places > JOBS_MAX ? JOBS_MAX : (int)places);
+    free(chosen);
+    if (totals_path)
+        append_totals(totals_path);
+    if (!list)
+        printf("%d tests: %d passed, %d failed, %d skipped, in %.1f s\n", count, totals[PASSED],
+               totals[FAILED], totals[SKIPPED], now() - start);
+    return totals[FAILED] > 0 || count == 0;
+}

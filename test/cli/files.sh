@@ -1,0 +1,47 @@
+# Files and standard input, and what is said when they cannot be read.
+. "${0%/*}/lib"
+
+echo '{"a":1}' >a.json
+
+run_on '[1, 2]' json fmt - --compact
+exits 0
+prints '[1,2]'
+run_on '[1, 2]' json fmt --compact
+prints '[1,2]'
+run_on '{"a":2}' json diff a.json - --json
+exits 0
+shows '"value":2'
+
+run_on '{}' json diff - -
+exits 2
+complains "standard input can be read only once, but '-' is given twice"
+
+run json fmt missing.json
+exits 5
+prints
+complains 'cannot read missing.json: No such file or directory'
+
+mkdir folder
+run json fmt folder
+exits 2
+complains 'cannot read folder: Is a directory'
+
+printf '{"a": tru}' >bad.json
+run json fmt bad.json
+exits 2
+complains 'baton: bad.json: '
+complains 'line 1'
+run_on '' json fmt
+exits 2
+complains 'baton: standard input: '
+
+# With --json an error is an object too.
+run json fmt bad.json --json
+exits 2
+grep -q '^{"error":"bad.json: .*}$' err || fail 'expected an object with "error"'
+"$BATON" json fmt err >/dev/null || fail 'expected the error to be JSON'
+
+# The first that fails ends it; what was formatted before stays.
+run json fmt a.json missing.json --compact
+exits 5
+prints '{"a":1}'

@@ -1,0 +1,65 @@
+# pointer, path and fmt.
+. "${0%/*}/lib"
+
+cat >order.json <<'END'
+{"id": "o1", "items": [{"name": "cup", "price": 1e1}, {"name": "pot\u0021", "price": 30.00}],
+ "a/b": {"~": null}, "big": 12345678901234567890123}
+END
+
+run json pointer order.json /items/1/name
+exits 0
+prints '"pot!"'
+run json pointer order.json /items/1/name --raw
+prints 'pot!'
+run json pointer order.json /a~1b/~0
+prints 'null'
+run json pointer order.json /big
+prints '12345678901234567890123'
+run json pointer order.json /items/7
+exits 5
+prints
+complains 'baton: '
+run json pointer order.json items
+exits 2
+
+run json path order.json '$.items[?@.price > 10].name'
+exits 0
+prints '"pot!"'
+run json path order.json '$.items[*].price'
+prints '1e1
+30.00'
+run json path order.json '$..name' --paths
+prints "\$['items'][0]['name']
+\$['items'][1]['name']"
+run json path order.json '$..name' --pointers
+prints '/items/0/name
+/items/1/name'
+run json path order.json '$.id' --json
+prints "{\"path\":\"\$['id']\",\"pointer\":\"/id\",\"value\":\"o1\"}"
+run json path order.json '$.nothing'
+exits 0
+prints
+run json path order.json '$.['
+exits 2
+prints
+
+run_on '{"b":[],"a":{"x":1.0}}' json fmt
+prints '{
+  "b": [],
+  "a": {
+    "x": 1.0
+  }
+}'
+run_on '{"b": [ ],"a" :1.0}' json fmt --compact
+prints '{"b":[],"a":1.0}'
+run_on '{"b": [ ],"a" :1.0}' json fmt --canonical
+[ "$(od -c <out)" = "$(printf '{"a":1,"b":[]}' | od -c)" ] || fail 'expected no newline'
+
+# Colours change nothing but colours; NO_COLOR wins.
+"$BATON" json fmt order.json >plain
+CLICOLOR_FORCE=1 "$BATON" json fmt order.json >coloured
+! cmp -s plain coloured
+escape=$(printf '\033')
+sed "s/$escape\[[0-9]*m//g" coloured | cmp - plain
+grep -qF "${escape}[36m\"id\"${escape}[0m: ${escape}[32m\"o1\"${escape}[0m" coloured
+NO_COLOR=1 CLICOLOR_FORCE=1 "$BATON" json fmt order.json | cmp - plain

@@ -1,0 +1,84 @@
+#!/bin/sh
+# layers.sh: who may include whom. The table is the one of docs/architecture.md.
+#
+# Silent when all is well; else each broken rule with its file and line.
+cd "$(dirname "$0")/.." || exit 2
+
+# A folder, or one header of a folder. A folder may always include itself.
+layers='
+base:
+json:   base
+flow:   base json
+store:  base
+core:   base json flow store/sql.h
+view:   base json core
+ops:    base json core view store/store.h
+wire:   base json ops/op.h
+client: base json
+cli:    base json client ops/op.h
+runner: base json client ops/op.h
+app:    base json flow store core view ops wire client cli runner
+'
+
+# A library's header is included by one file alone, so that one file knows the library.
+libraries='pcre2.h=json/regex.c sqlite3.h=store/sqlite.c libpq-fe.h=store/postgres.c expat.h=flow/xml.c'
+
+# What base/ may take from the system: C's own headers and those of POSIX that it needs.
+libc='assert ctype errno fcntl float inttypes limits math pthread signal stdarg stdatomic
+stdbool stddef stdint stdio stdlib string strings time unistd'
+
+includes() {
+    grep -Hn '^[[:space:]]*#[[:space:]]*include' src/*/*.[ch] |
+        awk -F: -v layers="$layers" -v libraries="$libraries" -v libc="$libc" '
+        BEGIN {
+            n = split(layers, lines, "\n")
+            for (i = 1; i <= n; i++) {
+                if (!split(lines[i], words, /[: ]+/)) continue
+                known[words[1]] = may[words[1] "/" words[1]] = 1
+                for (w = 2; w in words; w++) { may[words[1] "/" words[w]] = 1; delete words[w] }
+            }
+            n = split(libraries, pairs, /[ =]+/)
+            for (i = 1; i < n; i += 2) owner[pairs[i]] = "src/" pairs[i + 1]
+            n = split(libc, names, /[ \n]+/)
+            for (i = 1; i <= n; i++) standard[names[i] ".h"] = 1
+        }
+        {
+            split($1, path, "/"); from = path[2]
+            header = $3; sub(/^[^"<]*["<]/, "", header); sub(/[">].*/, "", header)
+            to = header; sub(/\/.*/, "", to)
+            where = $1 ":" $2 ": "
+            if (!(from in known)) broken = where "src/" from "/ is not in the table of layers"
+            else if (header in owner) {
+                if (owner[header] != $1) broken = where "<" header "> is for " owner[header] " alone"
+            } else if ($3 ~ /</) {
+                if (from == "base" && !(header in standard))
+                    broken = where "base/ may include libc only, not <" header ">"
+            } else if (!((from "/" to) in may) && !((from "/" header) in may))
+                broken = where from "/ may not include \"" header "\""
+            if (broken) { print broken; broken = ""; bad = 1 }
+        }
+        END { exit bad }'
+}
+
+# core/ computes: no clock, no randomness, no file, no socket, whichever header would offer it.
+pure='^(mem(cpy|cmp|move|set|chr)|str(len|n?cmp|n?casecmp|r?chr|str|tol|toll|tod|toull)|v?snprintf|'
+pure="$pure"'qsort|bsearch|abort|__assert_fail|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_|__.*_chk|'
+pure="$pure"'__isoc99_.*|__ctype_.*|f(loor|abs|mod)|ceil|round|trunc)$'
+
+core_is_pure() {
+    objects=build/release/src
+    [ -d $objects/core ] || return 0
+    nm --defined-only -g $objects/*/*.o | awk 'NF == 3 { print $3 }' | sort -u >"$ours"
+    nm -A -u $objects/core/*.o | sed 's/:.* U / /' | while read -r object symbol; do
+        grep -qxF -e "$symbol" "$ours" && continue
+        echo "$symbol" | grep -qE "$pure" && continue
+        echo "$object: core/ may not call $symbol"
+    done | { ! grep . ; }
+}
+
+ours=$(mktemp)
+trap 'rm -f "$ours"' EXIT
+includes
+status=$?
+core_is_pure && exit $status
+exit 1

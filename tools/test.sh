@@ -1,0 +1,68 @@
+#!/bin/sh
+# test.sh: everything that `make test` promises, one after the other, and the sum of it.
+#
+# Expects both builds to be up to date. The last line is "N passed, N failed, N skipped".
+cd "$(dirname "$0")/.." || exit 2
+root=$PWD
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+totals=$work/totals
+: >"$totals"
+
+# Runs a check that is one test: silent when all is well, status 77 when it cannot be made here.
+one() {
+    name=$1
+    shift
+    "$@" >"$work/output" 2>&1
+    case $? in
+    0) echo "1 0 0" >>"$totals" ;;
+    77)
+        echo "0 0 1" >>"$totals"
+        echo "skip $name: $(cat "$work/output")"
+        ;;
+    *)
+        echo "0 1 0" >>"$totals"
+        echo "FAIL $name"
+        sed 's/^/     | /' "$work/output"
+        ;;
+    esac
+}
+
+# The unit tests count themselves; a runner that dies before it has is one failure.
+unit() {
+    echo "$1:"
+    lines=$(wc -l <"$totals")
+    "build/$1/baton-test" --totals "$totals"
+    [ "$(wc -l <"$totals")" -gt "$lines" ] || echo "0 1 0" >>"$totals"
+}
+
+# A script of test/cli runs in an empty directory and finds the program in $BATON.
+script() {
+    mkdir "$work/dir" && cd "$work/dir" &&
+        BATON=$1 SOURCE=$root timeout 60 sh -eu "$root/$2"
+    status=$?
+    cd "$root" && rm -rf "$work/dir"
+    return $status
+}
+
+format() {
+    if ! clang-format --version | grep -q 'version 14\.'; then
+        echo "the layout is that of clang-format 14, and this is $(clang-format --version)"
+        return 77
+    fi
+    ! find src test tools -name '*.[ch]' -exec clang-format --dry-run {} + 2>&1 |
+        sed -n 's/:[0-9]*: warning:.*//p' | uniq | grep .
+}
+
+unit release
+unit asan
+for file in test/cli/*.sh; do
+    [ -e "$file" ] || continue
+    one "$file, release" script "$root/build/baton" "$file"
+    one "$file, asan" script "$root/build/asan/baton" "$file"
+done
+one "the layers of src/ (tools/layers.sh)" tools/layers.sh
+one "the layout of the sources (make format mends it)" format
+
+awk '{ p += $1; f += $2; s += $3 }
+     END { printf "%d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 || p == 0 }' "$totals"
