@@ -340,7 +340,7 @@ TEST(hostile_schemas_are_checked_or_given_up_at_once)
           PLAIN("{'patternProperties':{'^(a|a?)+$':true},'additionalProperties':false}"),
           PLAIN("{'" LONG_A "!':1}"), "UNFIT: backtracking" },
         { "many texts that backtrack below the limit", PLAIN("{'items':{'pattern':'^(a+)+$|!'}}"),
-          MANY("['a'", ",'aaaaaaaaaaaaaaa!'", 100000, "]"), "UNFIT: backtracking" },
+          MANY("['a'", ",'aaaaaaaaaaaaaaa!'", 100000, "]"), "UNFIT: given up" },
         { "a text that a pattern walks often", PLAIN("{'pattern':'a.*b.*c.*d'}"),
           MANY("'", "abc", 300000, "'"), "UNFIT" },
         { "a pattern of many repetitions", PLAIN("{'pattern':'((a{1,1000}){1,1000}){1,1000}'}"),

@@ -149,6 +149,11 @@ bool json_equal(const struct json *a, const struct json *b);
 /* The same for equal values. */
 uint32_t json_hash(const struct json *j);
 
+/* The same two for whoever must not spend too long: what they look at is taken off `work`, about
+ * one for a value and for each 64 bytes of text. When it comes to 0, the answer is void. */
+bool json_equal_within(const struct json *a, const struct json *b, uint64_t *work);
+uint32_t json_hash_within(const struct json *j, uint64_t *work);
+
 /* ---- build.c ---- */
 
 /* Values made by hand. Strings are borrowed; containers grow in the arena. */

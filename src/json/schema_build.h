@@ -140,6 +140,7 @@ struct resource {
     uint32_t index;
     struct map anchors;         /* name → struct json */
     struct map dynamic_anchors; /* likewise; $recursiveAnchor is the one with the empty name */
+    struct resource *previous;  /* the one that was found before it */
 };
 
 /* A schema somewhere in a document. */
@@ -161,6 +162,7 @@ struct build {
     struct place *queue;  /* one per node; compiled up to `done` */
     struct node **made;
     uint32_t count, done, room;
+    struct resource *last; /* of all resources */
     uint32_t resource_count;
 };
 

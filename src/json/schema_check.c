@@ -14,8 +14,11 @@
 enum {
     DEPTH_MAX = 1024, /* schemas inside each other, in-place applicators included */
     UNIQUE_PAIRWISE_MAX = 8,
-    COUNTED_BYTES = 256, /* of a text whose characters are counted in the time of a step */
-    FORMAT_BYTES = 16,   /* of a text that are looked at by a format in the time of a step */
+    /* What is done in the time of a step: */
+    COUNTED_BYTES = 256, /* of a text whose characters are counted */
+    FORMAT_BYTES = 16,   /* of a text that a format looks at */
+    DIGITS = 32,         /* of a long number that is compared */
+    VALUES = 4,          /* compared or hashed */
 };
 
 /* ---- the machine ---- */
@@ -189,30 +192,42 @@ HOT bool fits(struct check *c, const struct node *n, const struct json *v)
 
 /* ---- values and patterns ---- */
 
+/* json_equal and json_hash, charged for all that they look at. */
+static bool equal_values(struct check *c, const struct json *a, const struct json *b)
+{
+    uint64_t work = (uint64_t)c->steps_left * VALUES;
+    bool equal = json_equal_within(a, b, &work);
+    c->steps_left = (uint32_t)(work / VALUES);
+    return equal;
+}
+
+static uint32_t hash_value(struct check *c, const struct json *v)
+{
+    uint64_t work = (uint64_t)c->steps_left * VALUES;
+    uint32_t hash = json_hash_within(v, &work);
+    c->steps_left = (uint32_t)(work / VALUES);
+    return hash;
+}
+
 static bool value_among(struct check *c, const struct value_rules *values, const struct json *v)
 {
     if (v->kind == JSON_STRING)
         return text_among(values, v);
     if (!values->others)
         return false;
-    for (uint32_t i = 0; i < values->all->len; i++) {
-        charge(c, 1);
-        if (check_exhausted(c))
-            return false;
-        if (json_equal(&values->all->items[i], v))
+    for (uint32_t i = 0; i < values->all->len && !check_exhausted(c); i++)
+        if (equal_values(c, &values->all->items[i], v))
             return true;
-    }
     return false;
 }
 
 static bool text_matches(struct check *c, const struct regex *regex, str text)
 {
+    bool enough = c->steps_left > REGEX_STEPS_MAX(text.len);
     enum regex_result result = regex_match_within(regex, text, &c->steps_left);
 
-    if (result == REGEX_LIMIT) {
-        c->regex_limit = true;
-        c->steps_left = 0;
-    }
+    if (result == REGEX_LIMIT)
+        c->regex_limit = enough;
     return result == REGEX_YES;
 }
 
@@ -245,11 +260,14 @@ static inline int bound_order(const struct bound *b, const struct json *v, bool 
     return json_number_compare(v, b->number);
 }
 
-static bool check_number(const struct number_rules *n, const struct json *v)
+static bool check_number(struct check *c, const struct number_rules *n, const struct json *v)
 {
     int64_t value = 0;
     bool is_small = v->kind == JSON_INTEGER && json_to_int(v, &value);
 
+    charge(c, (v->len + n->digits) / DIGITS);
+    if (check_exhausted(c))
+        return false;
     if (n->min.number) {
         int order = bound_order(&n->min, v, is_small, value);
         if (order < 0 || (order == 0 && n->min.excluded))
@@ -275,12 +293,6 @@ static int hash_order(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool equal_items(struct check *c, const struct json *a, const struct json *b)
-{
-    charge(c, 1 + (a->len < b->len ? a->len : b->len) / 16);
-    return check_exhausted(c) || json_equal(a, b);
-}
-
 /* Long arrays are sorted by hash, so that only elements of one hash are compared. */
 static bool items_unique_by_hash(struct check *c, const struct json *v)
 {
@@ -288,14 +300,14 @@ static bool items_unique_by_hash(struct check *c, const struct json *v)
     uint64_t *hashes = check_words(c, v->len);
     bool unique = true;
 
-    charge(c, v->len);
     for (uint32_t i = 0; i < v->len; i++)
-        hashes[i] = (uint64_t)json_hash(&v->items[i]) << 32 | i;
-    qsort(hashes, v->len, sizeof *hashes, hash_order);
-    for (uint32_t i = 1; i < v->len && unique; i++)
+        hashes[i] = (uint64_t)hash_value(c, &v->items[i]) << 32 | i;
+    if (!check_exhausted(c))
+        qsort(hashes, v->len, sizeof *hashes, hash_order);
+    for (uint32_t i = 1; i < v->len && unique && !check_exhausted(c); i++)
         for (uint32_t j = i; j-- > 0 && hashes[j] >> 32 == hashes[i] >> 32 && unique;)
             unique =
-                !equal_items(c, &v->items[(uint32_t)hashes[j]], &v->items[(uint32_t)hashes[i]]);
+                !equal_values(c, &v->items[(uint32_t)hashes[j]], &v->items[(uint32_t)hashes[i]]);
     c->word_count = mark;
     return unique;
 }
@@ -306,7 +318,7 @@ static bool items_unique(struct check *c, const struct json *v)
         return items_unique_by_hash(c, v);
     for (uint32_t i = 1; i < v->len; i++)
         for (uint32_t j = 0; j < i; j++)
-            if (equal_items(c, &v->items[i], &v->items[j]))
+            if (equal_values(c, &v->items[i], &v->items[j]))
                 return false;
     return true;
 }
@@ -432,13 +444,29 @@ static bool check_object(struct check *c, const struct object_rules *o, const st
 
 /* ---- what applies to the instance itself ---- */
 
+/* The node of a dynamic anchor in a resource, or NULL. */
+static const struct node *dynamic_in(const struct schema *s, uint32_t resource, uint32_t anchor)
+{
+    uint32_t low = s->dynamic_start[resource], high = s->dynamic_start[resource + 1];
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (s->dynamics[middle].anchor == anchor)
+            return s->dynamics[middle].node;
+        if (s->dynamics[middle].anchor < anchor)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
 const struct node *check_dynamic(const struct check *c, const struct rule *r)
 {
-    const struct schema *s = c->schema;
     const struct node *found = r->nodes[0];
 
     for (const struct scope *at = c->scope; at; at = at->outer) {
-        const struct node *n = s->dynamic[r->dynamic * s->resource_count + at->resource];
+        const struct node *n = dynamic_in(c->schema, at->resource, r->dynamic);
         if (n)
             found = n; /* the outermost wins, and it comes last */
     }
@@ -522,7 +550,7 @@ static bool check_kind_rules(struct check *c, const struct node *n, const struct
     case JSON_ARRAY: return !n->array || check_array(c, n->array, v, seen);
     case JSON_STRING: return !n->string || check_string(c, n->string, v);
     case JSON_INTEGER:
-    case JSON_REAL: return !n->number || check_number(n->number, v);
+    case JSON_REAL: return !n->number || check_number(c, n->number, v);
     default: return true;
     }
 }

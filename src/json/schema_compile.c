@@ -229,6 +229,7 @@ static void dependencies_of(struct build *b, struct object_rules *o, const struc
         const struct json *map = k->at[sources[s]];
         for (uint32_t i = 0; map && i < map->len; i++, all++) {
             const struct json *value = &map->members[i].value;
+            all->keyword = keyword_name(sources[s]);
             all->name = name_of(json_name(&map->members[i]));
             if (value->kind == JSON_ARRAY) {
                 all->required = names_of(b, value);
@@ -355,6 +356,8 @@ static const struct number_rules *number_of(struct build *b, const struct keywor
     n->min = bound_narrow(k->at[KEYWORD_MINIMUM], k->at[KEYWORD_EXCLUSIVE_MINIMUM], 1);
     n->max = bound_narrow(k->at[KEYWORD_MAXIMUM], k->at[KEYWORD_EXCLUSIVE_MAXIMUM], -1);
     n->multiple = k->at[KEYWORD_MULTIPLE_OF];
+    n->digits = (n->min.number ? n->min.number->len : 0) +
+                (n->max.number ? n->max.number->len : 0) + (n->multiple ? n->multiple->len : 0);
     if (n->multiple && !json_to_int(n->multiple, &n->multiple_value))
         n->multiple_value = 0;
     return n->min.number || n->max.number || n->multiple ? n : NULL;
@@ -587,7 +590,7 @@ static err queue_run(struct build *b)
     return NULL;
 }
 
-/* Every resource that a dynamic reference could end up in must be compiled, which can bring in more
+/* Every anchor that a dynamic reference could end up at must be compiled, which can bring in more
  * resources and more dynamic references. */
 static err dynamics_compile(struct build *b)
 {
@@ -595,42 +598,48 @@ static err dynamics_compile(struct build *b)
 
     do {
         before = b->count;
-        for (uint32_t i = 0; i < b->known.count; i++) {
-            const struct place *at = b->known.entries[i].value;
-            if (at->json != at->resource->root)
-                continue;
-            for (uint32_t d = 0; d < b->dynamics.count; d++) {
-                const struct json *json =
-                    map_get(&at->resource->dynamic_anchors, b->dynamics.entries[d].key);
-                if (json)
-                    node_below(b, json);
-            }
-        }
+        for (const struct resource *r = b->last; r; r = r->previous)
+            for (uint32_t i = 0; i < r->dynamic_anchors.count; i++)
+                if (map_get(&b->dynamics, r->dynamic_anchors.entries[i].key))
+                    node_below(b, r->dynamic_anchors.entries[i].value);
         TRY(queue_run(b));
     } while (b->count != before);
     return NULL;
 }
 
+static int anchor_order(const void *a, const void *b)
+{
+    const struct dynamic *x = a, *y = b;
+    return (x->anchor > y->anchor) - (x->anchor < y->anchor);
+}
+
 static void dynamics_table(struct build *b, struct schema *s)
 {
-    uint32_t anchors = b->dynamics.count;
-
-    s->dynamic_count = anchors;
-    s->resource_count = b->resource_count;
-    if (!anchors)
+    s->dynamic_count = b->dynamics.count;
+    if (!s->dynamic_count)
         return;
-    const struct node **table =
-        arena_zero(b->arena, (size_t)anchors * b->resource_count * sizeof *table);
-    for (uint32_t i = 0; i < b->known.count; i++) {
-        const struct place *at = b->known.entries[i].value;
-        for (uint32_t d = 0; d < anchors; d++) {
-            const struct json *json =
-                map_get(&at->resource->dynamic_anchors, b->dynamics.entries[d].key);
-            if (json && at->json == at->resource->root)
-                table[d * b->resource_count + at->resource->index] = node_below(b, json);
+
+    uint32_t count = 0, *start = ARENA_ARRAY(b->arena, uint32_t, b->resource_count + 1);
+    for (const struct resource *r = b->last; r; r = r->previous)
+        count += r->dynamic_anchors.count;
+    struct dynamic *all = ARENA_ARRAY(b->arena, struct dynamic, count);
+
+    /* Resources hang in a list from the last one to the first, so the table is filled backwards. */
+    uint32_t at = count;
+    start[b->resource_count] = count;
+    for (const struct resource *r = b->last; r; r = r->previous) {
+        uint32_t end = at;
+        for (uint32_t i = 0; i < r->dynamic_anchors.count; i++) {
+            const struct map_entry *e = &r->dynamic_anchors.entries[i];
+            uintptr_t index = (uintptr_t)map_get(&b->dynamics, e->key);
+            if (index)
+                all[--at] = (struct dynamic){ (uint32_t)index - 1, node_below(b, e->value) };
         }
+        qsort(all + at, end - at, sizeof *all, anchor_order);
+        start[r->index] = at;
     }
-    s->dynamic = table;
+    s->dynamics = all;
+    s->dynamic_start = start;
 }
 
 static err build_run(struct build *b, const struct json *text, struct schema *s)

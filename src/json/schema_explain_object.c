@@ -118,7 +118,7 @@ static void explain_dependency(struct explain *x, const struct dependency *d, co
         buf_add(&m, STR(" is there, so "));
         message_name(&m, (str){ d->required[i].at, d->required[i].len });
         buf_add(&m, STR(" must be too"));
-        explain_report(x, at, "dependentRequired", &m);
+        explain_report(x, at, d->keyword, &m);
     }
     if (!d->node || check_node(&x->check, d->node, v, NULL))
         return;

@@ -212,7 +212,9 @@ static struct resource *resource_add(struct build *b, str uri, const struct json
         .index = b->resource_count++,
         .anchors = map_in(b->arena),
         .dynamic_anchors = map_in(b->arena),
+        .previous = b->last,
     };
+    b->last = r;
     return r;
 }
 

@@ -50,6 +50,7 @@ struct pattern_rule {
 
 /* `dependentRequired`, `dependentSchemas` and `dependencies`: if that member is there … */
 struct dependency {
+    const char *keyword;
     struct name name;
     const struct name *required; /* … these must be too */
     uint32_t required_count;
@@ -105,6 +106,7 @@ struct bound {
 
 struct number_rules {
     struct bound min, max;
+    uint32_t digits;             /* that a comparison may have to look at */
     const struct json *multiple; /* NULL: none */
     int64_t multiple_value;      /* 0: not a small integer */
 };
@@ -158,13 +160,22 @@ struct node {
     str pointer; /* where in the schema text, for messages */
 };
 
+/* A dynamic anchor of one resource. */
+struct dynamic {
+    uint32_t anchor; /* its name, as a number */
+    const struct node *node;
+};
+
 struct schema {
     int references; /* atomic */
     struct arena *arena;
     const struct node *root;
-    /* dynamic[anchor * resource_count + resource]: the node of that dynamic anchor there, or NULL. */
-    const struct node *const *dynamic;
-    uint32_t dynamic_count, resource_count;
+
+    /* The dynamic anchors that references ask for: those of resource r are dynamics[i] for i from
+     * dynamic_start[r] on and below dynamic_start[r + 1], in ascending order. */
+    const struct dynamic *dynamics;
+    const uint32_t *dynamic_start;
+    uint32_t dynamic_count; /* 0: there are no dynamic references */
 };
 
 /* ---- shared by compile, check and explain ---- */
