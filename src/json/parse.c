@@ -15,6 +15,7 @@
 
 #include "base/hash.h"
 #include "base/utf8.h"
+#include "json/duplicate.h"
 #include "json/json.h"
 #include "json/pointer.h"
 
@@ -24,7 +25,6 @@
 
 enum {
     SCRATCH_BYTES = 8 << 10,    /* on the C stack; more comes from malloc              */
-    PAIRWISE_MAX = 16,          /* members that are compared each with each            */
     REAL_DIGITS_SAFE = 300,     /* fewer digits than this cannot leave a double's range */
     DOUBLE_EXPONENT_MAX = 308,  /* 1.79…e308                                           */
     EXPONENT_CLAMP = 100000000, /* an exponent beyond this is as good as infinite       */
@@ -340,22 +340,32 @@ static bool string_unescape(struct parser *p, const char *start, str *out)
     return true;
 }
 
-/* A string whose opening quote is at p->at. */
-static inline bool string(struct parser *p, str *out)
+/* A string that has more to it than plain ASCII up to its closing quote. */
+static __attribute__((noinline)) bool string_rest(struct parser *p, const char *start, str *out)
 {
-    const char *start = ++p->at;
-
-    p->at = plain_end(start, p->end);
     while (p->at < p->end && (unsigned char)*p->at >= 0x80 && wide_skip(p))
         p->at = plain_end(p->at, p->end);
-    if (p->at < p->end && *p->at == '"') {
-        *out = (str){ start, (size_t)(p->at - start) };
-        p->at++;
-        return true;
-    }
     if (p->at < p->end && *p->at == '\\')
         return string_unescape(p, start, out);
-    return string_broken(p);
+    if (p->at >= p->end || *p->at != '"')
+        return string_broken(p);
+    *out = (str){ start, (size_t)(p->at - start) };
+    p->at++;
+    return true;
+}
+
+/* A string whose opening quote is at p->at. */
+static inline __attribute__((always_inline)) bool string(struct parser *p, str *out)
+{
+    const char *start = p->at + 1, *at = plain_end(start, p->end);
+
+    if (at == p->end || *at != '"') {
+        p->at = at;
+        return string_rest(p, start, out);
+    }
+    *out = (str){ start, (size_t)(at - start) };
+    p->at = at + 1;
+    return true;
 }
 
 /* ---- numbers ---- */
@@ -445,84 +455,7 @@ static inline bool number(struct parser *p)
     return true;
 }
 
-/* ---- duplicate names ---- */
-
-static int name_order(const void *a, const void *b)
-{
-    const struct json_member *x = *(const struct json_member *const *)a;
-    const struct json_member *y = *(const struct json_member *const *)b;
-
-    if (x->hash != y->hash)
-        return x->hash < y->hash ? -1 : 1;
-    int order = str_compare(json_name(x), json_name(y));
-    return order ? order : (x > y) - (x < y);
-}
-
-static bool same_name(const struct json_member *a, const struct json_member *b)
-{
-    return a->hash == b->hash && str_eq(json_name(a), json_name(b));
-}
-
-/* Safe for names that somebody chose to collide: n log n whatever they are. */
-static const struct json_member *duplicate_by_sorting(const struct json_member *members, size_t n)
-{
-    const struct json_member **sorted = mem_alloc(n * sizeof *sorted), *found = NULL;
-
-    for (size_t i = 0; i < n; i++)
-        sorted[i] = &members[i];
-    qsort(sorted, n, sizeof *sorted, name_order);
-    for (size_t i = 1; i < n && !found; i++)
-        if (same_name(sorted[i - 1], sorted[i]))
-            found = sorted[i];
-    free(sorted);
-    return found;
-}
-
-static const struct json_member *duplicate_by_table(const struct json_member *members, size_t n)
-{
-    size_t slots = 64, probes = 0;
-    while (slots < n * 2)
-        slots *= 2;
-
-    const struct json_member **table = mem_alloc(slots * sizeof *table), *found = NULL;
-    memset(table, 0, slots * sizeof *table);
-    for (size_t i = 0; i < n && !found && probes <= n * 8; i++) {
-        size_t at = members[i].hash & (slots - 1);
-        for (; table[at] && !found; at = (at + 1) & (slots - 1), probes++)
-            if (same_name(table[at], &members[i]))
-                found = &members[i];
-        if (!found)
-            table[at] = &members[i];
-    }
-    free(table);
-    return probes > n * 8 ? duplicate_by_sorting(members, n) : found;
-}
-
-static const struct json_member *duplicate_by_pairs(const struct json_member *members, size_t n)
-{
-    for (size_t i = 1; i < n; i++)
-        for (size_t j = 0; j < i; j++)
-            if (same_name(&members[i], &members[j]))
-                return &members[i];
-    return NULL;
-}
-
-/* A member whose name stands in the object already, or NULL. */
-static inline const struct json_member *duplicate(const struct json_member *members, size_t n)
-{
-    if (n > PAIRWISE_MAX)
-        return duplicate_by_table(members, n);
-
-    /* Most small objects have names whose hashes differ in six bits: then one pass is enough. */
-    uint64_t seen = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t bit = 1ull << (members[i].hash & 63);
-        if (seen & bit)
-            return duplicate_by_pairs(members, n);
-        seen |= bit;
-    }
-    return NULL;
-}
+/* ---- containers ---- */
 
 /* The pointer to the container that is open at `depth`: the name or index that each one outside of
  * it has come to. */
@@ -552,8 +485,6 @@ static err duplicate_error(struct parser *p, const struct json_member *m)
                                  STR_ARG(buf_str(&pointer))));
 }
 
-/* ---- containers ---- */
-
 static err open_container(struct parser *p, bool is_object)
 {
     if (p->depth == p->depth_max)
@@ -576,7 +507,7 @@ static inline err close_container(struct parser *p)
     void *values = p->scratch + f->start;
 
     if (f->is_object && n > 1) {
-        const struct json_member *twice = duplicate(values, n);
+        const struct json_member *twice = json_duplicate(values, n);
         if (twice)
             return duplicate_error(p, twice);
     }
@@ -591,7 +522,9 @@ static inline err close_container(struct parser *p)
 
 static inline void skip_space(struct parser *p)
 {
-    while (p->at < p->end && (*p->at == ' ' || *p->at == '\n' || *p->at == '\r' || *p->at == '\t'))
+    /* No token begins with a byte that low, so one test is enough where there is no space. */
+    while (p->at < p->end && (unsigned char)*p->at <= ' ' &&
+           (*p->at == ' ' || *p->at == '\n' || *p->at == '\r' || *p->at == '\t'))
         p->at++;
 }
 
