@@ -163,8 +163,8 @@ static bool check_plain(struct check *c, const struct object_rules *o, const str
     charge(c, 1);
     if (check_exhausted(c) || v->len < o->count_min || v->len > o->count_max)
         return false;
-    const struct json_member *end = v->members + v->len;
-    for (const struct json_member *m = v->members; m < end; m++) {
+    for (uint32_t i = 0; i < v->len; i++) {
+        const struct json_member *m = &v->members[i];
         const struct property *p = property_of(o, m);
         if (!p)
             continue;

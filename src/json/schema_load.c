@@ -242,13 +242,13 @@ static err scan_array(struct build *b, const struct place *at, const struct json
     return NULL;
 }
 
+/* The schemas of a map; `dependencies` holds arrays of names as well. */
 static err scan_map(struct build *b, const struct place *at, const struct json *map,
-                    const char *keyword)
+                    const char *keyword, bool names_too)
 {
     for (uint32_t i = 0; i < map->len; i++) {
         str name = json_name(&map->members[i]);
-        /* `dependencies` holds arrays of names beside schemas. */
-        if (map->members[i].value.kind != JSON_ARRAY)
+        if (!names_too || map->members[i].value.kind != JSON_ARRAY)
             TRY(scan_below(b, at, &map->members[i].value, keyword, &name, NULL));
     }
     return NULL;
@@ -263,8 +263,8 @@ static err scan_keyword(struct build *b, const struct place *at, enum keyword k,
     switch (keyword_shape(k)) {
     case SHAPE_SCHEMA: return scan_below(b, at, value, name, NULL, NULL);
     case SHAPE_SCHEMAS: return scan_array(b, at, value, name);
-    case SHAPE_SCHEMA_MAP:
-    case SHAPE_DEPENDENCIES: return scan_map(b, at, value, name);
+    case SHAPE_SCHEMA_MAP: return scan_map(b, at, value, name, false);
+    case SHAPE_DEPENDENCIES: return scan_map(b, at, value, name, true);
     case SHAPE_SCHEMA_OR_ARRAY:
         return value->kind == JSON_ARRAY ? scan_array(b, at, value, name)
                                          : scan_below(b, at, value, name, NULL, NULL);
