@@ -231,8 +231,9 @@ TEST(compile_errors_point_into_the_schema)
           "schema /properties/a/minLength: expected an integer of at least 0, found 1.5" },
         { "{'properties':[]}",
           "schema /properties: expected an object whose members are schemas, found []" },
-        { "{'properties':{'a':['b']}}", "schema /properties/a: expected a schema (an object, true or "
-                                        "false), found array" },
+        { "{'properties':{'a':['b']}}",
+          "schema /properties/a: expected a schema (an object, true or "
+          "false), found array" },
         { "{'properties':{'a/b':1}}",
           "schema /properties/a~1b: expected a schema (an object, true or "
           "false), found integer" },

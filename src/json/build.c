@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/hash.h"
 #include "json/json.h"
+#include "json/member.h"
 
 const char *json_kind_name(enum json_kind kind)
 {
@@ -105,7 +105,8 @@ struct json *json_put(struct arena *a, struct json *object, str name, struct jso
     assert(object->kind == JSON_OBJECT && name.len <= JSON_BYTES_CEILING);
     object->members = vector_widen(a, object, object->members, sizeof *object->members);
     struct json_member *m = &object->members[object->len++];
-    *m = (struct json_member){ name.at, (uint32_t)name.len, hash_bytes(name.at, name.len), value };
+    member_name(m, name);
+    m->value = value;
     return &m->value;
 }
 

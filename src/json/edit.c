@@ -1,7 +1,7 @@
 /* edit.c: changes to a document in place, each of which can be taken back. */
 #include "json/edit.h"
 
-#include "base/hash.h"
+#include "json/member.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -109,12 +109,9 @@ void edit_append(struct edits *e, struct json *object, str name, struct json val
 {
     assert(object->kind == JSON_OBJECT);
     str own = arena_copy(e->arena, name);
-    *(struct json_member *)insert(e, object, object->len) = (struct json_member){
-        .name = own.at,
-        .name_len = (uint32_t)own.len,
-        .hash = hash_bytes(own.at, own.len),
-        .value = value,
-    };
+    struct json_member *m = insert(e, object, object->len);
+    member_name(m, own);
+    m->value = value;
 }
 
 static void undo_remove(const struct edit *edit)
@@ -163,20 +160,14 @@ void edits_undo(struct edits *e)
 
 /* ---- members by name ---- */
 
-static bool same_name(const struct json_member *a, const struct json_member *b)
-{
-    return a->hash == b->hash && str_eq(json_name(a), json_name(b));
-}
-
 uint32_t edit_find(const struct json *object, str name)
 {
-    uint32_t hash = hash_bytes(name.at, name.len);
+    struct json_member sought;
 
-    for (uint32_t i = 0; i < object->len; i++) {
-        const struct json_member *m = &object->members[i];
-        if (m->hash == hash && str_eq(json_name(m), name))
+    member_name(&sought, name);
+    for (uint32_t i = 0; i < object->len; i++)
+        if (member_same_name(&object->members[i], &sought))
             return i;
-    }
     return EDIT_NONE;
 }
 
@@ -191,7 +182,7 @@ static void match_by_scan(const struct json *of, const struct json *in, uint32_t
         for (uint32_t step = 0, k = start; step < in->len; step++) {
             if (k >= in->len)
                 k = 0;
-            if (same_name(&of->members[i], &in->members[k])) {
+            if (member_same_name(&of->members[i], &in->members[k])) {
                 found[i] = k;
                 start = k + 1;
                 break;
@@ -201,23 +192,13 @@ static void match_by_scan(const struct json *of, const struct json *in, uint32_t
     }
 }
 
-static int by_name(const void *left, const void *right)
-{
-    const struct json_member *a = *(const struct json_member *const *)left;
-    const struct json_member *b = *(const struct json_member *const *)right;
-
-    if (a->hash != b->hash)
-        return a->hash < b->hash ? -1 : 1;
-    return str_compare(json_name(a), json_name(b));
-}
-
 static const struct json_member **sorted(struct arena *a, const struct json *object)
 {
     const struct json_member **list = ARENA_ARRAY(a, const struct json_member *, object->len);
 
     for (uint32_t i = 0; i < object->len; i++)
         list[i] = &object->members[i];
-    qsort(list, object->len, sizeof *list, by_name);
+    qsort(list, object->len, sizeof *list, member_order);
     return list;
 }
 
@@ -227,9 +208,9 @@ static void match_by_order(struct arena *a, const struct json *of, const struct 
     const struct json_member **left = sorted(a, of), **right = sorted(a, in);
 
     for (uint32_t i = 0, k = 0; i < of->len; i++) {
-        while (k < in->len && by_name(&right[k], &left[i]) < 0)
+        while (k < in->len && member_order(&right[k], &left[i]) < 0)
             k++;
-        bool same = k < in->len && same_name(left[i], right[k]);
+        bool same = k < in->len && member_same_name(left[i], right[k]);
         found[left[i] - of->members] = same ? (uint32_t)(right[k] - in->members) : EDIT_NONE;
     }
 }

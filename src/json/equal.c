@@ -1,8 +1,7 @@
 /* equal.c: whether two values are the same, and a hash that agrees with it. */
 #include <stdlib.h>
 
-#include "base/hash.h"
-#include "json/json.h"
+#include "json/member.h"
 
 /* Takes off what looking at a value costs; false when it is too much. */
 static bool spend(uint64_t *work, const struct json *j)
@@ -18,32 +17,17 @@ static bool spend(uint64_t *work, const struct json *j)
  * shuffles members make us do their square. */
 #define SEARCHED_MAX 64
 
-static bool same_name(const struct json_member *a, const struct json_member *b)
-{
-    return a->hash == b->hash && str_eq(json_name(a), json_name(b));
-}
-
 static bool equal_searched(const struct json_member *a, const struct json_member *b, size_t n,
                            uint64_t *work)
 {
     for (size_t i = 0; i < n; i++) {
         size_t at = 0;
-        while (at < n && !same_name(&a[i], &b[at]))
+        while (at < n && !member_same_name(&a[i], &b[at]))
             at++;
         if (at == n || !json_equal_within(&a[i].value, &b[at].value, work))
             return false;
     }
     return true;
-}
-
-/* Any order will do that both sides share: hashes first, since they are quick to compare. */
-static int member_order(const void *left, const void *right)
-{
-    const struct json_member *a = *(const struct json_member *const *)left;
-    const struct json_member *b = *(const struct json_member *const *)right;
-    if (a->hash != b->hash)
-        return a->hash < b->hash ? -1 : 1;
-    return str_compare(json_name(a), json_name(b));
 }
 
 static bool equal_sorted(const struct json_member *a, const struct json_member *b, size_t n,
@@ -59,7 +43,7 @@ static bool equal_sorted(const struct json_member *a, const struct json_member *
 
     bool equal = true;
     for (size_t i = 0; i < n && equal; i++)
-        equal = same_name(left[i], right[i]);
+        equal = member_same_name(left[i], right[i]);
     for (size_t i = 0; i < n && equal; i++)
         equal = json_equal_within(&left[i]->value, &right[i]->value, work);
     free(left);
@@ -71,7 +55,7 @@ static bool objects_equal(const struct json *a, const struct json *b, uint64_t *
     /* Members mostly come in the same order; where that ends, what is left must match what is left
      * on the other side, since names are unique. */
     size_t i = 0;
-    for (; i < a->len && same_name(&a->members[i], &b->members[i]); i++)
+    for (; i < a->len && member_same_name(&a->members[i], &b->members[i]); i++)
         if (!json_equal_within(&a->members[i].value, &b->members[i].value, work))
             return false;
     size_t left = a->len - i;

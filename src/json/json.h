@@ -34,8 +34,10 @@ struct json {
     };
 };
 
+/* Names are told apart by their keys; the bytes are looked at only where they are longer. */
 struct json_member {
     const char *name;
+    uint64_t key; /* hash_key of the name */
     uint32_t name_len;
     uint32_t hash; /* hash_bytes of the name */
     struct json value;

@@ -15,8 +15,8 @@
 
 #include "base/hash.h"
 #include "base/utf8.h"
-#include "json/duplicate.h"
 #include "json/json.h"
+#include "json/member.h"
 #include "json/pointer.h"
 
 #if defined(__SSE2__)
@@ -507,7 +507,7 @@ static inline err close_container(struct parser *p)
     void *values = p->scratch + f->start;
 
     if (f->is_object && n > 1) {
-        const struct json_member *twice = json_duplicate(values, n);
+        const struct json_member *twice = member_duplicate(values, n);
         if (twice)
             return duplicate_error(p, twice);
     }
@@ -584,9 +584,7 @@ static inline bool name(struct parser *p)
     if (!string(p, &text))
         return false;
     struct json_member *m = scratch_push(p, sizeof *m);
-    m->name = text.at;
-    m->name_len = (uint32_t)text.len;
-    m->hash = hash_bytes(text.at, text.len);
+    member_name(m, text);
     skip_space(p);
     if (!next_is(p, ':'))
         return expect(p, "':' after a name");

@@ -19,6 +19,7 @@ enum {
     FORMAT_BYTES = 16,   /* of a text that a format looks at */
     DIGITS = 32,         /* of a long number that is compared */
     VALUES = 4,          /* compared or hashed */
+    FETCHED = 2,         /* elements that are asked for ahead of time */
 };
 
 /* ---- the machine ---- */
@@ -41,8 +42,6 @@ void check_release(struct check *c)
 
 /* Worth a copy at each call: they are all that is done for most members. */
 #define HOT static inline __attribute__((always_inline))
-
-HOT bool fits(struct check *c, const struct node *n, const struct json *v);
 
 HOT void charge(struct check *c, uint32_t steps)
 {
@@ -81,12 +80,13 @@ static void bits_join(uint64_t *bits, const uint64_t *more, uint32_t n)
 /* ---- names and texts ---- */
 
 /* Where there is no perfect hash, the search goes on from slot to slot. */
-static const struct property *property_probe(const struct object_rules *o,
-                                             const struct json_member *m, uint32_t at)
+static __attribute__((noinline)) const struct property *property_probe(const struct object_rules *o,
+                                                                       const struct json_member *m,
+                                                                       uint32_t at)
 {
     for (; o->slots[at].name.at; at = (at + 1) & o->slot_mask) {
         const struct property *p = &o->slots[at];
-        if (p->name.hash == m->hash && name_is(&p->name, m->name, m->name_len))
+        if (name_is(&p->name, m->key, m->name, m->name_len))
             return p;
     }
     return NULL;
@@ -97,7 +97,7 @@ HOT const struct property *property_of(const struct object_rules *o, const struc
     uint32_t at = name_slot(o, m->hash);
     const struct property *p = &o->slots[at];
 
-    if (p->name.hash == m->hash && name_is(&p->name, m->name, m->name_len))
+    if (name_is(&p->name, m->key, m->name, m->name_len))
         return p;
     return o->probe ? property_probe(o, m, at) : NULL;
 }
@@ -111,7 +111,7 @@ static bool has_member(const struct json *object, const struct name *name)
 {
     for (uint32_t i = 0; i < object->len; i++) {
         const struct json_member *m = &object->members[i];
-        if (m->hash == name->hash && name_is(name, m->name, m->name_len))
+        if (name_is(name, m->key, m->name, m->name_len))
             return true;
     }
     return false;
@@ -146,14 +146,38 @@ static bool text_among_many(const struct value_rules *values, const struct json 
 
 HOT bool text_among(const struct value_rules *values, const struct json *v)
 {
-    if (v->len > 16 || !values->slots)
+    if (!values->slots)
         return text_among_many(values, v);
-    struct hash_key key = hash_key(v->text, v->len);
-    const struct name *t = &values->slots[text_slot(values, key)];
-    return ((key.a ^ t->key.a) | (key.b ^ t->key.b) | (t->len ^ v->len)) == 0;
+    uint64_t key = hash_key(v->text, v->len);
+    return name_is(&values->slots[text_slot(values, key)], key, v->text, v->len);
 }
 
 /* ---- the short ways ---- */
+
+static bool check_plain(struct check *c, const struct object_rules *o, const struct json *v);
+static bool check_items(struct check *c, const struct node *n, const struct json *v, uint32_t from);
+
+/* A value that a node does not let pass by its kind alone. Out of line, so that what goes on
+ * around it keeps its registers. */
+static __attribute__((noinline)) bool fits_closer(struct check *c, const struct node *n,
+                                                  const struct json *v)
+{
+    if (!node_takes_kind(n, v))
+        return false;
+    switch (n->path) {
+    case PATH_KINDS: return true;
+    case PATH_TEXTS: return v->kind == JSON_STRING && text_among(n->values, v);
+    case PATH_OBJECT: return v->kind != JSON_OBJECT || check_plain(c, n->object, v);
+    case PATH_ITEMS: return v->kind != JSON_ARRAY || check_items(c, n->array->items, v, 0);
+    default: return check_node(c, n, v, NULL);
+    }
+}
+
+/* A value of its own, so nothing that the schema above has seen is passed on. */
+HOT bool fits(struct check *c, const struct node *n, const struct json *v)
+{
+    return n->passes >> v->kind & 1 || fits_closer(c, n, v);
+}
 
 /* The object rules that most schemas have: properties and up to 64 required ones. */
 static bool check_plain(struct check *c, const struct object_rules *o, const struct json *v)
@@ -169,25 +193,28 @@ static bool check_plain(struct check *c, const struct object_rules *o, const str
         if (!p)
             continue;
         have |= p->required;
-        if (p->node && !fits(c, p->node, &m->value))
+        if (!(p->passes >> m->value.kind & 1) && !fits_closer(c, p->node, &m->value))
             return false;
     }
     return have == o->required;
 }
 
-/* A value of its own, so nothing that the schema above has seen is passed on. */
-HOT bool fits(struct check *c, const struct node *n, const struct json *v)
+/* Elements that are all of one schema. They point to members and texts that lie anywhere: asking
+ * for some of them early lets the memory answer together. */
+static bool check_items(struct check *c, const struct node *n, const struct json *v, uint32_t from)
 {
-    if (n->passes >> v->kind & 1)
-        return true;
-    if (!node_takes_kind(n, v))
-        return false;
-    switch (n->path) {
-    case PATH_KINDS: return true;
-    case PATH_TEXTS: return v->kind == JSON_STRING && text_among(n->values, v);
-    case PATH_OBJECT: return v->kind != JSON_OBJECT || check_plain(c, n->object, v);
-    default: return check_node(c, n, v, NULL);
+    for (uint32_t i = from; i < v->len; i++) {
+        const struct json *item = &v->items[i];
+        if (i + FETCHED < v->len)
+            __builtin_prefetch(item[FETCHED].text);
+        if (n->path == PATH_OBJECT && item->kind == JSON_OBJECT) {
+            if (!check_plain(c, n->object, item))
+                return false;
+        } else if (!fits(c, n, item)) {
+            return false;
+        }
     }
+    return true;
 }
 
 /* ---- values and patterns ---- */
@@ -354,13 +381,8 @@ static bool check_array(struct check *c, const struct array_rules *a, const stru
             bit_set(seen, i);
     }
     if (a->items) {
-        for (uint32_t i = prefix; i < v->len; i++) {
-            /* Where the element after next begins: its members are far from this one's. */
-            if (i + 2 < v->len)
-                __builtin_prefetch(v->items[i + 2].text);
-            if (!fits(c, a->items, &v->items[i]))
-                return false;
-        }
+        if (!check_items(c, a->items, v, prefix))
+            return false;
         if (seen)
             bits_fill(seen, v->len);
     }

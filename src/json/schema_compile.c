@@ -75,8 +75,8 @@ static uint32_t count_of(const struct json *value, uint32_t otherwise)
 
 static struct name name_of(str s)
 {
-    struct hash_key key = s.len <= 16 ? hash_key(s.at, s.len) : (struct hash_key){ 0, 0 };
-    return (struct name){ key, s.at, (uint32_t)s.len, hash_bytes(s.at, s.len) };
+    uint64_t key = hash_key(s.at, s.len);
+    return (struct name){ key, s.at, (uint32_t)s.len, hash_fold(key, s.len) };
 }
 
 static struct name *names_of(struct build *b, const struct json *strings)
@@ -166,7 +166,7 @@ static void table_of(struct build *b, struct object_rules *o, const struct json 
 
     for (uint32_t i = 0; i < declared; i++) {
         const struct json_member *m = &properties->members[i];
-        names[i] = (struct property){ name_of(json_name(m)), node_below(b, &m->value), 0 };
+        names[i] = (struct property){ name_of(json_name(m)), node_below(b, &m->value), 0, 0 };
         map_put(&index, json_name(m), &names[i]);
     }
     o->name_count = declared;
@@ -176,7 +176,7 @@ static void table_of(struct build *b, struct object_rules *o, const struct json 
         struct property *p = map_get(&index, name);
         if (!p) {
             p = &names[o->name_count++];
-            *p = (struct property){ name_of(name), NULL, 0 };
+            *p = (struct property){ name_of(name), NULL, 0, 0 };
             map_put(&index, name, p);
         }
         if (p->required)
@@ -303,6 +303,8 @@ static const struct array_rules *array_of(struct build *b, const struct place *a
     a->contains_marks = at->resource->dialect.draft == DRAFT_2020;
     a->unevaluated = node_below(b, k->at[KEYWORD_UNEVALUATED_ITEMS]);
 
+    a->plain = a->items && !a->prefix_count && !a->contains && !a->unique && !a->unevaluated &&
+               !a->count_min && a->count_max == UINT32_MAX;
     bool says_anything = a->count_min || a->count_max != UINT32_MAX || a->unique ||
                          a->prefix_count || a->items || a->contains || a->unevaluated;
     return says_anything ? a : NULL;
@@ -372,18 +374,17 @@ static int text_order(const void *a, const void *b)
     return x->len ? memcmp(x->at, y->at, x->len) : 0;
 }
 
-/* Puts the texts of at most 16 bytes into slots of their own; false when two of them meet. */
+/* Puts the texts into slots of their own; false when two of them meet. */
 static bool text_slots_fill(const struct value_rules *v, struct name *slots)
 {
     for (uint32_t i = 0; i <= v->slot_mask; i++)
         slots[i] = (struct name){ .len = LENGTH_FREE };
-    for (uint32_t i = 0; i < v->text_count && v->texts[i].len <= 16; i++) {
-        struct name *slot = &slots[text_slot(v, v->texts[i].key)];
-        bool same = slot->len == v->texts[i].len && slot->key.a == v->texts[i].key.a &&
-                    slot->key.b == v->texts[i].key.b;
-        if (slot->len != LENGTH_FREE && !same)
+    for (uint32_t i = 0; i < v->text_count; i++) {
+        const struct name *t = &v->texts[i];
+        struct name *slot = &slots[text_slot(v, t->key)];
+        if (slot->len != LENGTH_FREE && !name_is(slot, t->key, t->at, t->len))
             return false;
-        *slot = v->texts[i];
+        *slot = *t;
     }
     return true;
 }

@@ -32,17 +32,21 @@ static uint8_t node_passes(const struct node *n)
     return (uint8_t)passes;
 }
 
-/* The shortest way to check a node. Where a resource must be noted on entering it, an object takes
+/* The shortest way to check a node. Where a resource must be noted on entering it, containers take
  * the long way. */
 static enum node_path node_path(const struct node *n, bool dynamic)
 {
-    if (n->array || n->string || n->number || n->constant || n->rule_count)
+    if (n->string || n->number || n->constant || n->rule_count)
         return PATH_ANY;
     if (n->values)
-        return n->object || n->values->others ? PATH_ANY : PATH_TEXTS;
+        return n->object || n->array || n->values->others ? PATH_ANY : PATH_TEXTS;
+    if (!n->object && !n->array)
+        return PATH_KINDS;
+    if (dynamic || (n->object && n->array))
+        return PATH_ANY;
     if (n->object)
-        return n->object->plain && !dynamic ? PATH_OBJECT : PATH_ANY;
-    return PATH_KINDS;
+        return n->object->plain ? PATH_OBJECT : PATH_ANY;
+    return n->array->plain ? PATH_ITEMS : PATH_ANY;
 }
 
 /* Where a node that is nothing but one reference leads. */
@@ -171,6 +175,14 @@ static void merge_node(struct build *b, struct node *n)
     n->rule_count = count;
 }
 
+static void properties_pass(const struct object_rules *o)
+{
+    for (uint32_t i = 0; o->name_count && i <= o->slot_mask; i++) {
+        struct property *p = (struct property *)(uintptr_t)&o->slots[i];
+        p->passes = p->node ? p->node->passes : ALL_KINDS;
+    }
+}
+
 void build_merge(struct build *b, struct schema *s)
 {
     /* With dynamic references the way taken matters, so every step stays. */
@@ -187,4 +199,7 @@ void build_merge(struct build *b, struct schema *s)
         b->made[i]->passes = node_passes(b->made[i]);
         b->made[i]->path = (uint8_t)node_path(b->made[i], b->dynamics.count > 0);
     }
+    for (uint32_t i = 0; i < b->count; i++)
+        if (b->made[i]->object)
+            properties_pass(b->made[i]->object);
 }

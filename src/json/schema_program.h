@@ -15,21 +15,25 @@
 
 struct node;
 
-/* A name, with its hash, as the schema mentions it. Up to 16 bytes it is compared by its key. */
+/* A name or another text, with what it is found by, as the schema mentions it. */
 struct name {
-    struct hash_key key;
+    uint64_t key; /* hash_key */
     const char *at;
     uint32_t len, hash;
 };
 
-static inline bool name_is(const struct name *n, const char *at, uint32_t len)
+/* Equal bytes, of more than eight: names are rarely so long that it takes more than two loads. */
+static inline bool long_name_is(const struct name *n, const char *at, uint32_t len)
 {
-    if (n->len != len)
-        return false;
     if (len > 16)
         return memcmp(n->at, at, len) == 0;
-    struct hash_key key = hash_key(at, len);
-    return ((key.a ^ n->key.a) | (key.b ^ n->key.b)) == 0;
+    return hash_load8(n->at) == hash_load8(at) &&
+           hash_load8(n->at + len - 8) == hash_load8(at + len - 8);
+}
+
+static inline bool name_is(const struct name *n, uint64_t key, const char *at, uint32_t len)
+{
+    return n->key == key && n->len == len && (len <= HASH_WHOLE_MAX || long_name_is(n, at, len));
 }
 
 /* One slot of the perfect hash over all names that `properties` and `required` mention. */
@@ -37,6 +41,7 @@ struct property {
     struct name name;        /* at is NULL in a free slot */
     const struct node *node; /* NULL: only required */
     uint64_t required;       /* its bit in object_rules.required, or 0 */
+    uint8_t passes;          /* the node's, so that it need not be looked at */
 };
 
 /* A length that no name has: it marks free slots, so that no test for them is needed. */
@@ -85,6 +90,7 @@ struct array_rules {
     uint32_t contains_min, contains_max;
     bool contains_marks; /* what `contains` matched counts as evaluated (2020-12) */
     bool unique;
+    bool plain; /* there is nothing but `items` */
     const struct node *unevaluated;
     uint32_t count_min, count_max;
 };
@@ -117,7 +123,7 @@ struct value_rules {
     const struct json *all;   /* an array of all values */
     const struct name *texts; /* the strings among them, sorted by length and bytes */
     uint32_t text_count;
-    const struct name *slots; /* a perfect hash over the short ones, see text_slot; or NULL */
+    const struct name *slots; /* a perfect hash over them, see text_slot; or NULL */
     uint64_t factor;
     uint32_t slot_mask;
     uint32_t others; /* how many values are not strings */
@@ -140,6 +146,7 @@ enum node_path {
     PATH_KINDS,  /* nothing */
     PATH_TEXTS,  /* an enum of strings */
     PATH_OBJECT, /* object rules that are plain */
+    PATH_ITEMS,  /* array rules that are plain */
 };
 
 struct node {
@@ -180,10 +187,10 @@ struct schema {
 
 /* ---- shared by compile, check and explain ---- */
 
-/* Where a text of at most 16 bytes is looked for in value_rules.slots. */
-static inline uint32_t text_slot(const struct value_rules *v, struct hash_key key)
+/* Where a text is looked for in value_rules.slots. */
+static inline uint32_t text_slot(const struct value_rules *v, uint64_t key)
 {
-    return (uint32_t)((key.a + key.b) * v->factor >> 32) & v->slot_mask;
+    return (uint32_t)(key * v->factor >> 32) & v->slot_mask;
 }
 
 /* Where the search for a name begins in object_rules.slots. */

@@ -1,24 +1,18 @@
-/* duplicate.c: three ways to find a name that stands twice, by the number of names. */
-#include "json/duplicate.h"
+/* member.c: an order of members, and three ways to find a name that stands twice. */
+#include "json/member.h"
 
 #include <stdlib.h>
 
 enum { PAIRWISE_MAX = 16 }; /* members that are compared each with each */
 
-static int name_order(const void *a, const void *b)
+int member_order(const void *a, const void *b)
 {
     const struct json_member *x = *(const struct json_member *const *)a;
     const struct json_member *y = *(const struct json_member *const *)b;
 
     if (x->hash != y->hash)
         return x->hash < y->hash ? -1 : 1;
-    int order = str_compare(json_name(x), json_name(y));
-    return order ? order : (x > y) - (x < y);
-}
-
-static bool same_name(const struct json_member *a, const struct json_member *b)
-{
-    return a->hash == b->hash && str_eq(json_name(a), json_name(b));
+    return str_compare(json_name(x), json_name(y));
 }
 
 /* Safe for names that somebody chose to collide: n log n whatever they are. */
@@ -28,10 +22,10 @@ static const struct json_member *duplicate_by_sorting(const struct json_member *
 
     for (size_t i = 0; i < n; i++)
         sorted[i] = &members[i];
-    qsort(sorted, n, sizeof *sorted, name_order);
+    qsort(sorted, n, sizeof *sorted, member_order);
     for (size_t i = 1; i < n && !found; i++)
-        if (same_name(sorted[i - 1], sorted[i]))
-            found = sorted[i];
+        if (member_same_name(sorted[i - 1], sorted[i]))
+            found = sorted[i] > sorted[i - 1] ? sorted[i] : sorted[i - 1];
     free(sorted);
     return found;
 }
@@ -47,7 +41,7 @@ static const struct json_member *duplicate_by_table(const struct json_member *me
     for (size_t i = 0; i < n && !found && probes <= n * 8; i++) {
         size_t at = members[i].hash & (slots - 1);
         for (; table[at] && !found; at = (at + 1) & (slots - 1), probes++)
-            if (same_name(table[at], &members[i]))
+            if (member_same_name(table[at], &members[i]))
                 found = &members[i];
         if (!found)
             table[at] = &members[i];
@@ -60,12 +54,12 @@ static const struct json_member *duplicate_by_pairs(const struct json_member *me
 {
     for (size_t i = 1; i < n; i++)
         for (size_t j = 0; j < i; j++)
-            if (same_name(&members[i], &members[j]))
+            if (member_same_name(&members[i], &members[j]))
                 return &members[i];
     return NULL;
 }
 
-const struct json_member *json_duplicate(const struct json_member *members, size_t n)
+const struct json_member *member_duplicate(const struct json_member *members, size_t n)
 {
     if (n > PAIRWISE_MAX)
         return duplicate_by_table(members, n);

@@ -1,0 +1,31 @@
+/* member.h: members and their names. Private to json/. */
+#ifndef JSON_MEMBER_H
+#define JSON_MEMBER_H
+
+#include "base/hash.h"
+#include "json/json.h"
+
+/* Gives a member its name, which is borrowed, and what it is found by. */
+static inline void member_name(struct json_member *m, str name)
+{
+    m->name = name.at;
+    m->name_len = (uint32_t)name.len;
+    m->key = hash_key(name.at, name.len);
+    m->hash = hash_fold(m->key, name.len);
+}
+
+static inline bool member_same_name(const struct json_member *a, const struct json_member *b)
+{
+    return a->key == b->key && a->name_len == b->name_len &&
+           (a->name_len <= HASH_WHOLE_MAX || memcmp(a->name, b->name, a->name_len) == 0);
+}
+
+/* For qsort over pointers to members: any order will do that is the same for the same names, and
+ * hashes are quick to compare. */
+int member_order(const void *a, const void *b);
+
+/* A member whose name another one before it has, or NULL. Whatever the names, and whoever chose
+ * them, it takes no longer than sorting them. */
+const struct json_member *member_duplicate(const struct json_member *members, size_t n);
+
+#endif
