@@ -2,7 +2,8 @@
  *
  * Three steps, a file each: schema_load.c finds resources, anchors and what
  * references mean; schema_compile.c turns each schema object into a node;
- * schema_merge.c joins nodes where that saves work. */
+ * schema_merge.c joins nodes where that saves work. schema_shape.c and
+ * schema_table.c help the first two. */
 #ifndef JSON_SCHEMA_BUILD_H
 #define JSON_SCHEMA_BUILD_H
 
@@ -192,6 +193,16 @@ enum shape keyword_shape(enum keyword k);
 
 /* The bit of enum json_kind for a type's name, both number kinds for "number"; 0: unknown. */
 unsigned type_kinds(str name);
+
+/* ---- schema_table.c ---- */
+
+struct name name_of(str s);
+
+/* Makes the slots of an object's names, of which there are o->name_count. */
+void slots_make(struct arena *a, struct object_rules *o, const struct property *names);
+
+/* Sorts the texts of an enum, v->text_count of them, and makes their slots. */
+void texts_make(struct arena *a, struct value_rules *v, struct name *texts);
 
 /* ---- schema_merge.c ---- */
 

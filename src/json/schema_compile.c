@@ -10,11 +10,6 @@
 #include "base/hash.h"
 #include "json/schema_build.h"
 
-enum {
-    FACTOR_TRIES = 200, /* multipliers tried for a perfect hash at each table size */
-    SPREAD_MAX = 8,     /* slots per name, at the most, for the sake of a perfect hash */
-};
-
 /* ---- nodes ---- */
 
 static str address_key(const struct json *const *address)
@@ -73,12 +68,6 @@ static uint32_t count_of(const struct json *value, uint32_t otherwise)
     return json_to_int(value, &n) && n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
-static struct name name_of(str s)
-{
-    uint64_t key = hash_key(s.at, s.len);
-    return (struct name){ key, s.at, (uint32_t)s.len, hash_fold(key, s.len) };
-}
-
 static struct name *names_of(struct build *b, const struct json *strings)
 {
     struct name *names = ARENA_ARRAY(b->arena, struct name, strings->len);
@@ -103,58 +92,6 @@ static err regex_of(struct build *b, const struct place *at, enum keyword k, str
 }
 
 /* ---- the table of names ---- */
-
-static void slots_clear(struct property *slots, uint32_t count)
-{
-    memset(slots, 0, count * sizeof *slots);
-    for (uint32_t i = 0; i < count; i++)
-        slots[i].name.len = LENGTH_FREE;
-}
-
-/* Puts the names into cleared slots; false when two of them want the same one. */
-static bool slots_fill(const struct object_rules *o, struct property *slots,
-                       const struct property *names)
-{
-    for (uint32_t i = 0; i < o->name_count; i++) {
-        uint32_t at = name_slot(o, names[i].name.hash);
-        while (slots[at].name.at) {
-            if (!o->probe)
-                return false;
-            at = (at + 1) & o->slot_mask;
-        }
-        slots[at] = names[i];
-    }
-    return true;
-}
-
-/* Looks for a table size and a factor under which no two names meet. With many names, or names
- * made to collide, there is none: then a search goes on from slot to slot. */
-static void slots_make(struct build *b, struct object_rules *o, const struct property *names)
-{
-    uint32_t size = 1;
-    while (size < o->name_count + 1)
-        size *= 2;
-
-    for (uint32_t spread = 1; spread <= SPREAD_MAX && o->name_count <= 64; spread *= 2) {
-        o->slot_mask = size * spread - 1;
-        struct property *slots = ARENA_ARRAY(b->arena, struct property, o->slot_mask + 1);
-        for (uint32_t i = 0; i < FACTOR_TRIES; i++) {
-            o->factor = 0x9e3779b1u * (2 * i + 1);
-            slots_clear(slots, o->slot_mask + 1);
-            if (slots_fill(o, slots, names)) {
-                o->slots = slots;
-                return;
-            }
-        }
-    }
-    o->slot_mask = size * 4 - 1;
-    o->factor = 0x9e3779b1u;
-    o->probe = true;
-    struct property *slots = ARENA_ARRAY(b->arena, struct property, o->slot_mask + 1);
-    slots_clear(slots, o->slot_mask + 1);
-    slots_fill(o, slots, names);
-    o->slots = slots;
-}
 
 /* Names that are required and not declared join the table; each required one gets a bit. */
 static void table_of(struct build *b, struct object_rules *o, const struct json *properties,
@@ -192,7 +129,7 @@ static void table_of(struct build *b, struct object_rules *o, const struct json 
         o->required_more_count = o->required_count - 64;
     }
     if (o->name_count)
-        slots_make(b, o, names);
+        slots_make(b->arena, o, names);
 }
 
 /* ---- objects ---- */
@@ -365,48 +302,6 @@ static const struct number_rules *number_of(struct build *b, const struct keywor
     return n->min.number || n->max.number || n->multiple ? n : NULL;
 }
 
-static int text_order(const void *a, const void *b)
-{
-    const struct name *x = a, *y = b;
-
-    if (x->len != y->len)
-        return x->len < y->len ? -1 : 1;
-    return x->len ? memcmp(x->at, y->at, x->len) : 0;
-}
-
-/* Puts the texts into slots of their own; false when two of them meet. */
-static bool text_slots_fill(const struct value_rules *v, struct name *slots)
-{
-    for (uint32_t i = 0; i <= v->slot_mask; i++)
-        slots[i] = (struct name){ .len = LENGTH_FREE };
-    for (uint32_t i = 0; i < v->text_count; i++) {
-        const struct name *t = &v->texts[i];
-        struct name *slot = &slots[text_slot(v, t->key)];
-        if (slot->len != LENGTH_FREE && !name_is(slot, t->key, t->at, t->len))
-            return false;
-        *slot = *t;
-    }
-    return true;
-}
-
-/* Looks for a factor under which no two texts meet, among few of them. */
-static void text_slots_make(struct build *b, struct value_rules *v)
-{
-    uint32_t size = 2;
-    while (size < v->text_count * 2)
-        size *= 2;
-    if (v->text_count == 0 || v->text_count > 64)
-        return;
-
-    v->slot_mask = size - 1;
-    struct name *slots = ARENA_ARRAY(b->arena, struct name, size);
-    for (uint32_t i = 0; i < FACTOR_TRIES * 4 && !v->slots; i++) {
-        v->factor = 0x9e3779b97f4a7c15u * (2 * i + 1);
-        if (text_slots_fill(v, slots))
-            v->slots = slots;
-    }
-}
-
 static const struct value_rules *values_of(struct build *b, const struct json *all,
                                            const char *keyword)
 {
@@ -421,9 +316,7 @@ static const struct value_rules *values_of(struct build *b, const struct json *a
             v->others++;
         }
     }
-    qsort(texts, v->text_count, sizeof *texts, text_order);
-    v->texts = texts;
-    text_slots_make(b, v);
+    texts_make(b->arena, v, texts);
     v->keyword = keyword;
     v->all = all;
     return v;
