@@ -1,0 +1,33 @@
+/* driver.h: what a database has to offer. Private to store/. */
+#ifndef STORE_DRIVER_H
+#define STORE_DRIVER_H
+
+#include "store/store.h"
+
+/* Calls that a driver answers for one connection. All of them may fail; after a failure the
+ * connection's `dead` says whether the transaction still lives. */
+struct driver {
+    err (*run)(struct sql *s, const char *text, struct sql_args args, size_t most,
+               const struct row **rows, size_t *count);
+    err (*begin)(struct sql *s, struct store_node *node);
+    err (*mark)(struct sql *s);
+    err (*keep)(struct sql *s);
+    err (*undo)(struct sql *s);
+    enum store_outcome (*commit)(struct sql *s, const struct store_node *node, err *why);
+    void (*rollback)(struct sql *s);
+    err (*checkpoint)(struct sql *s);
+    void (*disconnect)(struct sql *s);
+};
+
+/* What every connection begins with, whatever the driver. */
+struct sql {
+    const struct driver *driver;
+    struct store *store;
+    struct arena *arena;
+    enum store_use use;
+    bool open;   /* a transaction was begun */
+    bool marked; /* a savepoint is open */
+    bool dead;   /* it ended by itself */
+};
+
+#endif

@@ -1,0 +1,354 @@
+/* store_test.c: the embedded store: statements, transactions, migrations. */
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "check.h"
+#include "store/fault.h"
+#include "store/store.h"
+
+static const char *const first[] = {
+    "CREATE TABLE thing (name TEXT COLLATE \"C\" PRIMARY KEY, size BIGINT, body BYTEA)", NULL
+};
+static const char *const second[] = { "ALTER TABLE thing ADD COLUMN note TEXT", NULL };
+static const char *const broken[] = { "CREATE TABLE other (x BIGINT)", "CREATE NONSENSE", NULL };
+static const struct store_migration migrations[] = { { 1, first }, { 2, second } };
+
+static struct store *opened(int version)
+{
+    struct store_options options = { .migrations = migrations, .migration_count = version };
+    struct store *s;
+    CHECK_OK(store_open(check_arena(), STR("test.db"), &options, &s));
+    return s;
+}
+
+static struct sql *connected(struct store *s, enum store_use use)
+{
+    struct sql *sql;
+    CHECK_OK(store_connect(check_arena(), s, use, &sql));
+    return sql;
+}
+
+static void put(struct sql *w, str name, int64_t size)
+{
+    CHECK_OK(sql_exec(w, "INSERT INTO thing (name, size, body) VALUES ($1, $2, $3)",
+                      ARGS(TEXT(name), INT(size), BYTES(STR("a\0b")))));
+}
+
+static void commit(struct sql *w, const struct store_node *node)
+{
+    err why;
+    CHECK_INT(store_commit(w, node, &why), STORE_COMMITTED);
+}
+
+static int64_t count(struct sql *r)
+{
+    struct store_node ignored;
+    const struct row *row;
+    CHECK_OK(store_begin(r, check_arena(), &ignored));
+    CHECK_OK(sql_one(r, &row, "SELECT count(*) FROM thing", NO_ARGS));
+    int64_t n = row_int(row, 0);
+    store_rollback(r);
+    return n;
+}
+
+TEST(values_come_back_as_they_were)
+{
+    struct store *s = opened(2);
+    struct sql *w = connected(s, STORE_WRITES);
+    struct store_node node;
+    const struct row *row;
+
+    CHECK_OK(store_begin(w, check_arena(), &node));
+    put(w, STR("a"), INT64_MIN);
+    CHECK_OK(sql_one(w, &row, "SELECT name, size, body, note FROM thing WHERE name = $1",
+                     ARGS(TEXT(STR("a")))));
+    CHECK_STR(row_str(row, 0), "a");
+    CHECK_INT(row_int(row, 1), INT64_MIN);
+    CHECK(str_eq(row_str(row, 2), STR("a\0b")));
+    CHECK(row_null(row, 3));
+    CHECK_STR(row_str(row, 3), "");
+    CHECK_OK(sql_one(w, &row, "SELECT name FROM thing WHERE name = $1", ARGS(TEXT(STR("none")))));
+    CHECK(!row);
+    store_rollback(w);
+    store_disconnect(w);
+    store_close(s);
+}
+
+TEST(text_is_ordered_by_bytes)
+{
+    struct store *s = opened(2);
+    struct sql *w = connected(s, STORE_WRITES);
+    struct store_node node;
+    const struct row *rows;
+    size_t n;
+
+    CHECK_OK(store_begin(w, check_arena(), &node));
+    put(w, STR("b"), 1);
+    put(w, STR("\xc3\xa4"), 2);
+    put(w, STR("B"), 3);
+    put(w, STR(""), 4);
+    CHECK_OK(sql_all(w, &rows, &n, "SELECT size FROM thing ORDER BY name LIMIT $1", ARGS(INT(9))));
+    CHECK_INT(n, 4);
+    CHECK_INT(row_int(&rows[0], 0), 4);
+    CHECK_INT(row_int(&rows[1], 0), 3);
+    CHECK_INT(row_int(&rows[2], 0), 1);
+    CHECK_INT(row_int(&rows[3], 0), 2);
+    store_rollback(w);
+    store_disconnect(w);
+    store_close(s);
+}
+
+TEST(readers_see_what_is_committed_and_nothing_else)
+{
+    struct store *s = opened(2);
+    struct sql *w = connected(s, STORE_WRITES), *r = connected(s, STORE_READS);
+    struct store_node node;
+
+    CHECK_OK(store_begin(w, check_arena(), &node));
+    CHECK_INT(node.seq, 0);
+    put(w, STR("a"), 1);
+    CHECK_INT(count(r), 0);
+    node = (struct store_node){ .seq = 7, .clock = 123 };
+    commit(w, &node);
+    CHECK_INT(count(r), 1);
+
+    CHECK_OK(store_begin(w, check_arena(), &node));
+    CHECK_INT(node.seq, 7);
+    CHECK_INT(node.clock, 123);
+    put(w, STR("b"), 2);
+    store_rollback(w);
+    CHECK_INT(count(r), 1);
+    store_disconnect(r);
+    store_disconnect(w);
+    store_close(s);
+}
+
+TEST(a_savepoint_takes_back_one_command_of_a_batch)
+{
+    struct store *s = opened(2);
+    struct sql *w = connected(s, STORE_WRITES), *r = connected(s, STORE_READS);
+    struct store_node node;
+
+    CHECK_OK(store_begin(w, check_arena(), &node));
+    for (int i = 0; i < 10; i++) {
+        CHECK_OK(store_mark(w));
+        put(w, arena_printf(check_arena(), "n%d", i), i);
+        CHECK_OK(i % 2 ? store_undo(w) : store_keep(w));
+    }
+    commit(w, &node);
+    CHECK_INT(count(r), 5);
+    store_disconnect(r);
+    store_disconnect(w);
+    store_close(s);
+}
+
+/* A statement that fails for itself leaves the batch alive. */
+TEST(a_refused_statement_does_not_end_the_transaction)
+{
+    struct store *s = opened(2);
+    struct sql *w = connected(s, STORE_WRITES);
+    struct store_node node;
+
+    CHECK_OK(store_begin(w, check_arena(), &node));
+    put(w, STR("a"), 1);
+    CHECK_OK(store_mark(w));
+    CHECK_ERR(sql_exec(w, "INSERT INTO thing (name) VALUES ($1)", ARGS(TEXT(STR("a")))),
+              ERR_INTERNAL);
+    CHECK(!store_dead(w));
+    CHECK_OK(store_undo(w));
+    commit(w, &node);
+    store_disconnect(w);
+    store_close(s);
+}
+
+TEST(what_was_committed_is_there_after_opening_again)
+{
+    struct store *s = opened(2);
+    struct sql *w = connected(s, STORE_WRITES);
+    struct store_node node;
+
+    CHECK_OK(store_begin(w, check_arena(), &node));
+    put(w, STR("a"), 1);
+    node.seq = 42;
+    commit(w, &node);
+    store_disconnect(w);
+    store_close(s);
+
+    s = opened(2);
+    w = connected(s, STORE_WRITES);
+    CHECK_OK(store_begin(w, check_arena(), &node));
+    CHECK_INT(node.seq, 42);
+    store_rollback(w);
+    CHECK_INT(count(w), 1);
+    store_disconnect(w);
+    store_close(s);
+}
+
+TEST(migrations_run_once_and_in_order)
+{
+    struct store *s = opened(1);
+    struct sql *w = connected(s, STORE_WRITES);
+    struct store_node node;
+
+    CHECK_OK(store_begin(w, check_arena(), &node));
+    put(w, STR("old"), 1);
+    commit(w, &node);
+    store_disconnect(w);
+    store_close(s);
+
+    s = opened(2);
+    w = connected(s, STORE_WRITES);
+    const struct row *row;
+    CHECK_OK(store_begin(w, check_arena(), &node));
+    CHECK_OK(sql_one(w, &row, "SELECT note FROM thing WHERE name = $1", ARGS(TEXT(STR("old")))));
+    CHECK(row && row_null(row, 0));
+    store_rollback(w);
+    store_disconnect(w);
+    store_close(s);
+}
+
+TEST(an_older_program_refuses_a_newer_file)
+{
+    store_close(opened(2));
+    struct store_options options = { .migrations = migrations, .migration_count = 1 };
+    struct store *s;
+    err e = store_open(check_arena(), STR("test.db"), &options, &s);
+    CHECK_ERR(e, ERR_CONFLICT);
+    CHECK_STR(e->message, "test.db: a newer baton has brought this database to version 2, this one "
+                          "knows 1: run the newer one, or restore a backup from before");
+}
+
+TEST(a_migration_that_fails_leaves_the_file_as_it_was)
+{
+    static const struct store_migration bad[] = { { 1, first }, { 2, broken } };
+    struct store_options options = { .migrations = bad, .migration_count = 2 };
+    struct store *s;
+
+    store_close(opened(1));
+    CHECK_ERR(store_open(check_arena(), STR("test.db"), &options, &s), ERR_INTERNAL);
+    s = opened(2); /* from version 1 on, with no trace of the other */
+    struct sql *w = connected(s, STORE_WRITES);
+    CHECK_INT(count(w), 0);
+    store_disconnect(w);
+    store_close(s);
+}
+
+TEST(what_is_no_database_is_refused_with_advice)
+{
+    struct store_options options = { .migrations = migrations, .migration_count = 2 };
+    struct store *s;
+
+    FILE *f = fopen("text.db", "w");
+    for (int i = 0; i < 100; i++)
+        fputs("this is not a database\n", f);
+    fclose(f);
+    err e = store_open(check_arena(), STR("text.db"), &options, &s);
+    CHECK_ERR(e, ERR_INVALID);
+    CHECK(str_ends(e->message, STR("that file is no database of ours; name another")));
+    e = store_open(check_arena(), STR("no/such/folder/x.db"), &options, &s);
+    CHECK_ERR(e, ERR_UNAVAILABLE);
+    CHECK(str_ends(e->message, STR("see whether its folder exists and may be written")));
+}
+
+TEST(a_checkpoint_moves_the_log_into_the_file)
+{
+    struct store *s = opened(2);
+    struct sql *w = connected(s, STORE_WRITES), *c = connected(s, STORE_READS);
+    struct store_node node;
+    struct stat before, after;
+
+    CHECK_INT(stat("test.db", &before), 0);
+    CHECK_OK(store_begin(w, check_arena(), &node));
+    for (int i = 0; i < 1000; i++)
+        put(w, arena_printf(check_arena(), "thing number %d", i), i);
+    commit(w, &node);
+    CHECK_OK(store_checkpoint(c, check_arena()));
+    CHECK_INT(stat("test.db", &after), 0);
+    CHECK(after.st_size > before.st_size);
+    CHECK_INT(count(c), 1000);
+    store_disconnect(c);
+    store_disconnect(w);
+    store_close(s);
+}
+
+/* One statement is prepared once, however often it runs, and its parameters may repeat. */
+TEST(statements_are_found_again_by_their_text)
+{
+    struct store *s = opened(2);
+    struct sql *w = connected(s, STORE_WRITES);
+    struct store_node node;
+
+    CHECK_OK(store_begin(w, check_arena(), &node));
+    for (int i = 0; i < 200; i++) {
+        const struct row *row;
+        CHECK_OK(sql_one(w, &row, "SELECT $1 + $2 + $1", ARGS(INT(i), INT(1))));
+        CHECK_INT(row_int(row, 0), 2 * i + 1);
+    }
+    store_rollback(w);
+    store_disconnect(w);
+    store_close(s);
+}
+
+TEST(every_text_is_listed)
+{
+    size_t n = (size_t)(__stop_sql_texts - __start_sql_texts);
+    bool found = false;
+
+    for (size_t i = 0; i < n; i++)
+        found |= str_eq(str_from(__start_sql_texts[i]), STR("SELECT count(*) FROM thing"));
+    CHECK(found);
+}
+
+/* ---- faults ---- */
+
+/* Two rows that must be there together, or not at all. */
+static bool put_pair(struct sql *w, int64_t n)
+{
+    struct store_node node;
+    err why, e = store_begin(w, check_arena(), &node);
+
+    CHECK_OK(e);
+    e = store_mark(w);
+    for (int i = 0; i < 2 && !e; i++)
+        e = sql_exec(w, "INSERT INTO thing (name, size) VALUES ($1, $2)",
+                     ARGS(TEXT(arena_printf(check_arena(), "%d of %lld", i, (long long)n)),
+                          INT(n)));
+    if (!e)
+        e = store_keep(w);
+    if (e || store_dead(w)) {
+        store_rollback(w);
+        return false;
+    }
+    node.seq++;
+    return store_commit(w, &node, &why) == STORE_COMMITTED;
+}
+
+/* Whatever call fails, and however: both rows or none, and the next try succeeds. */
+TEST(every_fault_leaves_all_of_a_transaction_or_nothing)
+{
+    static const enum fault_kind kinds[] = { FAULT_CALL, FAULT_DEATH, FAULT_COMMIT, FAULT_LOST };
+    struct store *s = opened(2);
+    struct fault plan = { FAULT_NONE, 0, 0, 0, false };
+    struct sql *w = fault_around(connected(s, STORE_WRITES), &plan), *r = connected(s, STORE_READS);
+    int64_t n = 0, faults = 0;
+
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        for (uint64_t nth = 1;; nth++) {
+            int64_t before = count(r);
+            plan = (struct fault){ kinds[k], nth, 0, 0, false };
+            bool committed = put_pair(w, n++);
+            bool there = count(r) == before + 2;
+            CHECK(there || count(r) == before);
+            CHECK_INT(there, committed || kinds[k] == FAULT_LOST);
+            if (!plan.fired)
+                break;
+            faults++;
+            plan.kind = FAULT_NONE;
+            CHECK(put_pair(w, n++));
+        }
+    }
+    CHECK_INT(faults, 4 + 4 + 1 + 1);
+    store_disconnect(r);
+    store_disconnect(w);
+    store_close(s);
+}
