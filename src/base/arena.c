@@ -50,6 +50,11 @@ void *mem_grow(void *old, size_t size)
     return p;
 }
 
+void mem_free(void *p)
+{
+    free(p);
+}
+
 /* The bytes of a block start at the next multiple of 16 after its header. */
 static char *block_bytes(struct arena_block *block)
 {

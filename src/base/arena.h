@@ -59,5 +59,6 @@ void arena_on_release(struct arena *a, void (*fn)(void *), void *thing);
 /* malloc and realloc that end the process instead of returning NULL. */
 void *mem_alloc(size_t size);
 void *mem_grow(void *old, size_t size);
+void mem_free(void *p);
 
 #endif

@@ -1,0 +1,23 @@
+/* idempotency.h: the same request twice is applied once.
+ *
+ * Whoever does not hear an answer asks again, with the same key. The answer to
+ * an applied command is kept with its key, in the same transaction, and given
+ * again. Only applied commands are kept: one that was refused may succeed now. */
+#ifndef CORE_IDEMPOTENCY_H
+#define CORE_IDEMPOTENCY_H
+
+#include "core/tx.h"
+
+#define IDEMPOTENCY_KEY_MAX 255
+
+/* The answer that was given under this key, or an empty one. `digest` is that of the operation and
+ * its input. INVALID for a bad key; UNFIT when the key was used for something else. */
+err idempotency_find(struct tx *tx, str key, str digest, str *answer);
+
+/* Keeps an answer. The key has been looked for before, in this transaction. */
+err idempotency_keep(struct tx *tx, str key, str digest, str answer);
+
+/* Forgets up to `limit` keys that are older than a time. */
+err idempotency_forget(struct tx *tx, int64_t before_ms, int64_t limit);
+
+#endif

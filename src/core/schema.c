@@ -1,0 +1,275 @@
+/* schema.c: named, versioned schemas. */
+#include "core/schema.h"
+
+#include "base/digest.h"
+#include "core/event.h"
+
+/* ---- compiled schemas ---- */
+
+struct cached {
+    char digest[SHA256_BYTES * 2];
+    struct schema *schema;
+    uint64_t used; /* when, in uses of the cache */
+};
+
+struct schema_cache {
+    struct cached *entries;
+    uint32_t count, most;
+    uint64_t uses;
+};
+
+struct schema_cache *schema_cache_new(uint32_t most)
+{
+    struct schema_cache *c = mem_alloc(sizeof *c);
+    *c = (struct schema_cache){ .entries = mem_alloc(most * sizeof *c->entries), .most = most };
+    return c;
+}
+
+void schema_cache_free(struct schema_cache *c)
+{
+    for (uint32_t i = 0; i < c->count; i++)
+        schema_unref(c->entries[i].schema);
+    mem_free(c->entries);
+    mem_free(c);
+}
+
+static struct schema *cache_get(struct schema_cache *c, str digest)
+{
+    for (uint32_t i = 0; i < c->count; i++) {
+        if (memcmp(c->entries[i].digest, digest.at, sizeof c->entries[i].digest) == 0) {
+            c->entries[i].used = ++c->uses;
+            return c->entries[i].schema;
+        }
+    }
+    return NULL;
+}
+
+/* Keeps one more; when there is no room, the one goes that was not used for the longest time. */
+static void cache_put(struct schema_cache *c, str digest, struct schema *schema)
+{
+    struct cached *place = &c->entries[0];
+
+    if (c->count < c->most) {
+        place = &c->entries[c->count++];
+    } else {
+        for (uint32_t i = 1; i < c->count; i++)
+            if (c->entries[i].used < place->used)
+                place = &c->entries[i];
+        schema_unref(place->schema);
+    }
+    memcpy(place->digest, digest.at, sizeof place->digest);
+    place->schema = schema_ref(schema);
+    place->used = ++c->uses;
+}
+
+static void release(void *schema)
+{
+    schema_unref(schema);
+}
+
+/* States assert formats, unless their schema says that it means them as annotations. */
+static err program_of(struct tx *tx, const struct json *text, str digest, struct schema **out)
+{
+    str format = json_str(json_get(text, "x-baton"), "format");
+    struct schema_options options = { .assert_formats = !str_eq(format, STR("annotation")) };
+
+    TRY(schema_compile(tx->arena, text, &options, out));
+    arena_on_release(tx->arena, release, *out);
+    cache_put(tx->schemas, digest, *out);
+    return NULL;
+}
+
+err schema_program(struct tx *tx, const struct schema_version *v, struct schema **out)
+{
+    *out = cache_get(tx->schemas, v->digest);
+    if (*out) {
+        arena_on_release(tx->arena, release, schema_ref(*out));
+        return NULL;
+    }
+    const struct json *text;
+    TRY(json_parse(tx->arena, v->text, NULL, &text));
+    return program_of(tx, text, v->digest, out);
+}
+
+/* ---- rows ---- */
+
+#define SCHEMA_COLUMNS "schema_id, name, version, text, digest, description, created_at"
+
+static void schema_read(const struct row *r, struct schema_version *out)
+{
+    *out = (struct schema_version){
+        .id = row_str(r, 0),
+        .name = row_str(r, 1),
+        .version = row_int(r, 2),
+        .text = row_str(r, 3),
+        .digest = row_str(r, 4),
+        .description = row_str(r, 5),
+        .created_at_ms = row_int(r, 6),
+    };
+}
+
+static void schema_read_all(struct tx *tx, const struct row *rows, size_t count,
+                            const struct schema_version **out)
+{
+    struct schema_version *all = ARENA_ARRAY(tx->arena, struct schema_version, count);
+
+    for (size_t i = 0; i < count; i++)
+        schema_read(&rows[i], &all[i]);
+    *out = all;
+}
+
+static err newest(struct tx *tx, str name, const struct row **row)
+{
+    return sql_one(tx->sql, row,
+                   "SELECT " SCHEMA_COLUMNS " FROM schema WHERE name = $1"
+                   " ORDER BY version DESC LIMIT 1",
+                   ARGS(TEXT(name)));
+}
+
+err schema_find(struct tx *tx, str name, int64_t version, struct schema_version *out)
+{
+    const struct row *row, *other;
+
+    TRY(newest(tx, name, &row));
+    if (!row)
+        return err_new(tx->arena, ERR_NOT_FOUND,
+                       "there is no schema \"" STR_FMT "\"; schema.list shows those there are",
+                       STR_ARG(name));
+    if (version && version != row_int(row, 2)) {
+        TRY(sql_one(tx->sql, &other,
+                    "SELECT " SCHEMA_COLUMNS " FROM schema WHERE name = $1 AND version = $2",
+                    ARGS(TEXT(name), INT(version))));
+        if (!other)
+            return err_new(tx->arena, ERR_NOT_FOUND,
+                           "schema \"" STR_FMT "\" has no version %lld: its newest is %lld",
+                           STR_ARG(name), (long long)version, (long long)row_int(row, 2));
+        row = other;
+    }
+    schema_read(row, out);
+    return NULL;
+}
+
+err schema_by_id(struct tx *tx, str id, struct schema_version *out)
+{
+    const struct row *row;
+
+    TRY(sql_one(tx->sql, &row, "SELECT " SCHEMA_COLUMNS " FROM schema WHERE schema_id = $1",
+                ARGS(TEXT(id))));
+    if (!row)
+        return err_new(tx->arena, ERR_NOT_FOUND, "there is no schema " STR_FMT, STR_ARG(id));
+    schema_read(row, out);
+    return NULL;
+}
+
+err schema_list(struct tx *tx, str after, int64_t limit, const struct schema_version **out,
+                size_t *count)
+{
+    const struct row *rows;
+
+    TRY(sql_all(tx->sql, &rows, count,
+                "SELECT " SCHEMA_COLUMNS " FROM schema AS s"
+                " WHERE name > $1"
+                "   AND version = (SELECT max(version) FROM schema AS t WHERE t.name = s.name)"
+                " ORDER BY name LIMIT $2",
+                ARGS(TEXT(after), INT(limit))));
+    schema_read_all(tx, rows, *count, out);
+    return NULL;
+}
+
+err schema_versions(struct tx *tx, str name, int64_t limit, const struct schema_version **out,
+                    size_t *count)
+{
+    const struct row *rows;
+    struct schema_version newest_version;
+
+    TRY(schema_find(tx, name, 0, &newest_version));
+    TRY(sql_all(tx->sql, &rows, count,
+                "SELECT " SCHEMA_COLUMNS " FROM schema WHERE name = $1"
+                " ORDER BY version DESC LIMIT $2",
+                ARGS(TEXT(name), INT(limit))));
+    schema_read_all(tx, rows, *count, out);
+    return NULL;
+}
+
+/* ---- registering ---- */
+
+static err name_check(struct tx *tx, str name)
+{
+    bool good = name.len > 0 && name.len <= SCHEMA_NAME_MAX;
+
+    for (size_t i = 0; i < name.len && good; i++) {
+        char c = name.at[i], low = (char)(c | 0x20);
+        good = (low >= 'a' && low <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+               c == '.';
+    }
+    if (good)
+        return NULL;
+    return err_new(tx->arena, ERR_INVALID,
+                   "expected a name of 1 to %d letters, digits and - _ . for a schema, found "
+                   "\"" STR_FMT "\"",
+                   SCHEMA_NAME_MAX, STR_ARG(str_slice(name, 0, 60)));
+}
+
+/* Of the compact text. Not of the canonical one, in which numbers are doubles: two bounds that
+ * differ in their last digit would be one. */
+static str digest_of(struct arena *a, str printed)
+{
+    unsigned char sum[SHA256_BYTES];
+
+    sha256(printed, sum);
+    return hex_encode(a, (str){ (const char *)sum, sizeof sum });
+}
+
+static err schema_insert(struct tx *tx, const struct schema_version *v)
+{
+    TRY(sql_exec(tx->sql,
+                 "INSERT INTO schema (schema_id, name, version, text, digest, description,"
+                 " created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+                 ARGS(TEXT(v->id), TEXT(v->name), INT(v->version), TEXT(v->text), TEXT(v->digest),
+                      TEXT(v->description), INT(v->created_at_ms))));
+    struct buf data = buf_in(tx->arena);
+    struct json_writer w = json_writer_to(&data);
+    json_write_begin(&w, '{');
+    json_write_name(&w, STR("name"));
+    json_write_str(&w, v->name);
+    json_write_name(&w, STR("version"));
+    json_write_int(&w, v->version);
+    json_write_end(&w, '}');
+    return event_emit(tx,
+                      (struct event){ .type = EVENT_SCHEMA_REGISTERED,
+                                      .subject = v->id,
+                                      .version = v->version,
+                                      .data = buf_str(&data) },
+                      NULL);
+}
+
+err schema_register(struct tx *tx, str name, const struct json *text, str description,
+                    struct schema_version *out, bool *created)
+{
+    const struct row *row;
+    struct schema *program;
+    str printed = json_printed(tx->arena, text);
+
+    TRY(name_check(tx, name));
+    if (printed.len > SCHEMA_TEXT_BYTES_MAX)
+        return err_new(tx->arena, ERR_TOO_LARGE, "expected a schema of at most %u bytes, found %zu",
+                       SCHEMA_TEXT_BYTES_MAX, printed.len);
+    str digest = digest_of(tx->arena, printed);
+    TRY(newest(tx, name, &row));
+    *created = !row || !str_eq(row_str(row, 4), digest);
+    if (!*created) {
+        schema_read(row, out);
+        return NULL;
+    }
+    TRY(program_of(tx, text, digest, &program));
+    *out = (struct schema_version){
+        .id = tx_id(tx, "schema_"),
+        .name = name,
+        .version = row ? row_int(row, 2) + 1 : 1,
+        .text = printed,
+        .digest = digest,
+        .description = description,
+        .created_at_ms = tx->now_ms,
+    };
+    return schema_insert(tx, out);
+}

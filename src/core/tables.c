@@ -1,0 +1,77 @@
+/* tables.c: the data model. Read from top to bottom, it is all that baton remembers.
+ *
+ * Types are TEXT, BIGINT and BYTEA; times are milliseconds, JSON is TEXT, truth
+ * is 0 or 1. What is ordered or paged by a text says COLLATE "C". A change is a
+ * new step at the end: what was released is never edited. */
+#include "core/tables.h"
+
+#include <stddef.h>
+
+static const char *const step_1[] = {
+    /* A schema is immutable: a changed one is the next version of its name. */
+    "CREATE TABLE schema ("
+    " schema_id TEXT PRIMARY KEY,"
+    " name TEXT COLLATE \"C\" NOT NULL,"
+    " version BIGINT NOT NULL,"
+    " text TEXT NOT NULL,"
+    " digest TEXT NOT NULL," /* SHA-256 of the text: compiled ones are kept by it */
+    " description TEXT NOT NULL,"
+    " created_at BIGINT NOT NULL,"
+    " UNIQUE (name, version))",
+
+    /* The current version of each document. Its history is a chain through the log: last_seq is
+     * the row of this version, snap_seq the last row that holds a whole body. */
+    "CREATE TABLE state ("
+    " state_id TEXT COLLATE \"C\" PRIMARY KEY,"
+    " schema_id TEXT NOT NULL,"
+    " root_session TEXT NOT NULL," /* empty: made by the operator */
+    " version BIGINT NOT NULL,"
+    " body TEXT NOT NULL,"
+    " last_seq BIGINT NOT NULL,"
+    " snap_seq BIGINT NOT NULL,"
+    " snap_version BIGINT NOT NULL,"
+    " patch_bytes BIGINT NOT NULL," /* logged since that body */
+    " created_at BIGINT NOT NULL,"
+    " updated_at BIGINT NOT NULL)",
+    "CREATE INDEX state_by_root ON state (root_session, state_id)",
+
+    /* Who may come in. */
+    "CREATE TABLE token ("
+    " token_id TEXT COLLATE \"C\" PRIMARY KEY,"
+    " kind BIGINT NOT NULL,"
+    " name TEXT NOT NULL,"
+    " hash TEXT NOT NULL,"
+    " scope TEXT NOT NULL,"
+    " created_at BIGINT NOT NULL,"
+    " expires_at BIGINT NOT NULL,"
+    " revoked_at BIGINT NOT NULL)",
+
+    /* Answers that were given, for who asks again with the same key. */
+    "CREATE TABLE idempotency ("
+    " actor TEXT COLLATE \"C\" NOT NULL,"
+    " key TEXT COLLATE \"C\" NOT NULL,"
+    " digest TEXT NOT NULL," /* of the operation and its input */
+    " answer TEXT NOT NULL,"
+    " created_at BIGINT NOT NULL,"
+    " PRIMARY KEY (actor, key))",
+    "CREATE INDEX idempotency_by_time ON idempotency (created_at)",
+
+    /* Everything that happened: see event.h. */
+    "CREATE TABLE log ("
+    " seq BIGINT PRIMARY KEY,"
+    " type TEXT NOT NULL,"
+    " subject TEXT COLLATE \"C\" NOT NULL,"
+    " actor TEXT NOT NULL,"
+    " session_id TEXT NOT NULL,"
+    " time BIGINT NOT NULL,"
+    " cause BIGINT NOT NULL,"
+    " version BIGINT NOT NULL,"
+    " prev_seq BIGINT NOT NULL,"
+    " snap_seq BIGINT NOT NULL,"
+    " data TEXT NOT NULL,"
+    " body TEXT)",
+    NULL,
+};
+
+const struct tables_step tables_steps[] = { { 1, step_1 } };
+const int tables_step_count = sizeof tables_steps / sizeof *tables_steps;

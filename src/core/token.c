@@ -1,0 +1,200 @@
+/* token.c: who may come in, and as whom. */
+#include "core/token.h"
+
+#include <assert.h>
+
+#include "base/digest.h"
+#include "core/event.h"
+#include "json/pointer.h"
+
+enum { SECRET_BYTES = 24, POINTERS_MAX = 100 };
+
+static const struct {
+    const char *name, *prefix; /* no prefix: nobody gets a token of that kind */
+} kinds[] = {
+    [ACTOR_SYSTEM] = { "system", NULL },  [ACTOR_OPERATOR] = { "operator", "op_" },
+    [ACTOR_RUNNER] = { "runner", "rn_" }, [ACTOR_SESSION] = { "session", "ss_" },
+    [ACTOR_VIEWER] = { "viewer", "vw_" },
+};
+
+#define KIND_COUNT (sizeof kinds / sizeof *kinds)
+
+const char *actor_kind_name(enum actor_kind kind)
+{
+    assert(kind < KIND_COUNT);
+    return kinds[kind].name;
+}
+
+bool actor_kind_find(str name, enum actor_kind *out)
+{
+    for (size_t i = 0; i < KIND_COUNT; i++) {
+        if (kinds[i].prefix && str_eq(name, str_from(kinds[i].name))) {
+            *out = (enum actor_kind)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static str hash_of(struct arena *a, str text)
+{
+    unsigned char sum[SHA256_BYTES];
+
+    sha256(text, sum);
+    return hex_encode(a, (str){ (const char *)sum, sizeof sum });
+}
+
+/* ---- minting ---- */
+
+static err pointers_check(struct tx *tx, const struct json *pointers)
+{
+    if (!pointers)
+        return NULL;
+    if (pointers->kind != JSON_ARRAY || pointers->len > POINTERS_MAX)
+        return err_new(tx->arena, ERR_INVALID,
+                       "expected \"pointers\" to be an array of at most %d JSON Pointers",
+                       POINTERS_MAX);
+    for (uint32_t i = 0; i < pointers->len; i++) {
+        struct json_pointer ignored;
+        if (pointers->items[i].kind != JSON_STRING)
+            return err_new(tx->arena, ERR_INVALID,
+                           "expected a JSON Pointer like \"/tasks\" in \"pointers\", found %s",
+                           json_kind_name(pointers->items[i].kind));
+        TRY(json_pointer_parse(tx->arena, json_text(&pointers->items[i]), &ignored));
+    }
+    return NULL;
+}
+
+static err scope_check(struct tx *tx, enum actor_kind kind, const struct json *scope)
+{
+    if (kind == ACTOR_SESSION && json_str(scope, "session_id").len == 0)
+        return err_new(tx->arena, ERR_INVALID,
+                       "expected a scope with a \"session_id\" for a session's token");
+    return pointers_check(tx, json_get(scope, "pointers"));
+}
+
+err token_create(struct tx *tx, enum actor_kind kind, str name, const struct json *scope,
+                 int64_t expires_in_ms, struct token *out, str *text)
+{
+    unsigned char secret[SECRET_BYTES];
+
+    assert(kinds[kind].prefix && expires_in_ms >= 0);
+    TRY(scope_check(tx, kind, scope));
+    tx->source->random(tx->source->self, secret, sizeof secret);
+    *out = (struct token){
+        .id = tx_id(tx, kinds[kind].prefix),
+        .kind = kind,
+        .name = name,
+        .scope = scope ? json_printed(tx->arena, scope) : STR("{}"),
+        .created_at_ms = tx->now_ms,
+        .expires_at_ms = expires_in_ms ? tx->now_ms + expires_in_ms : 0,
+    };
+    str encoded = base64url_encode(tx->arena, (str){ (const char *)secret, sizeof secret });
+    *text = arena_printf(tx->arena, STR_FMT "." STR_FMT, STR_ARG(out->id), STR_ARG(encoded));
+    return sql_exec(tx->sql,
+                    "INSERT INTO token (token_id, kind, name, hash, scope, created_at, expires_at,"
+                    " revoked_at) VALUES ($1, $2, $3, $4, $5, $6, $7, 0)",
+                    ARGS(TEXT(out->id), INT(kind), TEXT(name), TEXT(hash_of(tx->arena, *text)),
+                         TEXT(out->scope), INT(out->created_at_ms), INT(out->expires_at_ms)));
+}
+
+/* ---- checking ---- */
+
+#define TOKEN_COLUMNS "token_id, kind, name, scope, created_at, expires_at, revoked_at"
+
+static void token_read(const struct row *r, struct token *out)
+{
+    *out = (struct token){
+        .id = row_str(r, 0),
+        .kind = (enum actor_kind)row_int(r, 1),
+        .name = row_str(r, 2),
+        .scope = row_str(r, 3),
+        .created_at_ms = row_int(r, 4),
+        .expires_at_ms = row_int(r, 5),
+        .revoked_at_ms = row_int(r, 6),
+    };
+}
+
+static err actor_of(struct tx *tx, const struct token *t, struct actor *out)
+{
+    const struct json *scope;
+    TRY(json_parse(tx->arena, t->scope, NULL, &scope));
+    const struct json *pointers = json_get(scope, "pointers");
+    uint32_t count = pointers ? pointers->len : 0;
+    str *copies = ARENA_ARRAY(tx->arena, str, count);
+
+    for (uint32_t i = 0; i < count; i++)
+        copies[i] = json_text(&pointers->items[i]);
+    *out = (struct actor){
+        .kind = t->kind,
+        .name = t->name,
+        .session_id = json_str(scope, "session_id"),
+        .state_id = json_str(scope, "state_id"),
+        .pointers = pointers ? copies : NULL,
+        .pointer_count = count,
+    };
+    return NULL;
+}
+
+err token_actor(struct tx *tx, str text, struct token *token, struct actor *out)
+{
+    const struct row *row;
+    str id, secret;
+
+    str_cut(text, '.', &id, &secret);
+    TRY(sql_one(tx->sql, &row, "SELECT " TOKEN_COLUMNS ", hash FROM token WHERE token_id = $1",
+                ARGS(TEXT(id))));
+    bool known = row && digest_equal(row_str(row, 7), hash_of(tx->arena, text));
+    if (known)
+        token_read(row, token);
+    if (!known || token->revoked_at_ms ||
+        (token->expires_at_ms && token->expires_at_ms <= tx->now_ms))
+        return err_new(tx->arena, ERR_UNAUTHENTICATED,
+                       "this token is not known, or not valid any more: ask the operator for one");
+    return actor_of(tx, token, out);
+}
+
+err token_revoke(struct tx *tx, str id)
+{
+    const struct row *row;
+
+    TRY(sql_one(tx->sql, &row,
+                "UPDATE token SET revoked_at = CASE WHEN revoked_at = 0 THEN $2 ELSE revoked_at END"
+                " WHERE token_id = $1 RETURNING revoked_at",
+                ARGS(TEXT(id), INT(tx->now_ms))));
+    if (!row)
+        return err_new(tx->arena, ERR_NOT_FOUND, "there is no token " STR_FMT, STR_ARG(id));
+    if (row_int(row, 0) != tx->now_ms)
+        return NULL; /* it was revoked before */
+    return event_emit(tx, (struct event){ .type = EVENT_TOKEN_REVOKED, .subject = id }, NULL);
+}
+
+err token_list(struct tx *tx, str after, int64_t limit, const struct token **out, size_t *count)
+{
+    const struct row *rows;
+
+    TRY(sql_all(tx->sql, &rows, count,
+                "SELECT " TOKEN_COLUMNS " FROM token WHERE token_id > $1"
+                " ORDER BY token_id LIMIT $2",
+                ARGS(TEXT(after), INT(limit))));
+    struct token *all = ARENA_ARRAY(tx->arena, struct token, *count);
+    for (size_t i = 0; i < *count; i++)
+        token_read(&rows[i], &all[i]);
+    *out = all;
+    return NULL;
+}
+
+/* ---- reach ---- */
+
+bool actor_may_write(const struct actor *a, str pointer)
+{
+    if (!a->pointers)
+        return true;
+    for (size_t i = 0; i < a->pointer_count; i++) {
+        str granted = a->pointers[i];
+        if (str_starts(pointer, granted) &&
+            (pointer.len == granted.len || pointer.at[granted.len] == '/'))
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,40 @@
+/* token.h: who may come in, and as whom.
+ *
+ * A token is an id, a dot and a secret: "op_abc.XYZ". Only the SHA-256 of the
+ * whole is stored, so that the database tells nobody how to come in. What is
+ * revoked or expired is as unknown as what never was. */
+#ifndef CORE_TOKEN_H
+#define CORE_TOKEN_H
+
+#include "core/tx.h"
+#include "json/json.h"
+
+struct token {
+    str id;
+    enum actor_kind kind;
+    str name;  /* as history shows its actor */
+    str scope; /* printed JSON object: session_id, state_id, pointers */
+    int64_t created_at_ms, expires_at_ms, revoked_at_ms; /* 0: never */
+};
+
+const char *actor_kind_name(enum actor_kind kind);
+bool actor_kind_find(str name, enum actor_kind *out);
+
+/* Mints one. `scope` may be NULL; INVALID when a session's names no session, or its pointers are
+ * malformed. `text` is the token, shown this once. */
+err token_create(struct tx *tx, enum actor_kind kind, str name, const struct json *scope,
+                 int64_t expires_in_ms, struct token *out, str *text);
+
+/* The actor that a token stands for. UNAUTHENTICATED, whatever the reason. */
+err token_actor(struct tx *tx, str text, struct token *token, struct actor *out);
+
+/* NOT_FOUND; revoking again succeeds. */
+err token_revoke(struct tx *tx, str id);
+
+/* By id, after one, revoked and expired ones included. */
+err token_list(struct tx *tx, str after, int64_t limit, const struct token **out, size_t *count);
+
+/* Whether a pointer lies at or below one that the actor may write. */
+bool actor_may_write(const struct actor *a, str pointer);
+
+#endif

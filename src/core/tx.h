@@ -1,0 +1,52 @@
+/* tx.h: everything a rule may see.
+ *
+ * A rule is a plain function of a transaction: it reads and writes rows, emits
+ * events, and can reach nothing else. Time is one value for the whole command;
+ * ids and secrets come from a source that the simulator replaces. What a rule
+ * allocates lives in the arena of its command. */
+#ifndef CORE_TX_H
+#define CORE_TX_H
+
+#include "store/sql.h"
+
+/* Where identity and secrets come from: the system's randomness, or a counter in simulation. */
+struct tx_source {
+    /* "run_" and twelve characters that no other id has. */
+    str (*id)(void *self, struct arena *a, const char *prefix);
+    void (*random)(void *self, unsigned char *bytes, size_t count);
+    void *self;
+};
+
+enum actor_kind { ACTOR_SYSTEM, ACTOR_OPERATOR, ACTOR_RUNNER, ACTOR_SESSION, ACTOR_VIEWER };
+
+/* Who acts, and how far they may reach. */
+struct actor {
+    enum actor_kind kind;
+    str name;            /* as events and history show them: "operator", a session's name */
+    str session_id;      /* empty: not a session */
+    str state_id;        /* the one state that a session sees; empty: all */
+    const str *pointers; /* a session writes at and below these only; none: everywhere */
+    size_t pointer_count;
+};
+
+struct event;
+struct schema_cache;
+
+struct tx {
+    struct arena *arena;
+    struct sql *sql;
+    int64_t now_ms;
+    int64_t *seq; /* number of the last event; counted in memory, written when the batch commits */
+    const struct actor *actor;
+    const struct tx_source *source;
+    struct schema_cache *schemas; /* compiled ones, by their text's digest */
+    int64_t cause;                /* the event that this is a consequence of; 0: a command */
+    struct event *first, *last;   /* emitted by this command, in order */
+};
+
+static inline str tx_id(struct tx *tx, const char *prefix)
+{
+    return tx->source->id(tx->source->self, tx->arena, prefix);
+}
+
+#endif

@@ -1,0 +1,529 @@
+/* core_test.c: schemas, states, their history and the log, on a real SQLite file.
+ *
+ * Ids are counted and time is a number, so every run is the same. */
+#include "check.h"
+#include "core/idempotency.h"
+#include "core/state.h"
+#include "core/tables.h"
+#include "core/token.h"
+#include "json_help.h"
+#include "store/store.h"
+
+struct world {
+    struct store *store;
+    struct sql *sql;
+    struct store_node node;
+    struct schema_cache *schemas;
+    struct actor actor;
+    struct tx_source source;
+    int64_t now_ms;
+    int ids;
+    struct tx tx;
+};
+
+static str count_id(void *self, struct arena *a, const char *prefix)
+{
+    struct world *w = self;
+    return arena_printf(a, "%s%d", prefix, ++w->ids);
+}
+
+static void count_bytes(void *self, unsigned char *bytes, size_t count)
+{
+    struct world *w = self;
+    for (size_t i = 0; i < count; i++)
+        bytes[i] = (unsigned char)++w->ids;
+}
+
+static struct world *world_new(void)
+{
+    struct world *w = ARENA_NEW(check_arena(), struct world);
+    struct store_migration *steps =
+        ARENA_ARRAY(check_arena(), struct store_migration, (size_t)tables_step_count);
+
+    for (int i = 0; i < tables_step_count; i++)
+        steps[i] = (struct store_migration){ tables_steps[i].version, tables_steps[i].statements };
+    struct store_options options = { .migrations = steps, .migration_count = tables_step_count };
+    CHECK_OK(store_open(check_arena(), STR("core.db"), &options, &w->store));
+    CHECK_OK(store_connect(check_arena(), w->store, STORE_WRITES, &w->sql));
+    w->schemas = schema_cache_new(8);
+    w->source = (struct tx_source){ count_id, count_bytes, w };
+    w->actor = (struct actor){ .kind = ACTOR_OPERATOR, .name = STR("operator") };
+    w->now_ms = 1000;
+    return w;
+}
+
+static void world_free(struct world *w)
+{
+    schema_cache_free(w->schemas);
+    store_disconnect(w->sql);
+    store_close(w->store);
+}
+
+/* A command of its own, in a transaction of its own. */
+static struct tx *begin(struct world *w)
+{
+    CHECK_OK(store_begin(w->sql, check_arena(), &w->node));
+    w->tx = (struct tx){ .arena = check_arena(),
+                         .sql = w->sql,
+                         .now_ms = ++w->now_ms,
+                         .seq = &w->node.seq,
+                         .actor = &w->actor,
+                         .source = &w->source,
+                         .schemas = w->schemas };
+    return &w->tx;
+}
+
+/* Commits when the command succeeded, as perform does; gives its error. */
+static err end(struct world *w, err e)
+{
+    err why;
+
+    if (e)
+        store_rollback(w->sql);
+    else
+        CHECK_INT(store_commit(w->sql, &w->node, &why), STORE_COMMITTED);
+    return e;
+}
+
+#define RUN(w, call) end((w), (begin(w), (call)))
+
+static const struct json *json(const char *text)
+{
+    struct json *j = arena_alloc(check_arena(), sizeof *j);
+    *j = json_of(check_arena(), text);
+    return j;
+}
+
+static const char task_schema[] =
+    "{'type':'object','required':['status'],'properties':{'status':{'enum':['open','done']},"
+    "'n':{'type':'integer'},'list':{'type':'array'}}}";
+
+static struct schema_version registered(struct world *w)
+{
+    struct schema_version v;
+    bool created;
+    CHECK_OK(RUN(w, schema_register(&w->tx, STR("task"), json(task_schema), STR("a task"), &v,
+                                    &created)));
+    return v;
+}
+
+static struct state created(struct world *w, const char *data)
+{
+    struct schema_version v = registered(w);
+    struct state s;
+    CHECK_OK(RUN(w, state_create(&w->tx, &v, json(data), STR(""), &s)));
+    return s;
+}
+
+TEST(a_known_name_gets_the_next_version_and_the_same_text_the_same_one)
+{
+    struct world *w = world_new();
+    struct schema_version v;
+    bool is_new;
+
+    CHECK_OK(RUN(w, schema_register(&w->tx, STR("task"), json(task_schema), STR(""), &v, &is_new)));
+    CHECK_INT(v.version, 1);
+    CHECK(is_new);
+    CHECK_STR(v.id, "schema_1");
+    CHECK_OK(RUN(w, schema_register(&w->tx, STR("task"), json(task_schema), STR(""), &v, &is_new)));
+    CHECK_INT(v.version, 1);
+    CHECK(!is_new);
+    CHECK_OK(
+        RUN(w, schema_register(&w->tx, STR("task"), json("{'maximum':10000000000000000000001}"),
+                               STR(""), &v, &is_new)));
+    CHECK_INT(v.version, 2);
+    CHECK_OK(
+        RUN(w, schema_register(&w->tx, STR("task"), json("{'maximum':10000000000000000000002}"),
+                               STR(""), &v, &is_new)));
+    CHECK_INT(v.version, 3);
+
+    CHECK_OK(RUN(w, schema_find(&w->tx, STR("task"), 2, &v)));
+    CHECK_STR(v.text, "{\"maximum\":10000000000000000000001}");
+    CHECK_OK(RUN(w, schema_find(&w->tx, STR("task"), 0, &v)));
+    CHECK_INT(v.version, 3);
+    world_free(w);
+}
+
+TEST(schemas_are_refused_with_what_is_wrong)
+{
+    struct world *w = world_new();
+    struct schema_version v;
+    bool is_new;
+
+    err e = RUN(w, schema_register(&w->tx, STR("a b"), json("{}"), STR(""), &v, &is_new));
+    CHECK_ERR(e, ERR_INVALID);
+    CHECK_STR(e->message,
+              "expected a name of 1 to 100 letters, digits and - _ . for a schema, found "
+              "\"a b\"");
+    e = RUN(w, schema_register(&w->tx, STR("a"), json("{'type':'strin'}"), STR(""), &v, &is_new));
+    CHECK_ERR(e, ERR_UNFIT);
+    e = RUN(w, schema_find(&w->tx, STR("a"), 0, &v));
+    CHECK_ERR(e, ERR_NOT_FOUND);
+    registered(w);
+    e = RUN(w, schema_find(&w->tx, STR("task"), 4, &v));
+    CHECK_ERR(e, ERR_NOT_FOUND);
+    CHECK_STR(e->message, "schema \"task\" has no version 4: its newest is 1");
+    world_free(w);
+}
+
+TEST(schemas_are_listed_by_name_and_by_version)
+{
+    struct world *w = world_new();
+    const struct schema_version *all;
+    struct schema_version v;
+    size_t count;
+    bool is_new;
+
+    for (int i = 0; i < 3; i++) {
+        CHECK_OK(RUN(w, schema_register(&w->tx, STR("b"),
+                                        json(arena_printf(check_arena(), "{'minimum':%d}", i).at),
+                                        STR(""), &v, &is_new)));
+        CHECK_OK(RUN(w, schema_register(&w->tx, arena_printf(check_arena(), "a%d", i), json("true"),
+                                        STR(""), &v, &is_new)));
+    }
+    CHECK_OK(RUN(w, schema_list(&w->tx, STR(""), 3, &all, &count)));
+    CHECK_INT(count, 3);
+    CHECK_STR(all[2].name, "a2");
+    CHECK_OK(RUN(w, schema_list(&w->tx, all[2].name, 3, &all, &count)));
+    CHECK_INT(count, 1);
+    CHECK_STR(all[0].name, "b");
+    CHECK_INT(all[0].version, 3);
+    CHECK_OK(RUN(w, schema_versions(&w->tx, STR("b"), 10, &all, &count)));
+    CHECK_INT(count, 3);
+    CHECK_INT(all[0].version, 3);
+    CHECK_INT(all[2].version, 1);
+    world_free(w);
+}
+
+TEST(each_write_makes_the_next_version)
+{
+    struct world *w = world_new();
+    struct state s = created(w, "{'status':'open','list':[1]}");
+
+    CHECK_STR(s.id, "wfstate_2");
+    CHECK_INT(s.version, 1);
+    CHECK_OK(
+        RUN(w, state_patch(&w->tx, s.id, json("[{'op':'add','path':'/n','value':1}]"), 0, &s)));
+    CHECK_INT(s.version, 2);
+    CHECK_OK(RUN(w, state_merge(&w->tx, s.id, json("{'n':null,'status':'done'}"), 2, &s)));
+    CHECK_OK(RUN(w, state_replace(&w->tx, s.id, json("{'status':'open','n':7}"), 0, &s)));
+    CHECK_INT(s.version, 4);
+    CHECK_STR(s.body, "{\"status\":\"open\",\"n\":7}");
+    CHECK_OK(RUN(w, state_get(&w->tx, s.id, &s)));
+    CHECK_INT(s.version, 4);
+    CHECK_STR(s.body, "{\"status\":\"open\",\"n\":7}");
+    CHECK_INT(s.updated_at_ms, w->now_ms - 1);
+    world_free(w);
+}
+
+TEST(a_refused_write_changes_nothing)
+{
+    struct world *w = world_new();
+    struct state s = created(w, "{'status':'open'}"), after;
+    int64_t seq = w->node.seq;
+
+    err e =
+        RUN(w, state_patch(&w->tx, s.id, json("[{'op':'replace','path':'/status','value':'dnoe'}]"),
+                           0, &after));
+    CHECK_ERR(e, ERR_UNFIT);
+    e = RUN(w, state_patch(&w->tx, s.id, json("[{'op':'remove','path':'/none'}]"), 0, &after));
+    CHECK_ERR(e, ERR_UNFIT);
+    e = RUN(w, state_replace(&w->tx, s.id, json("{'status':'done'}"), 7, &after));
+    CHECK_ERR(e, ERR_CONFLICT);
+    CHECK_STR(e->message,
+              "state wfstate_2 is at version 1, expected 7: read it again and repeat the "
+              "change on what it is now");
+    CHECK_STR(e->members, "\"current_version\":1");
+    CHECK_ERR(RUN(w, state_get(&w->tx, STR("wfstate_9"), &after)), ERR_NOT_FOUND);
+    CHECK_OK(RUN(w, state_get(&w->tx, s.id, &after)));
+    CHECK_INT(after.version, 1);
+    CHECK_INT(w->node.seq, seq);
+    world_free(w);
+}
+
+/* Snapshots are taken on the way, for the number of versions and for the size of the patches. */
+TEST(every_version_can_be_had_again)
+{
+    struct world *w = world_new();
+    struct state s = created(w, "{'status':'open','list':[],'n':0}");
+    enum { VERSIONS = 350 };
+    static str bodies[VERSIONS + 1];
+
+    bodies[1] = s.body;
+    for (int v = 2; v <= VERSIONS; v++) {
+        str patch =
+            v % 3 == 0
+                ? arena_printf(check_arena(), "[{'op':'add','path':'/list/-','value':%d}]", v)
+            : v % 3 == 1
+                ? arena_printf(check_arena(), "[{'op':'replace','path':'/n','value':%d}]", v)
+                : STR("[{'op':'test','path':'/status','value':'open'}]");
+        CHECK_OK(RUN(w, state_patch(&w->tx, s.id, json(patch.at), v - 1, &s)));
+        bodies[v] = s.body;
+    }
+    int64_t far = 0;
+    for (int v = VERSIONS; v >= 1; v--) {
+        struct json doc;
+        const struct event *row;
+        CHECK_OK(RUN(w, state_at(&w->tx, &s, v, &doc)));
+        CHECK_STR(json_printed(check_arena(), &doc), bodies[v].at);
+        CHECK_OK(RUN(w, event_get(&w->tx, s.last_seq - (VERSIONS - v), &row)));
+        CHECK_INT(row->version, v);
+        if (row->seq - row->snap_seq > far)
+            far = row->seq - row->snap_seq;
+    }
+    CHECK(far > 3 && far < 100);
+    struct json none;
+    CHECK_ERR(RUN(w, state_at(&w->tx, &s, VERSIONS + 1, &none)), ERR_NOT_FOUND);
+    CHECK_ERR(RUN(w, state_at(&w->tx, &s, 0, &none)), ERR_NOT_FOUND);
+    world_free(w);
+}
+
+TEST(a_rollback_is_a_new_version)
+{
+    struct world *w = world_new();
+    struct state s = created(w, "{'status':'open','n':1}");
+
+    CHECK_OK(RUN(w, state_replace(&w->tx, s.id, json("{'status':'done'}"), 0, &s)));
+    CHECK_OK(RUN(w, state_rollback(&w->tx, s.id, 1, 2, &s)));
+    CHECK_INT(s.version, 3);
+    CHECK_STR(s.body, "{\"status\":\"open\",\"n\":1}");
+    world_free(w);
+}
+
+TEST(history_says_who_wrote_what_and_when)
+{
+    struct world *w = world_new();
+    struct state s = created(w, "{'status':'open'}");
+    const struct event *rows;
+    size_t count;
+
+    w->actor =
+        (struct actor){ .kind = ACTOR_SESSION, .name = STR("child-1"), .session_id = STR("ses_1") };
+    CHECK_OK(
+        RUN(w, state_patch(&w->tx, s.id, json("[{'op':'add','path':'/n','value':1}]"), 0, &s)));
+    CHECK_OK(RUN(w, state_history(&w->tx, &s, 0, 10, &rows, &count)));
+    CHECK_INT(count, 2);
+    CHECK_INT(rows[0].version, 2);
+    CHECK_STR(rows[0].actor, "child-1");
+    CHECK_STR(rows[0].session_id, "ses_1");
+    CHECK_STR(rows[0].data, "[{\"op\":\"add\",\"path\":\"/n\",\"value\":1}]");
+    CHECK_STR(rows[1].actor, "operator");
+    CHECK_OK(RUN(w, state_history(&w->tx, &s, 2, 10, &rows, &count)));
+    CHECK_INT(count, 1);
+    CHECK_INT(rows[0].version, 1);
+    world_free(w);
+}
+
+TEST(the_log_has_every_event_once_and_in_order)
+{
+    struct world *w = world_new();
+    struct state s = created(w, "{'status':'open'}");
+    const struct event *all;
+    size_t count;
+
+    CHECK_ERR(RUN(w, state_replace(&w->tx, s.id, json("{}"), 0, &s)), ERR_UNFIT);
+    CHECK_OK(RUN(w, state_get(&w->tx, s.id, &s)));
+    CHECK_OK(RUN(w, state_replace(&w->tx, s.id, json("{'status':'done'}"), 0, &s)));
+    CHECK_OK(RUN(w, state_delete(&w->tx, s.id, 2)));
+    CHECK_OK(RUN(w, event_list(&w->tx, 0, STR(""), 100, &all, &count)));
+    CHECK_INT(count, 4);
+    static const enum event_type types[] = { EVENT_SCHEMA_REGISTERED, EVENT_STATE_CREATED,
+                                             EVENT_STATE_UPDATED, EVENT_STATE_DELETED };
+    for (size_t i = 0; i < count; i++) {
+        CHECK_INT(all[i].seq, i + 1);
+        CHECK_INT(all[i].type, types[i]);
+    }
+    CHECK_OK(RUN(w, event_list(&w->tx, 2, s.id, 100, &all, &count)));
+    CHECK_INT(count, 2);
+    CHECK_ERR(RUN(w, state_get(&w->tx, s.id, &s)), ERR_NOT_FOUND);
+    world_free(w);
+}
+
+/* A document that stops fitting must name the schema version that it is bound to, not the newest. */
+TEST(a_state_stays_bound_to_its_schema_version)
+{
+    struct world *w = world_new();
+    struct state s = created(w, "{'status':'open'}");
+    struct schema_version v;
+    bool is_new;
+
+    CHECK_OK(RUN(w, schema_register(&w->tx, STR("task"), json("{'required':['other']}"), STR(""),
+                                    &v, &is_new)));
+    CHECK_OK(RUN(w, state_replace(&w->tx, s.id, json("{'status':'done'}"), 0, &s)));
+    CHECK_STR(s.schema_id, "schema_1");
+    world_free(w);
+}
+
+TEST(a_state_beyond_its_size_is_refused)
+{
+    struct world *w = world_new();
+    struct state s = created(w, "{'status':'open'}");
+    struct json doc = json_object(), list = json_array();
+
+    for (int i = 0; i < 300000; i++)
+        json_push(check_arena(), &list, json_int(check_arena(), i));
+    json_put(check_arena(), &doc, STR("status"), json_string(STR("open")));
+    json_put(check_arena(), &doc, STR("list"), list);
+    err e = RUN(w, state_replace(&w->tx, s.id, &doc, 0, &s));
+    CHECK_ERR(e, ERR_TOO_LARGE);
+    world_free(w);
+}
+
+/* ---- tokens ---- */
+
+static str minted(struct world *w, enum actor_kind kind, const char *scope, int64_t expires_in_ms,
+                  struct token *token)
+{
+    str text;
+    CHECK_OK(RUN(w, token_create(&w->tx, kind, STR("somebody"), scope ? json(scope) : NULL,
+                                 expires_in_ms, token, &text)));
+    return text;
+}
+
+TEST(a_token_is_known_by_its_secret_alone)
+{
+    struct world *w = world_new();
+    struct token token, found;
+    struct actor actor;
+    str text = minted(w, ACTOR_OPERATOR, NULL, 0, &token);
+
+    CHECK(str_starts(text, arena_printf(check_arena(), STR_FMT ".", STR_ARG(token.id))));
+    CHECK_OK(RUN(w, token_actor(&w->tx, text, &found, &actor)));
+    CHECK_INT(actor.kind, ACTOR_OPERATOR);
+    CHECK_STR(actor.name, "somebody");
+
+    char *wrong = (char *)arena_copy(check_arena(), text).at;
+    wrong[text.len - 1] ^= 1;
+    CHECK_ERR(RUN(w, token_actor(&w->tx, (str){ wrong, text.len }, &found, &actor)),
+              ERR_UNAUTHENTICATED);
+    CHECK_ERR(RUN(w, token_actor(&w->tx, token.id, &found, &actor)), ERR_UNAUTHENTICATED);
+    CHECK_ERR(RUN(w, token_actor(&w->tx, STR(""), &found, &actor)), ERR_UNAUTHENTICATED);
+
+    const struct row *row;
+    begin(w);
+    CHECK_OK(
+        sql_one(w->sql, &row, "SELECT hash FROM token WHERE token_id = $1", ARGS(TEXT(token.id))));
+    CHECK_INT(row_str(row, 0).len, 64);
+    CHECK_OK(end(w, NULL));
+    world_free(w);
+}
+
+TEST(a_revoked_or_expired_token_is_unknown)
+{
+    struct world *w = world_new();
+    struct token token, found;
+    struct actor actor;
+    str first = minted(w, ACTOR_VIEWER, NULL, 0, &token);
+    str second = minted(w, ACTOR_RUNNER, NULL, 100, &found);
+
+    CHECK_OK(RUN(w, token_revoke(&w->tx, token.id)));
+    CHECK_OK(RUN(w, token_revoke(&w->tx, token.id)));
+    CHECK_INT(w->node.seq, 1); /* one event, however often */
+    CHECK_ERR(RUN(w, token_revoke(&w->tx, STR("op_none"))), ERR_NOT_FOUND);
+    CHECK_ERR(RUN(w, token_actor(&w->tx, first, &found, &actor)), ERR_UNAUTHENTICATED);
+    CHECK_OK(RUN(w, token_actor(&w->tx, second, &found, &actor)));
+    w->now_ms += 100;
+    CHECK_ERR(RUN(w, token_actor(&w->tx, second, &found, &actor)), ERR_UNAUTHENTICATED);
+
+    const struct token *all;
+    size_t count;
+    CHECK_OK(RUN(w, token_list(&w->tx, STR(""), 10, &all, &count)));
+    CHECK_INT(count, 2);
+    world_free(w);
+}
+
+TEST(a_session_writes_within_its_sections_only)
+{
+    struct world *w = world_new();
+    struct state s = created(w, "{'status':'open','list':[],'n':1,'no':{}}"), after;
+    struct token token;
+    struct actor actor;
+    str text = minted(w, ACTOR_SESSION,
+                      "{'session_id':'ses_1','state_id':'wfstate_2','pointers':['/list','/n']}", 0,
+                      &token);
+
+    CHECK_OK(RUN(w, token_actor(&w->tx, text, &token, &actor)));
+    w->actor = actor;
+    CHECK_OK(RUN(w, state_patch(&w->tx, s.id,
+                                json("[{'op':'add','path':'/list/0','value':1},"
+                                     "{'op':'replace','path':'/n','value':2},"
+                                     "{'op':'test','path':'/status','value':'open'},"
+                                     "{'op':'copy','from':'/status','path':'/list/0'}]"),
+                                0, &s)));
+    static const char *const refused[] = {
+        "[{'op':'replace','path':'/status','value':'done'}]",
+        "[{'op':'add','path':'/no/x','value':1}]",
+        "[{'op':'move','from':'/status','path':'/list/0'}]",
+        "[{'op':'replace','path':'','value':{'status':'open'}}]",
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        CHECK(RUN(w, state_patch(&w->tx, s.id, json(refused[i]), 0, &after)));
+    err e = RUN(w, state_merge(&w->tx, s.id, json("{'status':'done'}"), 0, &after));
+    CHECK_ERR(e, ERR_FORBIDDEN);
+    CHECK_STR(e->message,
+              "operation 0 changes \"/status\", which is outside of what this session may "
+              "write: /list, /n");
+    CHECK_OK(RUN(w, state_merge(&w->tx, s.id, json("{'n':3}"), 0, &s)));
+    CHECK_INT(s.version, 3);
+    world_free(w);
+}
+
+TEST(a_token_with_a_bad_scope_is_not_made)
+{
+    struct world *w = world_new();
+    struct token token;
+    str text;
+
+    CHECK_ERR(RUN(w, token_create(&w->tx, ACTOR_SESSION, STR("x"), json("{}"), 0, &token, &text)),
+              ERR_INVALID);
+    CHECK_ERR(RUN(w,
+                  token_create(&w->tx, ACTOR_SESSION, STR("x"),
+                               json("{'session_id':'s','pointers':['tasks']}"), 0, &token, &text)),
+              ERR_INVALID);
+    world_free(w);
+}
+
+/* ---- idempotency ---- */
+
+TEST(an_answer_is_given_again_under_its_key)
+{
+    struct world *w = world_new();
+    str answer;
+
+    CHECK_OK(RUN(w, idempotency_find(&w->tx, STR("k1"), STR("d1"), &answer)));
+    CHECK_STR(answer, "");
+    CHECK_OK(RUN(w, idempotency_keep(&w->tx, STR("k1"), STR("d1"), STR("{\"a\":1}"))));
+    CHECK_OK(RUN(w, idempotency_find(&w->tx, STR("k1"), STR("d1"), &answer)));
+    CHECK_STR(answer, "{\"a\":1}");
+    err e = RUN(w, idempotency_find(&w->tx, STR("k1"), STR("d2"), &answer));
+    CHECK_ERR(e, ERR_UNFIT);
+    CHECK_STR(e->message, "the Idempotency-Key \"k1\" was used for another request: a new request "
+                          "needs a new key");
+    CHECK_ERR(RUN(w, idempotency_find(&w->tx, STR(""), STR("d"), &answer)), ERR_INVALID);
+
+    w->actor =
+        (struct actor){ .kind = ACTOR_SESSION, .name = STR("x"), .session_id = STR("ses_1") };
+    CHECK_OK(RUN(w, idempotency_find(&w->tx, STR("k1"), STR("d2"), &answer)));
+    CHECK_STR(answer, "");
+    world_free(w);
+}
+
+TEST(old_keys_are_forgotten_a_few_at_a_time)
+{
+    struct world *w = world_new();
+    str answer;
+
+    for (int i = 0; i < 5; i++)
+        CHECK_OK(RUN(w, idempotency_keep(&w->tx, arena_printf(check_arena(), "k%d", i), STR("d"),
+                                         STR("{}"))));
+    CHECK_OK(RUN(w, idempotency_forget(&w->tx, w->now_ms, 3)));
+    int kept = 0;
+    for (int i = 0; i < 5; i++) {
+        CHECK_OK(RUN(w, idempotency_find(&w->tx, arena_printf(check_arena(), "k%d", i), STR("d"),
+                                         &answer)));
+        kept += answer.len > 0;
+    }
+    CHECK_INT(kept, 2);
+    CHECK_STR(answer, "{}"); /* the newest is there */
+    world_free(w);
+}
