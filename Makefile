@@ -23,7 +23,7 @@ CC_fuzz       = $(CLANG)
 
 MAIN  = src/app/main.c
 SRC   = $(filter-out $(MAIN),$(wildcard src/*/*.c))
-TEST  = $(wildcard test/*.c)
+TEST  = $(wildcard test/*.c) $(wildcard test/sim/*.c)
 FUZZ  = $(if $(TARGET),test/fuzz/$(TARGET).c,$(wildcard test/fuzz/*.c))
 BENCH = $(wildcard test/bench/*_bench.c)
 BENCH_SHARED = $(filter-out $(BENCH),$(wildcard test/bench/*.c))

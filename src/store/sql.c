@@ -84,18 +84,30 @@ err store_mark(struct sql *s)
     return NULL;
 }
 
-err store_keep(struct sql *s)
+/* What cannot be taken back alone takes everything with it. */
+static void take_back(struct sql *s)
 {
-    assert(s->marked);
-    s->marked = false;
-    return s->dead ? NULL : s->driver->keep(s);
+    if (s->dead || !s->driver->undo(s))
+        return;
+    s->driver->rollback(s);
+    s->dead = true;
 }
 
-err store_undo(struct sql *s)
+err store_keep(struct sql *s)
+{
+    assert(s->marked && !s->dead);
+    s->marked = false;
+    err e = s->driver->keep(s);
+    if (e)
+        take_back(s);
+    return e;
+}
+
+void store_undo(struct sql *s)
 {
     assert(s->marked);
     s->marked = false;
-    return s->dead ? NULL : s->driver->undo(s);
+    take_back(s);
 }
 
 enum store_outcome store_commit(struct sql *s, const struct store_node *node, err *why)

@@ -53,10 +53,11 @@ err store_begin(struct sql *s, struct arena *a, struct store_node *node);
 /* Where rows and errors of the next statements live: each command of a batch has its own arena. */
 void sql_arena(struct sql *s, struct arena *a);
 
-/* A savepoint, one at a time: kept or taken back. */
+/* A savepoint, one at a time: kept or taken back. One that cannot be kept has been taken back; when
+ * even that fails, the transaction is dead. */
 err store_mark(struct sql *s);
 err store_keep(struct sql *s);
-err store_undo(struct sql *s);
+void store_undo(struct sql *s);
 
 enum store_outcome {
     STORE_COMMITTED,

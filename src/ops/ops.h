@@ -1,0 +1,9 @@
+/* ops.h: the lists of operations, one for each noun. */
+#ifndef OPS_OPS_H
+#define OPS_OPS_H
+
+#include "ops/op.h"
+
+extern const struct op_list schema_ops, state_ops;
+
+#endif

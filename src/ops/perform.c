@@ -1,0 +1,226 @@
+/* perform.c: commands in, answers and events out.
+ *
+ * A refused command is rolled back to its savepoint and answers its own error. A
+ * disk that is full, or a lost connection, ends the whole transaction with all
+ * savepoints: then nothing of the batch counts, and its commands run again one
+ * by one, so that only those answer an error that meet one. */
+#include "ops/perform.h"
+
+#include <assert.h>
+
+#include "base/digest.h"
+#include "core/idempotency.h"
+#include "core/schema.h"
+
+/* ---- one command ---- */
+
+static unsigned caller_of(enum actor_kind kind)
+{
+    static const unsigned callers[] = {
+        [ACTOR_SYSTEM] = BY_ALL,      [ACTOR_OPERATOR] = BY_OPERATOR, [ACTOR_RUNNER] = BY_RUNNER,
+        [ACTOR_SESSION] = BY_SESSION, [ACTOR_VIEWER] = BY_VIEWER,
+    };
+    return callers[kind];
+}
+
+static err rights_check(const struct command *c)
+{
+    if (c->op->by & caller_of(c->actor.kind))
+        return NULL;
+    return err_new(c->arena, ERR_FORBIDDEN, "%s is not for a token of this kind", c->op->name);
+}
+
+/* What does not fit an operation's input is a bad request, not a bad document. */
+static err input_check(const struct engine *e, const struct command *c)
+{
+    err unfit = schema_require(c->arena, op_input_schema(e->table, c->op), c->input);
+    if (!unfit)
+        return NULL;
+    err bad = err_new(c->arena, ERR_INVALID, "%s: " STR_FMT, c->op->name, STR_ARG(unfit->message));
+    return err_with(c->arena, bad, unfit->members);
+}
+
+static str request_digest(const struct command *c)
+{
+    unsigned char sum[SHA256_BYTES];
+    str text = arena_printf(c->arena, "%s " STR_FMT, c->op->name,
+                            STR_ARG(json_printed(c->arena, c->input)));
+
+    sha256(text, sum);
+    return hex_encode(c->arena, (str){ (const char *)sum, sizeof sum });
+}
+
+static void answer_take(struct command *c, const struct answer *a, str printed)
+{
+    c->answer = printed;
+    c->created = a->created;
+    c->empty = a->empty;
+    c->version = a->version;
+    c->next = a->next;
+    c->waits = a->waits;
+    c->wait_subject = a->wait_subject;
+    c->wait_seq = a->wait_seq;
+    c->wait_until_ms = a->wait_until_ms;
+}
+
+static err handler_run(struct tx *tx, struct command *c)
+{
+    struct buf out = buf_in(c->arena);
+    struct answer answer = { .json = json_writer_to(&out) };
+    struct input in = { c->op, c->input };
+
+    TRY(c->op->run(tx, &in, &answer));
+    assert(!answer.waits || (c->op->wait && !tx->first));
+    answer_take(c, &answer, buf_str(&out));
+    c->events = tx->first;
+    return NULL;
+}
+
+/* An answer that was kept: what it is wrapped in says how it looked. */
+static err answer_repeat(struct tx *tx, struct command *c, str kept)
+{
+    const struct json *json;
+    TRY(json_parse(tx->arena, kept, NULL, &json));
+    const struct json *body = json_get(json, "answer");
+
+    c->repeated = true;
+    c->answer = body ? json_printed(tx->arena, body) : STR("");
+    c->created = json_bool_or(json, "created", false);
+    c->empty = json_bool_or(json, "empty", false);
+    c->version = json_int_or(json, "version", 0);
+    return NULL;
+}
+
+static err answer_keep(struct tx *tx, const struct command *c, str digest)
+{
+    struct buf kept = buf_in(tx->arena);
+    struct json_writer w = json_writer_to(&kept);
+
+    json_write_begin(&w, '{');
+    json_write_name(&w, STR("created"));
+    json_write_bool(&w, c->created);
+    json_write_name(&w, STR("empty"));
+    json_write_bool(&w, c->empty);
+    json_write_name(&w, STR("version"));
+    json_write_int(&w, c->version);
+    if (c->answer.len) {
+        json_write_name(&w, STR("answer"));
+        json_write_printed(&w, c->answer);
+    }
+    json_write_end(&w, '}');
+    return idempotency_keep(tx, c->key, digest, buf_str(&kept));
+}
+
+static err command_run(struct engine *e, struct tx *tx, struct command *c)
+{
+    bool keyed = c->key.len && c->op->effect == OP_WRITES && !c->op->secret;
+    str digest = STR(""), kept = STR("");
+
+    TRY(rights_check(c));
+    TRY(input_check(e, c));
+    if (keyed) {
+        digest = request_digest(c);
+        TRY(idempotency_find(tx, c->key, digest, &kept));
+        if (kept.len)
+            return answer_repeat(tx, c, kept);
+    }
+    TRY(handler_run(tx, c));
+    return keyed ? answer_keep(tx, c, digest) : NULL;
+}
+
+/* ---- a batch ---- */
+
+static void command_reset(struct command *c)
+{
+    c->error = NULL;
+    c->answer = c->next = c->wait_subject = STR("");
+    c->created = c->empty = c->repeated = c->waits = false;
+    c->version = c->wait_seq = c->wait_until_ms = 0;
+    c->events = NULL;
+}
+
+/* Time never goes back, not even across restarts: below it is the highest that was ever used. */
+static int64_t time_now(struct engine *e, struct store_node *node)
+{
+    int64_t now = e->now_ms(e->clock);
+
+    if (now > node->clock)
+        node->clock = now;
+    return node->clock;
+}
+
+/* One command inside its savepoint. False when the transaction died. */
+static bool command_perform(struct engine *e, struct store_node *node, struct command *c)
+{
+    struct store_node before = *node;
+    struct tx tx = {
+        .arena = c->arena,
+        .sql = e->writer,
+        .now_ms = time_now(e, node),
+        .seq = &node->seq,
+        .actor = &c->actor,
+        .source = e->source,
+        .schemas = e->schemas,
+    };
+
+    command_reset(c);
+    sql_arena(e->writer, c->arena);
+    c->error = store_mark(e->writer);
+    if (c->error)
+        return !store_dead(e->writer);
+    c->error = command_run(e, &tx, c);
+    if (!c->error && !store_dead(e->writer))
+        c->error = store_keep(e->writer);
+    else
+        store_undo(e->writer);
+    if (c->error) {
+        err kept = c->error;
+        command_reset(c);
+        c->error = kept;
+        node->seq = before.seq;
+    }
+    return !store_dead(e->writer);
+}
+
+static void all_fail(struct command *const *commands, size_t count, err why)
+{
+    for (size_t i = 0; i < count; i++) {
+        command_reset(commands[i]);
+        commands[i]->error = err_new(commands[i]->arena, why->kind, STR_FMT, STR_ARG(why->message));
+    }
+}
+
+/* True when the batch is settled: committed, or every command has its error. */
+static bool batch_run(struct engine *e, struct command *const *commands, size_t count)
+{
+    struct store_node node;
+    err why = store_begin(e->writer, commands[0]->arena, &node);
+    size_t done = 0;
+
+    if (why) {
+        all_fail(commands, count, why);
+        return true;
+    }
+    while (done < count && command_perform(e, &node, commands[done]))
+        done++;
+    if (done < count) {
+        store_rollback(e->writer);
+        assert(commands[done]->error);
+        return count == 1;
+    }
+    sql_arena(e->writer, commands[0]->arena);
+    enum store_outcome outcome = store_commit(e->writer, &node, &why);
+    e->stopped = outcome == STORE_UNKNOWN;
+    if (outcome == STORE_ROLLED_BACK && count == 1)
+        all_fail(commands, 1, why);
+    return outcome != STORE_ROLLED_BACK || count == 1;
+}
+
+void op_perform(struct engine *e, struct command *const *commands, size_t count)
+{
+    assert(count > 0 && !e->stopped);
+    if (batch_run(e, commands, count))
+        return;
+    for (size_t i = 0; i < count && !e->stopped; i++)
+        batch_run(e, &commands[i], 1);
+}
