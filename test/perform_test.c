@@ -1,129 +1,34 @@
 /* perform_test.c: operations through op_perform, in batches, under faults, on a real SQLite file. */
 #include "check.h"
-#include "core/schema.h"
-#include "core/tables.h"
-#include "core/token.h"
-#include "json/schema.h"
-#include "json_help.h"
-#include "ops/ops.h"
-#include "ops/perform.h"
-#include "store/fault.h"
-
-struct world {
-    struct store *store;
-    struct fault fault;
-    struct op_table *table;
-    struct engine engine;
-    struct tx_source source;
-    struct actor actor;
-    int64_t now_ms;
-    int ids;
-};
-
-static str count_id(void *self, struct arena *a, const char *prefix)
-{
-    struct world *w = self;
-    return arena_printf(a, "%s%d", prefix, ++w->ids);
-}
-
-static void count_bytes(void *self, unsigned char *bytes, size_t count)
-{
-    (void)self;
-    memset(bytes, 7, count);
-}
-
-static int64_t clock_now(void *self)
-{
-    struct world *w = self;
-    return w->now_ms;
-}
+#include "sim/engine.h"
 
 static struct world *world_new(void)
 {
-    static const struct op_list *const lists[] = { &schema_ops, &state_ops };
-    struct world *w = ARENA_NEW(check_arena(), struct world);
-    struct op_list all[2] = { *lists[0], *lists[1] };
-    struct store_migration steps[8];
-    struct sql *sql;
-
-    for (int i = 0; i < tables_step_count; i++)
-        steps[i] = (struct store_migration){ tables_steps[i].version, tables_steps[i].statements };
-    struct store_options options = { .migrations = steps, .migration_count = tables_step_count };
     static int worlds;
-    str path = arena_printf(check_arena(), "world%d.db", ++worlds);
-    CHECK_OK(store_open(check_arena(), path, &options, &w->store));
-    CHECK_OK(store_connect(check_arena(), w->store, STORE_WRITES, &sql));
-    CHECK_OK(op_table_new(check_arena(), all, 2, &w->table));
-    w->source = (struct tx_source){ count_id, count_bytes, w };
-    w->now_ms = 1736937300000;
-    w->actor = (struct actor){ .kind = ACTOR_OPERATOR, .name = STR("operator") };
-    w->engine = (struct engine){ .table = w->table,
-                                 .writer = fault_around(sql, &w->fault),
-                                 .schemas = schema_cache_new(8),
-                                 .source = &w->source,
-                                 .now_ms = clock_now,
-                                 .clock = w };
+    struct world *w;
+
+    CHECK_OK(world_open(arena_printf(check_arena(), "world%d.db", ++worlds).at, NULL, &w));
     return w;
-}
-
-static void world_free(struct world *w)
-{
-    store_disconnect(w->engine.writer);
-    schema_cache_free(w->engine.schemas);
-    op_table_free(w->table);
-    store_close(w->store);
-}
-
-static struct command *command(struct world *w, const char *op, const char *input, const char *key)
-{
-    struct command *c = ARENA_NEW(check_arena(), struct command);
-    struct json *json = arena_alloc(check_arena(), sizeof *json);
-
-    *json = json_of(check_arena(), input);
-    *c = (struct command){ .arena = check_arena(),
-                           .op = op_find(w->table, str_from(op)),
-                           .input = json,
-                           .actor = w->actor,
-                           .key = str_from(key) };
-    CHECK(c->op);
-    return c;
-}
-
-/* Every answer fits what the table says of it. */
-static void check_answer(struct world *w, const struct command *c)
-{
-    const struct json *answer;
-
-    if (c->error || c->empty)
-        return;
-    CHECK_OK(json_parse(check_arena(), c->answer, NULL, &answer));
-    CHECK_OK(schema_require(check_arena(), op_output_schema(w->table, c->op), answer));
-}
-
-static struct command *call(struct world *w, const char *op, const char *input, const char *key)
-{
-    struct command *c = command(w, op, input, key);
-    op_perform(&w->engine, &c, 1);
-    check_answer(w, c);
-    return c;
 }
 
 static void prepare(struct world *w)
 {
     CHECK_OK(
-        call(w, "schema.create",
-             "{'name':'code-review-workflow','json_schema':{'type':'object','required':['status'],"
-             "'properties':{'status':{'enum':['pending','in_progress','done']}}}}",
-             "")
+        world_call(
+            w, "schema.create",
+            "{'name':'code-review-workflow','json_schema':{'type':'object','required':['status'],"
+            "'properties':{'status':{'enum':['pending','in_progress','done']}}}}",
+            "")
             ->error);
-    CHECK_OK(call(w, "state.create",
-                  "{'schema_name':'code-review-workflow','initial_data':{'status':'pending'}}", "")
-                 ->error);
+    CHECK_OK(
+        world_call(w, "state.create",
+                   "{'schema_name':'code-review-workflow','initial_data':{'status':'pending'}}", "")
+            ->error);
 }
 
 static int64_t version_now(struct world *w)
 {
-    struct command *c = call(w, "state.read", "{'state_id':'wfstate_2'}", "");
+    struct command *c = world_call(w, "state.read", "{'state_id':'wfstate_2'}", "");
     CHECK_OK(c->error);
     return c->version;
 }
@@ -134,10 +39,10 @@ TEST(a_state_is_made_read_and_patched_through_operations)
     prepare(w);
 
     struct command *c =
-        call(w, "state.patch",
-             "{'state_id':'wfstate_2','operations':[{'op':'replace','path':'/status',"
-             "'value':'done'}],'expected_version':1}",
-             "");
+        world_call(w, "state.patch",
+                   "{'state_id':'wfstate_2','operations':[{'op':'replace','path':'/status',"
+                   "'value':'done'}],'expected_version':1}",
+                   "");
     CHECK_OK(c->error);
     CHECK_STR(c->answer,
               "{\"state_id\":\"wfstate_2\",\"schema_id\":\"schema_1\","
@@ -148,15 +53,15 @@ TEST(a_state_is_made_read_and_patched_through_operations)
     CHECK_INT(c->events->seq, 3);
     CHECK(c->events->type == EVENT_STATE_UPDATED && !c->events->next);
 
-    c = call(w, "state.read", "{'state_id':'wfstate_2','pointer':'/status','version':1}", "");
+    c = world_call(w, "state.read", "{'state_id':'wfstate_2','pointer':'/status','version':1}", "");
     CHECK_OK(c->error);
     CHECK(str_ends(c->answer, STR("\"pointer\":\"/status\",\"value\":\"pending\"}")));
-    c = call(w, "state.read", "{'state_id':'wfstate_2','query':'$.*'}", "");
+    c = world_call(w, "state.read", "{'state_id':'wfstate_2','query':'$.*'}", "");
     CHECK(str_ends(c->answer, STR("\"matches\":[{\"pointer\":\"/status\",\"value\":\"done\"}]}")));
-    c = call(w, "state.delete", "{'state_id':'wfstate_2'}", "");
+    c = world_call(w, "state.delete", "{'state_id':'wfstate_2'}", "");
     CHECK(!c->error && c->empty);
-    CHECK_ERR(call(w, "state.read", "{'state_id':'wfstate_2'}", "")->error, ERR_NOT_FOUND);
-    world_free(w);
+    CHECK_ERR(world_call(w, "state.read", "{'state_id':'wfstate_2'}", "")->error, ERR_NOT_FOUND);
+    world_close(w);
 }
 
 TEST(bad_input_names_the_operation_and_what_is_wrong)
@@ -164,18 +69,19 @@ TEST(bad_input_names_the_operation_and_what_is_wrong)
     struct world *w = world_new();
     prepare(w);
 
-    err e = call(w, "state.patch", "{'state_id':'wfstate_2'}", "")->error;
+    err e = world_call(w, "state.patch", "{'state_id':'wfstate_2'}", "")->error;
     CHECK_ERR(e, ERR_INVALID);
-    e = call(w, "state.read", "{'state_id':7}", "")->error;
+    e = world_call(w, "state.read", "{'state_id':7}", "")->error;
     CHECK_ERR(e, ERR_INVALID);
     CHECK_STR(e->message, "state.read: /state_id: expected a string, found 7");
-    e = call(w, "state.read", "{'state_id':'x','verion':1}", "")->error;
+    e = world_call(w, "state.read", "{'state_id':'x','verion':1}", "")->error;
     CHECK_ERR(e, ERR_INVALID);
-    e = call(w, "state.update", "{'state_id':'wfstate_2','data':{'status':'dnoe'}}", "")->error;
+    e = world_call(w, "state.update", "{'state_id':'wfstate_2','data':{'status':'dnoe'}}", "")
+            ->error;
     CHECK_ERR(e, ERR_UNFIT);
     CHECK_STR(e->message, "/status: expected one of \"pending\", \"in_progress\", \"done\", found "
                           "\"dnoe\"; did you mean \"done\"?");
-    world_free(w);
+    world_close(w);
 }
 
 TEST(only_who_may_call_an_operation_gets_through)
@@ -184,16 +90,16 @@ TEST(only_who_may_call_an_operation_gets_through)
     prepare(w);
 
     w->actor = (struct actor){ .kind = ACTOR_VIEWER, .name = STR("viewer") };
-    CHECK_ERR(
-        call(w, "state.update", "{'state_id':'wfstate_2','data':{'status':'done'}}", "")->error,
-        ERR_FORBIDDEN);
-    CHECK_OK(call(w, "state.read", "{'state_id':'wfstate_2'}", "")->error);
+    CHECK_ERR(world_call(w, "state.update", "{'state_id':'wfstate_2','data':{'status':'done'}}", "")
+                  ->error,
+              ERR_FORBIDDEN);
+    CHECK_OK(world_call(w, "state.read", "{'state_id':'wfstate_2'}", "")->error);
     w->actor = (struct actor){ .kind = ACTOR_SESSION,
                                .name = STR("other"),
                                .session_id = STR("ses_1"),
                                .state_id = STR("wfstate_9") };
-    CHECK_ERR(call(w, "state.read", "{'state_id':'wfstate_2'}", "")->error, ERR_NOT_FOUND);
-    world_free(w);
+    CHECK_ERR(world_call(w, "state.read", "{'state_id':'wfstate_2'}", "")->error, ERR_NOT_FOUND);
+    world_close(w);
 }
 
 TEST(a_refused_command_does_not_touch_its_neighbours)
@@ -201,11 +107,14 @@ TEST(a_refused_command_does_not_touch_its_neighbours)
     struct world *w = world_new();
     prepare(w);
     struct command *batch[] = {
-        command(w, "state.update", "{'state_id':'wfstate_2','data':{'status':'done'}}", ""),
-        command(w, "state.update", "{'state_id':'wfstate_2','data':{'status':'nonsense'}}", ""),
-        command(w, "state.update",
-                "{'state_id':'wfstate_2','data':{'status':'pending'},'expected_version':1}", ""),
-        command(w, "state.update", "{'state_id':'wfstate_2','data':{'status':'in_progress'}}", ""),
+        world_command(w, "state.update", "{'state_id':'wfstate_2','data':{'status':'done'}}", ""),
+        world_command(w, "state.update", "{'state_id':'wfstate_2','data':{'status':'nonsense'}}",
+                      ""),
+        world_command(w, "state.update",
+                      "{'state_id':'wfstate_2','data':{'status':'pending'},'expected_version':1}",
+                      ""),
+        world_command(w, "state.update", "{'state_id':'wfstate_2','data':{'status':'in_progress'}}",
+                      ""),
     };
 
     op_perform(&w->engine, batch, 4);
@@ -216,7 +125,7 @@ TEST(a_refused_command_does_not_touch_its_neighbours)
     CHECK_INT(batch[3]->version, 3);
     CHECK_INT(batch[0]->events->seq, 3);
     CHECK_INT(batch[3]->events->seq, 4); /* no number was used up by the refused ones */
-    world_free(w);
+    world_close(w);
 }
 
 TEST(a_key_applies_a_command_once)
@@ -225,22 +134,24 @@ TEST(a_key_applies_a_command_once)
     prepare(w);
     static const char update[] = "{'state_id':'wfstate_2','data':{'status':'done'}}";
 
-    struct command *first = call(w, "state.update", update, "k1");
-    struct command *again = call(w, "state.update", update, "k1");
+    struct command *first = world_call(w, "state.update", update, "k1");
+    struct command *again = world_call(w, "state.update", update, "k1");
     CHECK_OK(again->error);
     CHECK(again->repeated && !again->events);
     CHECK_STR(again->answer, first->answer.at);
     CHECK_INT(again->version, 2);
     CHECK_INT(version_now(w), 2);
-    CHECK_ERR(call(w, "state.update", "{'state_id':'wfstate_2','data':{'status':'pending'}}", "k1")
+    CHECK_ERR(world_call(w, "state.update", "{'state_id':'wfstate_2','data':{'status':'pending'}}",
+                         "k1")
                   ->error,
               ERR_UNFIT);
     /* A refused command leaves its key free. */
-    CHECK_ERR(call(w, "state.update", "{'state_id':'wfstate_2','data':{}}", "k2")->error,
+    CHECK_ERR(world_call(w, "state.update", "{'state_id':'wfstate_2','data':{}}", "k2")->error,
               ERR_UNFIT);
-    CHECK_OK(call(w, "state.update", "{'state_id':'wfstate_2','data':{'status':'pending'}}", "k2")
-                 ->error);
-    world_free(w);
+    CHECK_OK(
+        world_call(w, "state.update", "{'state_id':'wfstate_2','data':{'status':'pending'}}", "k2")
+            ->error);
+    world_close(w);
 }
 
 TEST(time_does_not_go_back_with_the_clock)
@@ -249,10 +160,10 @@ TEST(time_does_not_go_back_with_the_clock)
     prepare(w);
     w->now_ms -= 3600000;
     struct command *c =
-        call(w, "state.update", "{'state_id':'wfstate_2','data':{'status':'done'}}", "");
+        world_call(w, "state.update", "{'state_id':'wfstate_2','data':{'status':'done'}}", "");
     CHECK_OK(c->error);
     CHECK_INT(c->events->time_ms, 1736937300000);
-    world_free(w);
+    world_close(w);
 }
 
 /* Whatever storage call fails, each command of a batch happens wholly or not at all, what was
@@ -268,13 +179,14 @@ TEST(batches_survive_every_fault)
             prepare(w);
             struct command *batch[3];
             for (int i = 0; i < 3; i++)
-                batch[i] = command(w, "state.patch",
-                                   arena_printf(check_arena(),
-                                                "{'state_id':'wfstate_2','operations':[{'op':'add',"
-                                                "'path':'/n%d','value':%d}]}",
-                                                i, i)
-                                       .at,
-                                   arena_printf(check_arena(), "key%d", i).at);
+                batch[i] =
+                    world_command(w, "state.patch",
+                                  arena_printf(check_arena(),
+                                               "{'state_id':'wfstate_2','operations':[{'op':'add',"
+                                               "'path':'/n%d','value':%d}]}",
+                                               i, i)
+                                      .at,
+                                  arena_printf(check_arena(), "key%d", i).at);
             w->fault = (struct fault){ kinds[k], nth, 0, 0, false };
             op_perform(&w->engine, batch, 3);
             bool fired = w->fault.fired, stopped = w->engine.stopped;
@@ -292,7 +204,7 @@ TEST(batches_survive_every_fault)
                 CHECK_OK(batch[i]->error);
             }
             CHECK_INT(version_now(w), 4);
-            world_free(w);
+            world_close(w);
             if (!fired)
                 break;
             faults++;

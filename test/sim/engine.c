@@ -1,0 +1,109 @@
+/* engine.c: the operations without a server, for tests. */
+#include "sim/engine.h"
+
+#include "core/schema.h"
+#include "core/tables.h"
+#include "core/token.h"
+#include "json/schema.h"
+#include "json_help.h"
+#include "ops/ops.h"
+
+enum { STEPS_MAX = 32 };
+
+static str count_id(void *self, struct arena *a, const char *prefix)
+{
+    struct world *w = self;
+    return arena_printf(a, "%s%d", prefix, ++w->ids);
+}
+
+static void same_bytes(void *self, unsigned char *bytes, size_t count)
+{
+    (void)self;
+    memset(bytes, 7, count);
+}
+
+static int64_t clock_now(void *self)
+{
+    struct world *w = self;
+    return w->now_ms;
+}
+
+static err store_of(struct world *w, const char *path, const char *vfs, struct sql **sql)
+{
+    struct store_migration steps[STEPS_MAX];
+    struct store_options options = { .migrations = steps,
+                                     .migration_count = tables_step_count,
+                                     .vfs = vfs };
+
+    CHECK(tables_step_count <= STEPS_MAX);
+    for (int i = 0; i < tables_step_count; i++)
+        steps[i] = (struct store_migration){ tables_steps[i].version, tables_steps[i].statements };
+    TRY(store_open(check_arena(), str_from(path), &options, &w->store));
+    err e = store_connect(check_arena(), w->store, STORE_WRITES, sql);
+    if (e)
+        store_close(w->store);
+    return e;
+}
+
+err world_open(const char *path, const char *vfs, struct world **out)
+{
+    struct op_list lists[] = { schema_ops, state_ops };
+    struct world *w = ARENA_NEW(check_arena(), struct world);
+    struct sql *sql;
+
+    TRY(store_of(w, path, vfs, &sql));
+    CHECK_OK(op_table_new(check_arena(), lists, sizeof lists / sizeof *lists, &w->table));
+    w->source = (struct tx_source){ count_id, same_bytes, w };
+    w->now_ms = 1736937300000;
+    w->actor = (struct actor){ .kind = ACTOR_OPERATOR, .name = STR("operator") };
+    w->engine = (struct engine){ .table = w->table,
+                                 .writer = fault_around(sql, &w->fault),
+                                 .schemas = schema_cache_new(8),
+                                 .source = &w->source,
+                                 .now_ms = clock_now,
+                                 .clock = w };
+    *out = w;
+    return NULL;
+}
+
+void world_close(struct world *w)
+{
+    store_disconnect(w->engine.writer);
+    schema_cache_free(w->engine.schemas);
+    op_table_free(w->table);
+    store_close(w->store);
+}
+
+struct command *world_command(struct world *w, const char *op, const char *input, const char *key)
+{
+    struct command *c = ARENA_NEW(check_arena(), struct command);
+    struct json *json = arena_alloc(check_arena(), sizeof *json);
+
+    *json = json_of(check_arena(), input);
+    *c = (struct command){ .arena = check_arena(),
+                           .op = op_find(w->table, str_from(op)),
+                           .input = json,
+                           .actor = w->actor,
+                           .key = str_from(key) };
+    CHECK(c->op);
+    return c;
+}
+
+static void check_answer(struct world *w, const struct command *c)
+{
+    const struct json *answer;
+
+    if (w->engine.stopped || c->error || c->empty)
+        return;
+    CHECK_OK(json_parse(check_arena(), c->answer, NULL, &answer));
+    CHECK_OK(schema_require(check_arena(), op_output_schema(w->table, c->op), answer));
+}
+
+struct command *world_call(struct world *w, const char *op, const char *input, const char *key)
+{
+    struct command *c = world_command(w, op, input, key);
+
+    op_perform(&w->engine, &c, 1);
+    check_answer(w, c);
+    return c;
+}
