@@ -1,27 +1,15 @@
 /* schemas.c: operations on schemas. */
-#include "base/date.h"
 #include "core/schema.h"
 #include "ops/ops.h"
-
-static void write_time(struct json_writer *w, str name, int64_t ms)
-{
-    char text[DATE_TEXT_MAX];
-
-    json_write_name(w, name);
-    json_write_str(w, date_print(text, ms));
-}
+#include "ops/write.h"
 
 static void write_schema(struct json_writer *w, const struct schema_version *v, bool with_text)
 {
     json_write_begin(w, '{');
-    json_write_name(w, STR("schema_id"));
-    json_write_str(w, v->id);
-    json_write_name(w, STR("name"));
-    json_write_str(w, v->name);
-    json_write_name(w, STR("version"));
-    json_write_int(w, v->version);
-    json_write_name(w, STR("description"));
-    json_write_str(w, v->description);
+    write_text(w, STR("schema_id"), v->id);
+    write_text(w, STR("name"), v->name);
+    write_int(w, STR("version"), v->version);
+    write_text(w, STR("description"), v->description);
     write_time(w, STR("created_at"), v->created_at_ms);
     if (with_text) {
         json_write_name(w, STR("json_schema"));
@@ -63,8 +51,7 @@ static void write_schemas(struct answer *out, const struct schema_version *all, 
     json_write_end(&out->json, ']');
     if (count > limit) {
         out->next = all[limit - 1].name;
-        json_write_name(&out->json, STR("next"));
-        json_write_str(&out->json, out->next);
+        write_text(&out->json, STR("next"), out->next);
     }
     json_write_end(&out->json, '}');
 }
@@ -107,12 +94,9 @@ static err schema_check_op(struct tx *tx, const struct input *in, struct answer 
     json_write_begin(&out->json, '[');
     for (size_t i = 0; i < count; i++) {
         json_write_begin(&out->json, '{');
-        json_write_name(&out->json, STR("pointer"));
-        json_write_str(&out->json, why[i].pointer);
-        json_write_name(&out->json, STR("keyword"));
-        json_write_str(&out->json, why[i].keyword);
-        json_write_name(&out->json, STR("message"));
-        json_write_str(&out->json, why[i].message);
+        write_text(&out->json, STR("pointer"), why[i].pointer);
+        write_text(&out->json, STR("keyword"), why[i].keyword);
+        write_text(&out->json, STR("message"), why[i].message);
         json_write_end(&out->json, '}');
     }
     json_write_end(&out->json, ']');

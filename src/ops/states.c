@@ -1,32 +1,11 @@
 /* states.c: operations on states. */
-#include "base/date.h"
 #include "core/state.h"
 #include "json/path.h"
 #include "json/pointer.h"
 #include "ops/ops.h"
+#include "ops/write.h"
 
 /* ---- what answers look like ---- */
-
-static void write_text(struct json_writer *w, str name, str text)
-{
-    json_write_name(w, name);
-    json_write_str(w, text);
-}
-
-static void write_time(struct json_writer *w, str name, int64_t ms)
-{
-    char text[DATE_TEXT_MAX];
-    write_text(w, name, date_print(text, ms));
-}
-
-static void write_or_null(struct json_writer *w, str name, str text)
-{
-    json_write_name(w, name);
-    if (text.len)
-        json_write_str(w, text);
-    else
-        json_write_null(w);
-}
 
 /* The members of a state but its data; the object is left open for that. */
 static err write_head(struct tx *tx, struct json_writer *w, const struct state *s, int64_t version)
@@ -38,11 +17,9 @@ static err write_head(struct tx *tx, struct json_writer *w, const struct state *
     write_text(w, STR("state_id"), s->id);
     write_text(w, STR("schema_id"), s->schema_id);
     write_text(w, STR("schema_name"), schema.name);
-    json_write_name(w, STR("schema_version"));
-    json_write_int(w, schema.version);
+    write_int(w, STR("schema_version"), schema.version);
     write_or_null(w, STR("root_session_id"), s->root_session);
-    json_write_name(w, STR("version"));
-    json_write_int(w, version);
+    write_int(w, STR("version"), version);
     write_time(w, STR("created_at"), s->created_at_ms);
     write_time(w, STR("updated_at"), s->updated_at_ms);
     return NULL;
@@ -143,10 +120,8 @@ static err state_history_op(struct tx *tx, const struct input *in, struct answer
     json_write_begin(w, '[');
     for (size_t i = 0; i < count; i++) {
         json_write_begin(w, '{');
-        json_write_name(w, STR("version"));
-        json_write_int(w, rows[i].version);
-        json_write_name(w, STR("seq"));
-        json_write_int(w, rows[i].seq);
+        write_int(w, STR("version"), rows[i].version);
+        write_int(w, STR("seq"), rows[i].seq);
         write_time(w, STR("time"), rows[i].time_ms);
         write_text(w, STR("actor"), rows[i].actor);
         write_or_null(w, STR("session_id"), rows[i].session_id);

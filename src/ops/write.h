@@ -1,0 +1,35 @@
+/* write.h: members of answers that many operations have. Private to ops/. */
+#ifndef OPS_WRITE_H
+#define OPS_WRITE_H
+
+#include "base/date.h"
+#include "json/json.h"
+
+static inline void write_text(struct json_writer *w, str name, str text)
+{
+    json_write_name(w, name);
+    json_write_str(w, text);
+}
+
+static inline void write_or_null(struct json_writer *w, str name, str text)
+{
+    json_write_name(w, name);
+    if (text.len)
+        json_write_str(w, text);
+    else
+        json_write_null(w);
+}
+
+static inline void write_int(struct json_writer *w, str name, int64_t n)
+{
+    json_write_name(w, name);
+    json_write_int(w, n);
+}
+
+static inline void write_time(struct json_writer *w, str name, int64_t ms)
+{
+    char text[DATE_TEXT_MAX];
+    write_text(w, name, date_print(text, ms));
+}
+
+#endif
