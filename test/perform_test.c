@@ -213,3 +213,69 @@ TEST(batches_survive_every_fault)
     check_note("%d faults", faults);
     CHECK(faults > 30);
 }
+
+TEST(tokens_are_minted_listed_and_revoked)
+{
+    struct world *w = world_new();
+    struct command *c = world_call(w, "token.create", "{'kind':'viewer','expires_in':60}", "k");
+
+    CHECK_OK(c->error);
+    CHECK(c->created);
+    CHECK_STR(c->answer,
+              "{\"token_id\":\"vw_1\",\"kind\":\"viewer\",\"name\":\"viewer\",\"scope\":{},"
+              "\"created_at\":\"2025-01-15T10:35:00Z\","
+              "\"expires_at\":\"2025-01-15T10:36:00Z\",\"revoked_at\":null,"
+              "\"token\":\"vw_1.BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcH\"}");
+    /* A secret is never kept for a repeat: the same key mints another. */
+    c = world_call(w, "token.create", "{'kind':'viewer','expires_in':60}", "k");
+    CHECK(!c->error && !c->repeated);
+    CHECK_OK(world_call(w, "token.revoke", "{'token_id':'vw_1'}", "")->error);
+    c = world_call(w, "token.list", "{'limit':1}", "");
+    CHECK_STR(c->next, "vw_1");
+    CHECK_ERR(world_call(w, "token.create", "{'kind':'king'}", "")->error, ERR_INVALID);
+    CHECK_ERR(world_call(w, "token.create", "{'kind':'session'}", "")->error, ERR_INVALID);
+    w->actor = (struct actor){ .kind = ACTOR_VIEWER, .name = STR("viewer") };
+    CHECK_ERR(world_call(w, "token.list", "{}", "")->error, ERR_FORBIDDEN);
+    world_close(w);
+}
+
+TEST(events_are_listed_after_a_number)
+{
+    struct world *w = world_new();
+    prepare(w);
+    struct command *c = world_call(w, "event.list", "{'after':1}", "");
+
+    CHECK_OK(c->error);
+    CHECK_STR(c->answer,
+              "{\"events\":[{\"seq\":2,\"type\":\"workflow_state_created\","
+              "\"subject\":\"wfstate_2\",\"actor\":\"operator\",\"session_id\":null,"
+              "\"time\":\"2025-01-15T10:35:00Z\",\"cause\":0,\"version\":1,\"data\":null}],"
+              "\"next\":2}");
+    c = world_call(w, "event.list", "{'after':2}", "");
+    CHECK_STR(c->answer, "{\"events\":[],\"next\":2}");
+    world_close(w);
+}
+
+/* The whole table of operations and kinds of tokens. */
+TEST(every_operation_refuses_the_kinds_that_it_is_not_for)
+{
+    static const struct {
+        enum actor_kind kind;
+        unsigned by;
+    } kinds[] = { { ACTOR_OPERATOR, BY_OPERATOR },
+                  { ACTOR_SESSION, BY_SESSION },
+                  { ACTOR_RUNNER, BY_RUNNER },
+                  { ACTOR_VIEWER, BY_VIEWER } };
+    struct world *w = world_new();
+
+    for (size_t i = 0; i < op_count(w->table); i++) {
+        const struct op *op = op_at(w->table, i);
+        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+            w->actor = (struct actor){ .kind = kinds[k].kind, .name = STR("somebody") };
+            err e = world_call(w, op->name, "{'no such field':1}", "")->error;
+            CHECK_ERR(e, op->by & kinds[k].by ? ERR_INVALID : ERR_FORBIDDEN);
+        }
+    }
+    check_note("%zu operations", op_count(w->table));
+    world_close(w);
+}

@@ -47,7 +47,7 @@ static err store_of(struct world *w, const char *path, const char *vfs, struct s
 
 err world_open(const char *path, const char *vfs, struct world **out)
 {
-    struct op_list lists[] = { schema_ops, state_ops };
+    struct op_list lists[] = { schema_ops, state_ops, token_ops, event_ops };
     struct world *w = ARENA_NEW(check_arena(), struct world);
     struct sql *sql;
 

@@ -1,0 +1,123 @@
+/* tokens.c: operations on tokens. */
+#include "core/token.h"
+#include "ops/ops.h"
+#include "ops/write.h"
+
+static void write_time_or_null(struct json_writer *w, str name, int64_t ms)
+{
+    if (ms) {
+        write_time(w, name, ms);
+        return;
+    }
+    json_write_name(w, name);
+    json_write_null(w);
+}
+
+/* The members of a token; the object is left open for its secret. */
+static void write_head(struct json_writer *w, const struct token *t)
+{
+    json_write_begin(w, '{');
+    write_text(w, STR("token_id"), t->id);
+    write_text(w, STR("kind"), str_from(actor_kind_name(t->kind)));
+    write_text(w, STR("name"), t->name);
+    json_write_name(w, STR("scope"));
+    json_write_printed(w, t->scope);
+    write_time(w, STR("created_at"), t->created_at_ms);
+    write_time_or_null(w, STR("expires_at"), t->expires_at_ms);
+    write_time_or_null(w, STR("revoked_at"), t->revoked_at_ms);
+}
+
+static err token_create_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    str kind_name = input_str(in, "kind"), name = input_str(in, "name"), text;
+    enum actor_kind kind;
+    struct token token;
+
+    if (!actor_kind_find(kind_name, &kind))
+        return err_new(tx->arena, ERR_INVALID,
+                       "expected a kind of operator, runner, viewer or session, found \"" STR_FMT
+                       "\"",
+                       STR_ARG(kind_name));
+    TRY(token_create(tx, kind, name.len ? name : kind_name, input_json(in, "scope"),
+                     input_int(in, "expires_in", 0) * 1000, &token, &text));
+    out->created = true;
+    write_head(&out->json, &token);
+    write_text(&out->json, STR("token"), text);
+    json_write_end(&out->json, '}');
+    return NULL;
+}
+
+static err token_list_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    int64_t limit = input_int(in, "limit", 50);
+    const struct token *all;
+    size_t count;
+
+    TRY(token_list(tx, input_str(in, "after"), limit + 1, &all, &count));
+    json_write_begin(&out->json, '{');
+    json_write_name(&out->json, STR("tokens"));
+    json_write_begin(&out->json, '[');
+    for (size_t i = 0; i < count && i < (size_t)limit; i++) {
+        write_head(&out->json, &all[i]);
+        json_write_end(&out->json, '}');
+    }
+    json_write_end(&out->json, ']');
+    if (count > (size_t)limit) {
+        out->next = all[limit - 1].id;
+        write_text(&out->json, STR("next"), out->next);
+    }
+    json_write_end(&out->json, '}');
+    return NULL;
+}
+
+static err token_revoke_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    out->empty = true;
+    return token_revoke(tx, input_str(in, "token_id"));
+}
+
+// clang-format off
+static const struct op ops[] = {
+    {
+        .name = "token.create", .http = "POST /tokens", .effect = OP_WRITES, .secret = true,
+        .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR,
+        .summary = "Mint a token; this is the only time that it is shown.",
+        .input = JSON({
+            "type": "object", "required": ["kind"], "additionalProperties": false,
+            "properties": { "kind": { "enum": ["operator", "runner", "viewer", "session"] },
+                "name": { "type": "string", "maxLength": 60 },
+                "scope": { "type": "object", "additionalProperties": false,
+                    "properties": { "session_id": { "type": "string" }, "state_id": { "type": "string" },
+                        "pointers": { "type": "array", "items": { "type": "string" } } } },
+                "expires_in": { "type": "integer", "minimum": 1, "maximum": 315360000 } } }),
+        .output = JSON({
+            "type": "object", "required": ["token_id", "token", "kind"],
+            "properties": { "token_id": { "type": "string" }, "token": { "type": "string" },
+                "kind": { "type": "string" } } }),
+        .run = token_create_op,
+    },
+    {
+        .name = "token.list", .http = "GET /tokens", .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR,
+        .summary = "List tokens, revoked and expired ones included; never their secrets.",
+        .input = JSON({
+            "type": "object", "additionalProperties": false,
+            "properties": { "after": { "type": "string" },
+                "limit": { "type": "integer", "minimum": 1, "maximum": 500 } } }),
+        .output = JSON({
+            "type": "object", "required": ["tokens"],
+            "properties": { "tokens": { "type": "array" }, "next": { "type": "string" } } }),
+        .run = token_list_op,
+    },
+    {
+        .name = "token.revoke", .http = "DELETE /tokens/{token_id}", .effect = OP_WRITES,
+        .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR,
+        .summary = "Make a token worthless, at once.",
+        .input = JSON({
+            "type": "object", "required": ["token_id"], "additionalProperties": false,
+            "properties": { "token_id": { "type": "string" } } }),
+        .output = JSON({ "type": "object", "properties": {} }), .run = token_revoke_op,
+    },
+};
+// clang-format on
+
+const struct op_list token_ops = { ops, sizeof ops / sizeof *ops };
