@@ -430,3 +430,51 @@ TEST(what_is_no_iregexp_is_refused)
         CHECK_INT(e->kind, ERR_INVALID);
     }
 }
+
+/* Long subjects are metered; what is ordinary must not run into the limit. */
+TEST(long_texts_are_searched_by_ordinary_patterns)
+{
+    static const struct {
+        const char *pattern;
+        enum regex_result expected;
+    } cases[] = {
+        { "foo|bar+", REGEX_NO },
+        { "[a-z]+@[a-z]+\\.com", REGEX_NO },
+        { "(\\w+)\\s(\\w+)@", REGEX_NO },
+        { "^[a-z ,.]+$", REGEX_YES },
+        { "elitr\\.\\s*$", REGEX_YES },
+        { "^(?:[a-z]+[ ,.]*)+$", REGEX_YES },
+        { "(?:dolor|amet)+ sit", REGEX_YES },
+        { "\\w*:|x", REGEX_NO },
+    };
+    struct arena *a = check_arena();
+    struct buf text = buf_in(a);
+
+    for (int i = 0; i < 5000; i++)
+        buf_add(&text, STR("lorem ipsum dolor sit amet, sadipscing elitr. "));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct regex *r;
+        uint32_t steps = 1000000;
+        CHECK_OK(regex_compile(a, str_from(cases[i].pattern), &r));
+        check_match(r, cases[i].pattern, buf_str(&text), cases[i].expected);
+        CHECK_INT(regex_match_within(r, buf_str(&text), &steps), cases[i].expected);
+        CHECK(steps > 500000);
+        regex_free(r);
+    }
+}
+
+TEST(a_repetition_that_runs_from_every_place_is_given_up)
+{
+    static const char *const patterns[] = { "\\w*:|x", "^(a*b|a)*$", "(?=[^:]*:)x", "a*b|a*c" };
+    struct arena *a = check_arena();
+    struct buf text = buf_in(a);
+
+    for (int i = 0; i < 300000; i++)
+        buf_byte(&text, 'a');
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+        struct regex *r;
+        CHECK_OK(regex_compile(a, str_from(patterns[i]), &r));
+        check_match(r, patterns[i], buf_str(&text), REGEX_LIMIT);
+        regex_free(r);
+    }
+}

@@ -15,12 +15,18 @@
 #define MATCH_LIMIT 100000
 #define MATCH_LIMIT_FLOOR 1000
 #define HEAP_LIMIT_KIB (16u << 10)
+#define UNMETERED_BYTES_MAX 256 /* of a subject that cannot take long */
+#define ITEM_WORK 8             /* of an item; that of a character it runs over is 1 */
+#define METERED_WORK_MAX 1000000
+#define METERED_WORK_PER_BYTE 48
+#define METERED_WORK_PER_STEP 64 /* of whoever counts in steps */
 #define JIT_STACK_BYTES_MIN (32u << 10)
 #define JIT_STACK_BYTES_MAX (4u << 20) /* address space; pages come when touched */
 
 struct regex {
     pcre2_code *code;
-    bool jit;
+    pcre2_code *metered; /* the same with a call at every item; NULL: it has no repetition */
+    bool jit, metered_jit;
     bool anchored; /* tried at the start of the subject only */
 };
 
@@ -92,29 +98,45 @@ static uint32_t start_options(str text)
     return misjudged ? PCRE2_NO_START_OPTIMIZE : 0;
 }
 
-/* Compiles what a translator wrote. */
-static err regex_build(struct arena *a, str text, uint32_t options, struct regex **out)
+static err code_build(struct arena *a, str text, uint32_t options, pcre2_code **out)
 {
     int code;
     PCRE2_SIZE offset;
     pcre2_compile_context *context = must(pcre2_compile_context_create(NULL));
     pcre2_set_newline(context, PCRE2_NEWLINE_ANYCRLF); /* for the dot of I-Regexp */
-    pcre2_code *compiled =
-        pcre2_compile((PCRE2_SPTR)text.at, text.len,
-                      options | start_options(text) | PCRE2_UTF | PCRE2_NO_UTF_CHECK |
-                          PCRE2_DOLLAR_ENDONLY | PCRE2_MATCH_UNSET_BACKREF |
-                          PCRE2_ALLOW_EMPTY_CLASS | PCRE2_NEVER_BACKSLASH_C,
-                      &code, &offset, context);
+    *out = pcre2_compile((PCRE2_SPTR)text.at, text.len,
+                         options | start_options(text) | PCRE2_UTF | PCRE2_NO_UTF_CHECK |
+                             PCRE2_DOLLAR_ENDONLY | PCRE2_MATCH_UNSET_BACKREF |
+                             PCRE2_ALLOW_EMPTY_CLASS | PCRE2_NEVER_BACKSLASH_C,
+                         &code, &offset, context);
     pcre2_compile_context_free(context);
-    if (!compiled)
-        return regex_fail(a, code);
+    return *out ? NULL : regex_fail(a, code);
+}
 
+/* Compiles what a translator wrote. */
+static err regex_build(struct arena *a, str text, uint32_t options, struct regex **out)
+{
+    pcre2_code *code, *metered = NULL;
+    bool repeats = strpbrk(text.at, "*+{") != NULL;
+
+    TRY(code_build(a, text, options, &code));
+    if (repeats) {
+        err e = code_build(a, text, options | PCRE2_AUTO_CALLOUT, &metered);
+        if (e) {
+            pcre2_code_free(code);
+            return e;
+        }
+    }
     struct regex *r = mem_alloc(sizeof *r);
-    r->code = compiled;
     uint32_t effective;
-    pcre2_pattern_info(compiled, PCRE2_INFO_ALLOPTIONS, &effective);
-    r->anchored = effective & PCRE2_ANCHORED;
-    r->jit = pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE) == 0;
+    pcre2_pattern_info(code, PCRE2_INFO_ALLOPTIONS, &effective);
+    *r = (struct regex){
+        .code = code,
+        .metered = metered,
+        .jit = pcre2_jit_compile(code, PCRE2_JIT_COMPLETE) == 0,
+        .metered_jit = metered && pcre2_jit_compile(metered, PCRE2_JIT_COMPLETE) == 0,
+        .anchored = effective & PCRE2_ANCHORED,
+    };
     *out = r;
     return NULL;
 }
@@ -162,6 +184,7 @@ void regex_free(struct regex *r)
     if (!r)
         return;
     pcre2_code_free(r->code);
+    pcre2_code_free(r->metered);
     free(r);
 }
 
@@ -179,21 +202,58 @@ static uint32_t match_limit(const struct regex *r, size_t len)
 }
 
 /* One try under a limit: a number of PCRE2's. */
-static int match_try(const struct regex *r, str subject, uint32_t limit)
+static int match_try(const pcre2_code *code, bool jit, str subject, uint32_t limit)
 {
-    if (!matcher_mine)
-        matcher_mine = matcher_new();
     struct matcher *m = matcher_mine;
     PCRE2_SPTR text = (PCRE2_SPTR)(subject.len ? subject.at : "");
 
     int found = PCRE2_ERROR_JIT_STACKLIMIT;
     pcre2_set_match_limit(m->context, limit);
-    if (r->jit)
-        found = pcre2_jit_match(r->code, text, subject.len, 0, 0, m->data, m->context);
+    if (jit)
+        found = pcre2_jit_match(code, text, subject.len, 0, 0, m->data, m->context);
     if (found == PCRE2_ERROR_JIT_STACKLIMIT)
-        found = pcre2_match(r->code, text, subject.len, 0, PCRE2_NO_JIT | PCRE2_NO_UTF_CHECK,
-                            m->data, m->context);
+        found = pcre2_match(code, text, subject.len, 0, PCRE2_NO_JIT | PCRE2_NO_UTF_CHECK, m->data,
+                            m->context);
     return found;
+}
+
+/* ---- long subjects ---- */
+
+/* The limit of PCRE2 counts where it backtracks, but not how far a repetition runs: \w*: over a
+ * long word runs to its end from each of its letters, and the limit sees one step for each. So for
+ * subjects that are long enough for this to hurt, every item of the pattern reports where it is. */
+struct meter {
+    uint64_t work, most;
+    size_t last;
+};
+
+static int meter_item(pcre2_callout_block *block, void *data)
+{
+    struct meter *m = data;
+    size_t at = block->current_position;
+
+    m->work += ITEM_WORK + (at > m->last ? at - m->last : 0);
+    m->last = at;
+    return m->work > m->most ? PCRE2_ERROR_CALLOUT : 0;
+}
+
+static int match_metered(const struct regex *r, str subject, uint64_t *work)
+{
+    struct meter meter = { .most =
+                               METERED_WORK_MAX + METERED_WORK_PER_BYTE * (uint64_t)subject.len };
+
+    pcre2_set_callout(matcher_mine->context, meter_item, &meter);
+    int found = match_try(r->metered, r->metered_jit, subject, UINT32_MAX);
+    pcre2_set_callout(matcher_mine->context, NULL, NULL);
+    *work = meter.work;
+    return found;
+}
+
+static bool is_metered(const struct regex *r, str subject)
+{
+    if (!matcher_mine)
+        matcher_mine = matcher_new();
+    return r->metered && subject.len > UNMETERED_BYTES_MAX;
 }
 
 static enum regex_result match_result(int found)
@@ -205,7 +265,25 @@ static enum regex_result match_result(int found)
 
 enum regex_result regex_match(const struct regex *r, str subject)
 {
-    return match_result(match_try(r, subject, match_limit(r, subject.len)));
+    uint64_t work;
+
+    if (is_metered(r, subject))
+        return match_result(match_metered(r, subject, &work));
+    return match_result(match_try(r->code, r->jit, subject, match_limit(r, subject.len)));
+}
+
+static enum regex_result metered_within(const struct regex *r, str subject, uint32_t *steps)
+{
+    uint64_t work;
+    enum regex_result result = match_result(match_metered(r, subject, &work));
+    uint64_t cost = 1 + work / METERED_WORK_PER_STEP;
+
+    if (result == REGEX_LIMIT || cost >= *steps) {
+        *steps = 0;
+        return REGEX_LIMIT;
+    }
+    *steps -= (uint32_t)cost;
+    return result;
 }
 
 /* PCRE2 does not tell how much it backtracked. So a match is tried with little first, and again
@@ -217,12 +295,14 @@ enum regex_result regex_match_within(const struct regex *r, str subject, uint32_
     } tries[] = { { 64, 1 }, { 8, 2000 }, { 1, 20000 } };
     uint32_t limit = match_limit(r, subject.len), length_cost = (uint32_t)(subject.len / 64);
 
+    if (is_metered(r, subject))
+        return metered_within(r, subject, steps);
     for (int i = 0; i < 3; i++) {
         uint32_t cost = tries[i].cost + length_cost;
         if (*steps <= cost)
             break;
         *steps -= cost;
-        int found = match_try(r, subject, limit / tries[i].share);
+        int found = match_try(r->code, r->jit, subject, limit / tries[i].share);
         if (found != PCRE2_ERROR_MATCHLIMIT)
             return match_result(found);
     }
