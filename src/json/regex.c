@@ -13,7 +13,6 @@
 
 #define PATTERN_BYTES_MAX (64u << 10)
 #define MATCH_LIMIT 100000
-#define MATCH_LIMIT_FLOOR 1000
 #define HEAP_LIMIT_KIB (16u << 10)
 #define UNMETERED_BYTES_MAX 256 /* of a subject that cannot take long */
 #define ITEM_WORK 8             /* of an item; that of a character it runs over is 1 */
@@ -25,9 +24,8 @@
 
 struct regex {
     pcre2_code *code;
-    pcre2_code *metered; /* the same with a call at every item; NULL: it has no repetition */
+    pcre2_code *metered; /* the same with a call at every item; NULL: it has no choices */
     bool jit, metered_jit;
-    bool anchored; /* tried at the start of the subject only */
 };
 
 /* What a thread needs for matching, made once by its first match. */
@@ -117,10 +115,10 @@ static err code_build(struct arena *a, str text, uint32_t options, pcre2_code **
 static err regex_build(struct arena *a, str text, uint32_t options, struct regex **out)
 {
     pcre2_code *code, *metered = NULL;
-    bool repeats = strpbrk(text.at, "*+{") != NULL;
+    bool branches = strpbrk(text.at, "*+{?|") != NULL;
 
     TRY(code_build(a, text, options, &code));
-    if (repeats) {
+    if (branches) {
         err e = code_build(a, text, options | PCRE2_AUTO_CALLOUT, &metered);
         if (e) {
             pcre2_code_free(code);
@@ -128,14 +126,11 @@ static err regex_build(struct arena *a, str text, uint32_t options, struct regex
         }
     }
     struct regex *r = mem_alloc(sizeof *r);
-    uint32_t effective;
-    pcre2_pattern_info(code, PCRE2_INFO_ALLOPTIONS, &effective);
     *r = (struct regex){
         .code = code,
         .metered = metered,
         .jit = pcre2_jit_compile(code, PCRE2_JIT_COMPLETE) == 0,
         .metered_jit = metered && pcre2_jit_compile(metered, PCRE2_JIT_COMPLETE) == 0,
-        .anchored = effective & PCRE2_ANCHORED,
     };
     *out = r;
     return NULL;
@@ -188,19 +183,6 @@ void regex_free(struct regex *r)
     free(r);
 }
 
-/* PCRE2 counts afresh at every place where it tries the pattern, so over a long subject a pattern
- * that is tried everywhere gets less for each try. One that is tried once gets what a loop over
- * the whole subject takes. */
-static uint32_t match_limit(const struct regex *r, size_t len)
-{
-    if (r->anchored)
-        return MATCH_LIMIT + 8 * (uint32_t)(len < (64u << 20) ? len : 64u << 20);
-    if (len <= 1000)
-        return MATCH_LIMIT;
-    size_t each = MATCH_LIMIT * (size_t)1000 / len;
-    return each > MATCH_LIMIT_FLOOR ? (uint32_t)each : MATCH_LIMIT_FLOOR;
-}
-
 /* One try under a limit: a number of PCRE2's. */
 static int match_try(const pcre2_code *code, bool jit, str subject, uint32_t limit)
 {
@@ -219,9 +201,10 @@ static int match_try(const pcre2_code *code, bool jit, str subject, uint32_t lim
 
 /* ---- long subjects ---- */
 
-/* The limit of PCRE2 counts where it backtracks, but not how far a repetition runs: \w*: over a
- * long word runs to its end from each of its letters, and the limit sees one step for each. So for
- * subjects that are long enough for this to hurt, every item of the pattern reports where it is. */
+/* The limit of PCRE2 counts where it backtracks, afresh at every place where it tries the pattern,
+ * and not how far a repetition runs: \w*: over a long word runs to its end from each of its
+ * letters, and the limit sees one step each time. So for subjects that are long enough for this to
+ * hurt, every item of the pattern reports where it is. */
 struct meter {
     uint64_t work, most;
     size_t last;
@@ -269,7 +252,7 @@ enum regex_result regex_match(const struct regex *r, str subject)
 
     if (is_metered(r, subject))
         return match_result(match_metered(r, subject, &work));
-    return match_result(match_try(r->code, r->jit, subject, match_limit(r, subject.len)));
+    return match_result(match_try(r->code, r->jit, subject, MATCH_LIMIT));
 }
 
 static enum regex_result metered_within(const struct regex *r, str subject, uint32_t *steps)
@@ -293,7 +276,7 @@ enum regex_result regex_match_within(const struct regex *r, str subject, uint32_
     static const struct {
         uint32_t share, cost; /* of the whole limit; in steps */
     } tries[] = { { 64, 1 }, { 8, 2000 }, { 1, 20000 } };
-    uint32_t limit = match_limit(r, subject.len), length_cost = (uint32_t)(subject.len / 64);
+    uint32_t length_cost = (uint32_t)(subject.len / 64);
 
     if (is_metered(r, subject))
         return metered_within(r, subject, steps);
@@ -302,7 +285,7 @@ enum regex_result regex_match_within(const struct regex *r, str subject, uint32_
         if (*steps <= cost)
             break;
         *steps -= cost;
-        int found = match_try(r->code, r->jit, subject, limit / tries[i].share);
+        int found = match_try(r->code, r->jit, subject, MATCH_LIMIT / tries[i].share);
         if (found != PCRE2_ERROR_MATCHLIMIT)
             return match_result(found);
     }

@@ -31,7 +31,7 @@ enum regex_result regex_match(const struct regex *r, str subject);
 
 /* The same at the cost of some of `steps`: few for most matches, thousands for one that backtracks
  * much, so that many such matches end in REGEX_LIMIT too. No steps are left then. */
-#define REGEX_STEPS_MAX(len) (22001 + (len) / 64 * 3) /* the most that one match costs */
+#define REGEX_STEPS_MAX(len) (22001 + (len)) /* the most that one match costs */
 enum regex_result regex_match_within(const struct regex *r, str subject, uint32_t *steps);
 
 #endif

@@ -116,7 +116,7 @@ struct op_match {
 /* Which operation a method and a path mean. */
 void op_route(const struct op_table *t, str method, str path, struct op_match *out);
 
-/* Fields of the input. In a build for tests, a name that the schema does not declare ends it. */
+/* Fields of the input; what is not there reads as "" or NULL, or as what stands in for it. */
 str input_str(const struct input *in, const char *field);
 int64_t input_int(const struct input *in, const char *field, int64_t otherwise);
 bool input_bool(const struct input *in, const char *field, bool otherwise);
