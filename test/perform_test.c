@@ -249,10 +249,11 @@ TEST(events_are_listed_after_a_number)
     CHECK_STR(c->answer,
               "{\"events\":[{\"seq\":2,\"type\":\"workflow_state_created\","
               "\"subject\":\"wfstate_2\",\"actor\":\"operator\",\"session_id\":null,"
-              "\"time\":\"2025-01-15T10:35:00Z\",\"cause\":0,\"version\":1,\"data\":null}],"
-              "\"next\":2}");
+              "\"time\":\"2025-01-15T10:35:00Z\",\"cause\":0,\"version\":1,\"data\":[{"
+              "\"op\":\"add\",\"path\":\"\",\"value\":{\"status\":\"pending\"}}]}],"
+              "\"next\":2,\"seen\":2}");
     c = world_call(w, "event.list", "{'after':2}", "");
-    CHECK_STR(c->answer, "{\"events\":[],\"next\":2}");
+    CHECK_STR(c->answer, "{\"events\":[],\"next\":2,\"seen\":2}");
     world_close(w);
 }
 

@@ -54,7 +54,7 @@ static err state_load(struct tx *tx, str id, int64_t expected, struct state *out
 
     TRY(state_get(tx, id, out));
     if (expected && expected != out->version) {
-        err e = err_new(tx->arena, ERR_CONFLICT,
+        err e = err_new(tx->arena, tx->precondition ? ERR_PRECONDITION : ERR_CONFLICT,
                         "state " STR_FMT " is at version %lld, expected %lld: read it again and "
                         "repeat the change on what it is now",
                         STR_ARG(id), (long long)out->version, (long long)expected);

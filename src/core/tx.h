@@ -42,6 +42,7 @@ struct tx {
     struct schema_cache *schemas; /* compiled ones, by their text's digest */
     int64_t cause;                /* the event that this is a consequence of; 0: a command */
     struct event *first, *last;   /* emitted by this command, in order */
+    bool precondition; /* another version than expected is PRECONDITION, not CONFLICT */
 };
 
 static inline str tx_id(struct tx *tx, const char *prefix)

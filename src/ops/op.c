@@ -134,6 +134,8 @@ static err fields_check(struct arena *a, const struct entry *e)
         return broken(a, op, "the implied field is not in its input", op->implied);
     if (op->effect == OP_WRITES && op->wait)
         return broken(a, op, "an operation that writes cannot wait", op->name);
+    if (op->peek && (op->effect != OP_READS || op->by != BY_ALL))
+        return broken(a, op, "what is answered from memory must be a read for everyone", op->name);
     return captures_check(a, e);
 }
 

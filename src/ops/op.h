@@ -10,6 +10,8 @@
 #include "json/json.h"
 
 struct tx;
+struct actor;
+struct event;
 struct schema;
 
 /* JSON written as it is. Not to be wrapped in another macro, which would expand `true`. */
@@ -22,8 +24,9 @@ enum op_effect {
 
 enum op_surface { ON_HTTP = 1, ON_MCP = 2, ON_CLI = 4 };
 
-/* Which kinds of tokens may call it; what they may reach is checked by the rules. */
-enum op_caller { BY_OPERATOR = 1, BY_SESSION = 2, BY_RUNNER = 4, BY_VIEWER = 8 };
+/* Which kinds of tokens may call it; what they may reach is checked by the rules. The server's own
+ * work, which no token stands for, may call everything. */
+enum op_caller { BY_OPERATOR = 1, BY_SESSION = 2, BY_RUNNER = 4, BY_VIEWER = 8, BY_SYSTEM = 16 };
 
 #define BY_ALL (BY_OPERATOR | BY_SESSION | BY_RUNNER | BY_VIEWER)
 
@@ -48,6 +51,10 @@ struct answer {
     int64_t version; /* of what is shown; 0: it has none */
     str next;        /* where the next page begins; empty: this is the last */
 
+    /* What the operation's sibling that reads the whole document would answer from now on, so that
+     * readers find it in memory. Empty: nothing to say. */
+    str shown_id, shown;
+
     /* With .wait: nothing was written and there is nothing to answer yet. The operation is run
      * again when an event of the subject comes after `wait_seq`, or at `wait_until_ms`. */
     bool waits;
@@ -67,6 +74,7 @@ struct op {
     const char *tool;           /* the tool's name, where a document fixes another one */
     bool wait;                  /* it may answer that it waits */
     bool secret;                /* its answer holds a secret and is never kept for a repeat */
+    bool peek;                  /* with nothing but its capture, its answer may be in the cache */
     const char *summary;        /* one sentence, for people */
     const char *hint;           /* when to use it, for agents; NULL: the summary */
     const char *input, *output; /* JSON Schema */
@@ -88,6 +96,9 @@ struct op_table;
  * properties. INTERNAL, naming the operation, when they do not. */
 err op_table_new(struct arena *a, const struct op_list *lists, size_t count, struct op_table **out);
 void op_table_free(struct op_table *t);
+
+/* The table of everything that baton can do. */
+err op_table_all(struct arena *a, struct op_table **out);
 
 size_t op_count(const struct op_table *t);
 const struct op *op_at(const struct op_table *t, size_t i);
@@ -115,6 +126,92 @@ struct op_match {
 
 /* Which operation a method and a path mean. */
 void op_route(const struct op_table *t, str method, str path, struct op_match *out);
+
+/* ---- commands: perform.h says what is done with them ---- */
+
+/* One request for one operation. It owns its arena until it is handed back. */
+struct command {
+    struct arena *arena;
+    const struct op *op;
+    const struct json *input;
+    const struct actor *actor; /* lives at least as long as the command */
+    str key;                   /* Idempotency-Key; empty: none */
+    bool precondition; /* its expected version is one: PRECONDITION, not CONFLICT, if another is */
+
+    /* Set when it was performed. When `error` is NULL, the rest is the answer. */
+    err error;
+    str answer; /* printed JSON */
+    bool created, empty, repeated;
+    int64_t version;
+    str next;
+    str shown_id, shown;
+    const struct event *events; /* that it emitted, in order; they may be published now */
+    bool waits;
+    str wait_subject;
+    int64_t wait_seq, wait_until_ms;
+    int64_t seq; /* of a read: the number of the last event that it could see */
+
+    /* For who submitted it. */
+    void (*done)(struct command *c);
+    void *owner;
+    struct command *follows; /* in a queue */
+};
+
+/* Who a token stands for; shared by all connections that showed it. */
+struct grant {
+    const struct actor *actor;
+    str token_id;
+    int64_t expires_at_ms; /* 0: never */
+    bool operates;         /* an operator's */
+    bool revoked;          /* set by the thread that all of this belongs to */
+    unsigned refs;
+};
+
+struct grant *grant_ref(struct grant *g);
+void grant_unref(struct grant *g);
+
+/* ---- cache.c: what can be answered from memory ----
+ *
+ * It belongs to the thread that answers requests. A commit brings the new answers with it, and
+ * every event of a subject drops what was known of it before. */
+
+struct op_cache;
+
+struct op_cache *op_cache_new(size_t bytes_max);
+void op_cache_free(struct op_cache *c);
+
+/* A shared text: it stays as it is until the last one who holds it lets go. */
+struct op_shown {
+    unsigned refs;
+    int64_t version;
+    str text;
+};
+
+void op_shown_unref(struct op_shown *s);
+
+/* The answer to a read of all of a document, as the actor may see it; NULL: ask a reader. What is
+ * given is a reference of the caller's. */
+struct op_shown *op_peek(struct op_cache *c, const struct op *op, str id,
+                         const struct actor *actor);
+
+/* What a performed command says of what readers see. A read's answer is kept only when nothing was
+ * published of its document since op_cache_mark gave `mark`, before the command was submitted. */
+uint32_t op_cache_mark(const struct op_cache *c, str id);
+void op_cache_written(struct op_cache *c, const struct command *done);
+void op_cache_read(struct op_cache *c, const struct command *done, uint32_t mark);
+
+/* ---- events, as those who listen see them ---- */
+
+int64_t event_seq(const struct event *e);
+str event_subject(const struct event *e);
+str event_type_name(const struct event *e);
+const struct event *event_after(const struct event *e);
+
+/* The text of one: as `GET /events` lists it, or as subscribers get it. */
+enum event_shape { EVENT_LISTED, EVENT_MESSAGE };
+void event_print(struct buf *out, const struct event *e, enum event_shape shape);
+
+/* ---- input ---- */
 
 /* Fields of the input; what is not there reads as "" or NULL, or as what stands in for it. */
 str input_str(const struct input *in, const char *field);

@@ -17,7 +17,7 @@
 static unsigned caller_of(enum actor_kind kind)
 {
     static const unsigned callers[] = {
-        [ACTOR_SYSTEM] = BY_ALL,      [ACTOR_OPERATOR] = BY_OPERATOR, [ACTOR_RUNNER] = BY_RUNNER,
+        [ACTOR_SYSTEM] = ~0u,         [ACTOR_OPERATOR] = BY_OPERATOR, [ACTOR_RUNNER] = BY_RUNNER,
         [ACTOR_SESSION] = BY_SESSION, [ACTOR_VIEWER] = BY_VIEWER,
     };
     return callers[kind];
@@ -25,7 +25,7 @@ static unsigned caller_of(enum actor_kind kind)
 
 static err rights_check(const struct command *c)
 {
-    if (c->op->by & caller_of(c->actor.kind))
+    if (c->op->by & caller_of(c->actor->kind))
         return NULL;
     return err_new(c->arena, ERR_FORBIDDEN, "%s is not for a token of this kind", c->op->name);
 }
@@ -57,6 +57,8 @@ static void answer_take(struct command *c, const struct answer *a, str printed)
     c->empty = a->empty;
     c->version = a->version;
     c->next = a->next;
+    c->shown_id = a->shown_id;
+    c->shown = a->shown;
     c->waits = a->waits;
     c->wait_subject = a->wait_subject;
     c->wait_seq = a->wait_seq;
@@ -133,9 +135,9 @@ static err command_run(struct engine *e, struct tx *tx, struct command *c)
 static void command_reset(struct command *c)
 {
     c->error = NULL;
-    c->answer = c->next = c->wait_subject = STR("");
+    c->answer = c->next = c->wait_subject = c->shown_id = c->shown = STR("");
     c->created = c->empty = c->repeated = c->waits = false;
-    c->version = c->wait_seq = c->wait_until_ms = 0;
+    c->version = c->wait_seq = c->wait_until_ms = c->seq = 0;
     c->events = NULL;
 }
 
@@ -155,31 +157,32 @@ static bool command_perform(struct engine *e, struct store_node *node, struct co
     struct store_node before = *node;
     struct tx tx = {
         .arena = c->arena,
-        .sql = e->writer,
+        .sql = e->sql,
         .now_ms = time_now(e, node),
         .seq = &node->seq,
-        .actor = &c->actor,
+        .actor = c->actor,
         .source = e->source,
         .schemas = e->schemas,
+        .precondition = c->precondition,
     };
 
     command_reset(c);
-    sql_arena(e->writer, c->arena);
-    c->error = store_mark(e->writer);
+    sql_arena(e->sql, c->arena);
+    c->error = store_mark(e->sql);
     if (c->error)
-        return !store_dead(e->writer);
+        return !store_dead(e->sql);
     c->error = command_run(e, &tx, c);
-    if (!c->error && !store_dead(e->writer))
-        c->error = store_keep(e->writer);
+    if (!c->error && !store_dead(e->sql))
+        c->error = store_keep(e->sql);
     else
-        store_undo(e->writer);
+        store_undo(e->sql);
     if (c->error) {
         err kept = c->error;
         command_reset(c);
         c->error = kept;
         node->seq = before.seq;
     }
-    return !store_dead(e->writer);
+    return !store_dead(e->sql);
 }
 
 static void all_fail(struct command *const *commands, size_t count, err why)
@@ -194,7 +197,7 @@ static void all_fail(struct command *const *commands, size_t count, err why)
 static bool batch_run(struct engine *e, struct command *const *commands, size_t count)
 {
     struct store_node node;
-    err why = store_begin(e->writer, commands[0]->arena, &node);
+    err why = store_begin(e->sql, commands[0]->arena, &node);
     size_t done = 0;
 
     if (why) {
@@ -204,12 +207,12 @@ static bool batch_run(struct engine *e, struct command *const *commands, size_t 
     while (done < count && command_perform(e, &node, commands[done]))
         done++;
     if (done < count) {
-        store_rollback(e->writer);
+        store_rollback(e->sql);
         assert(commands[done]->error);
         return count == 1;
     }
-    sql_arena(e->writer, commands[0]->arena);
-    enum store_outcome outcome = store_commit(e->writer, &node, &why);
+    sql_arena(e->sql, commands[0]->arena);
+    enum store_outcome outcome = store_commit(e->sql, &node, &why);
     e->stopped = outcome == STORE_UNKNOWN;
     if (outcome == STORE_ROLLED_BACK && count == 1)
         all_fail(commands, 1, why);
@@ -223,4 +226,32 @@ void op_perform(struct engine *e, struct command *const *commands, size_t count)
         return;
     for (size_t i = 0; i < count && !e->stopped; i++)
         batch_run(e, &commands[i], 1);
+}
+
+/* ---- reads ---- */
+
+void op_read(struct engine *e, struct command *c)
+{
+    struct store_node node;
+
+    assert(c->op->effect == OP_READS);
+    command_reset(c);
+    c->error = store_begin(e->sql, c->arena, &node);
+    if (c->error)
+        return;
+    struct tx tx = {
+        .arena = c->arena,
+        .sql = e->sql,
+        .now_ms = time_now(e, &node),
+        .seq = &node.seq,
+        .actor = c->actor,
+        .source = e->source,
+        .schemas = e->schemas,
+    };
+    err refused = command_run(e, &tx, c);
+    store_rollback(e->sql);
+    if (refused)
+        command_reset(c);
+    c->error = refused;
+    c->seq = node.seq;
 }

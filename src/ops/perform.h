@@ -10,10 +10,10 @@
 #include "ops/op.h"
 #include "store/store.h"
 
-/* What commands need beside themselves. */
+/* What commands need beside themselves; each thread that performs any has its own. */
 struct engine {
     const struct op_table *table;
-    struct sql *writer;
+    struct sql *sql; /* a writer's connection, or a reader's */
     struct schema_cache *schemas;
     const struct tx_source *source;
     int64_t (*now_ms)(void *clock);
@@ -21,28 +21,14 @@ struct engine {
     bool stopped; /* a commit's outcome is not known: nothing may be answered any more */
 };
 
-/* One request for one operation. It owns its arena until it is handed back. */
-struct command {
-    struct arena *arena;
-    const struct op *op;
-    const struct json *input;
-    struct actor actor;
-    str key; /* Idempotency-Key; empty: none */
-
-    /* Set by op_perform. When `error` is NULL, the rest is the answer. */
-    err error;
-    str answer; /* printed JSON */
-    bool created, empty, repeated;
-    int64_t version;
-    str next;
-    const struct event *events; /* that it emitted, in order; they may be published now */
-    bool waits;
-    str wait_subject;
-    int64_t wait_seq, wait_until_ms;
-};
-
 /* Performs the commands in order. Each gets its answer or its error, except when the engine has
  * stopped (see there): then none of them may be told anything. */
 void op_perform(struct engine *e, struct command *const *commands, size_t count);
+
+/* Performs an operation that only reads, on a connection of its own. */
+void op_read(struct engine *e, struct command *c);
+
+/* The grant of a token, or UNAUTHENTICATED. */
+err op_admit(struct engine *e, struct arena *a, str token, struct grant **out);
 
 #endif

@@ -28,6 +28,7 @@ struct prepared {
 struct sqlite {
     struct sql sql;
     sqlite3 *db;
+    sqlite3_int64 changes; /* how many rows were changed before the transaction */
     struct prepared *prepared; /* open addressing by the literal's address */
     uint32_t prepared_count, prepared_slots;
 };
@@ -231,6 +232,7 @@ static err sqlite_begin(struct sql *s, struct store_node *node)
     size_t count;
 
     TRY(simple(q, s->use == STORE_WRITES ? "BEGIN IMMEDIATE" : "BEGIN"));
+    q->changes = sqlite3_total_changes64(q->db);
     if (!node)
         return NULL;
     err e =
@@ -269,13 +271,14 @@ static void sqlite_rollback(struct sql *s)
 }
 
 /* A commit that failed while the transaction is still open can be rolled back. One that failed and
- * left no transaction may have reached the disk. */
+ * left no transaction may have reached the disk. What changed no row, as a batch of refused commands,
+ * has nothing to make durable. */
 static enum store_outcome sqlite_commit(struct sql *s, const struct store_node *node, err *why)
 {
     struct sqlite *q = sqlite_of(s);
 
     *why = NULL;
-    if (node)
+    if (node && sqlite3_total_changes64(q->db) != q->changes)
         *why = sqlite_run(s, "UPDATE node SET seq = $1, clock = $2 WHERE node_id = 1",
                           ARGS(INT(node->seq), INT(node->clock)), 0, NULL, NULL);
     if (!*why && sqlite3_exec(q->db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK)

@@ -65,7 +65,7 @@ enum store_outcome {
     STORE_UNKNOWN,     /* it may be there after a restart: nobody may be told anything */
 };
 
-/* Writes the node's row back (of a writer) and commits. The error says why when the outcome is not
+/* Writes the node's row back (of a writer that changed something) and commits. The error says why when the outcome is not
  * STORE_COMMITTED. */
 enum store_outcome store_commit(struct sql *s, const struct store_node *node, err *why);
 void store_rollback(struct sql *s);

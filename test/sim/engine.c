@@ -47,17 +47,16 @@ static err store_of(struct world *w, const char *path, const char *vfs, struct s
 
 err world_open(const char *path, const char *vfs, struct world **out)
 {
-    struct op_list lists[] = { schema_ops, state_ops, token_ops, event_ops };
     struct world *w = ARENA_NEW(check_arena(), struct world);
     struct sql *sql;
 
     TRY(store_of(w, path, vfs, &sql));
-    CHECK_OK(op_table_new(check_arena(), lists, sizeof lists / sizeof *lists, &w->table));
+    CHECK_OK(op_table_all(check_arena(), &w->table));
     w->source = (struct tx_source){ count_id, same_bytes, w };
     w->now_ms = 1736937300000;
     w->actor = (struct actor){ .kind = ACTOR_OPERATOR, .name = STR("operator") };
     w->engine = (struct engine){ .table = w->table,
-                                 .writer = fault_around(sql, &w->fault),
+                                 .sql = fault_around(sql, &w->fault),
                                  .schemas = schema_cache_new(8),
                                  .source = &w->source,
                                  .now_ms = clock_now,
@@ -68,7 +67,7 @@ err world_open(const char *path, const char *vfs, struct world **out)
 
 void world_close(struct world *w)
 {
-    store_disconnect(w->engine.writer);
+    store_disconnect(w->engine.sql);
     schema_cache_free(w->engine.schemas);
     op_table_free(w->table);
     store_close(w->store);
@@ -79,11 +78,13 @@ struct command *world_command(struct world *w, const char *op, const char *input
     struct command *c = ARENA_NEW(check_arena(), struct command);
     struct json *json = arena_alloc(check_arena(), sizeof *json);
 
+    struct actor *actor = arena_alloc(check_arena(), sizeof *actor);
+    *actor = w->actor;
     *json = json_of(check_arena(), input);
     *c = (struct command){ .arena = check_arena(),
                            .op = op_find(w->table, str_from(op)),
                            .input = json,
-                           .actor = w->actor,
+                           .actor = actor,
                            .key = str_from(key) };
     CHECK(c->op);
     return c;

@@ -1,0 +1,38 @@
+/* due.h: everything that has a time.
+ *
+ * What must happen later is a row: when, what, and to whom. The server asks when
+ * the next one falls and fires what is due as a command of its own, system.tick;
+ * so does the simulator. A firing is a rule like others: it happens wholly or not
+ * at all, at most once for each time, and time does not move within it. */
+#ifndef CORE_DUE_H
+#define CORE_DUE_H
+
+#include "core/tx.h"
+
+// clang-format off
+/*    what                how it is stored    what it does                                        */
+#define DUE_KINDS(X)                                                                                \
+    X(COMPACT_STATE,     "compact_state")  /* drops old versions of a state                     */  \
+    X(PURGE_STATE,       "purge_state")    /* drops the history of a deleted one                */  \
+    X(FORGET_KEYS,       "forget_keys")    /* drops keys of requests; comes again               */  \
+    X(MOVE_FLOOR,        "move_floor")     /* drops events that nobody can replay; comes again  */
+
+enum due_kind {
+#define DUE_ENUM(id, name) DUE_##id,
+    DUE_KINDS(DUE_ENUM)
+#undef DUE_ENUM
+    DUE_KIND_COUNT
+};
+// clang-format on
+
+/* Has it fired at that time, or soon after. One that waits for the same subject is replaced. `arg`
+ * is for the one who fires it. */
+err due_add(struct tx *tx, int64_t at_ms, enum due_kind kind, str subject, int64_t arg);
+
+/* The next time at which something is due; 0: nothing is. */
+err due_next(struct tx *tx, int64_t *at_ms);
+
+/* Fires what is due, one piece of work of at most 1,000 rows; `more` when there is more to do now. */
+err due_fire(struct tx *tx, bool *more);
+
+#endif

@@ -1,0 +1,165 @@
+/* cache.c: documents as readers see them, kept in memory.
+ *
+ * Entries are found by id through a hash table with chains, and thrown out in the
+ * order of their last use when they grow beyond a number of bytes. Belongs to one
+ * thread. Does not know how a document is made: commits and reads bring it. */
+#include <assert.h>
+
+#include "base/hash.h"
+#include "base/list.h"
+#include "core/event.h"
+#include "ops/op.h"
+
+enum {
+    BUCKETS = 1 << 14,
+    MARKS = 1 << 12, /* counters of changes; several ids share one, which only forgets too much */
+    ENTRY_BYTES = 200,
+};
+
+struct entry {
+    struct entry *next;
+    struct list used; /* least recently used first */
+    uint32_t hash;
+    str id;
+    struct op_shown *shown;
+};
+
+struct op_cache {
+    struct entry **buckets; /* made when there is something to put there */
+    struct list used;
+    size_t bytes, bytes_max;
+    uint32_t marks[MARKS];
+};
+
+struct op_cache *op_cache_new(size_t bytes_max)
+{
+    struct op_cache *c = mem_alloc(sizeof *c);
+
+    memset(c, 0, sizeof *c);
+    list_init(&c->used);
+    c->bytes_max = bytes_max;
+    return c;
+}
+
+static uint32_t hash_of(str id)
+{
+    return hash_bytes(id.at, id.len);
+}
+
+static struct entry **place_of(struct op_cache *c, str id, uint32_t hash)
+{
+    if (!c->buckets) {
+        c->buckets = mem_alloc(BUCKETS * sizeof *c->buckets);
+        memset(c->buckets, 0, BUCKETS * sizeof *c->buckets);
+    }
+    struct entry **at = &c->buckets[hash % BUCKETS];
+    while (*at && ((*at)->hash != hash || !str_eq((*at)->id, id)))
+        at = &(*at)->next;
+    return at;
+}
+
+void op_shown_unref(struct op_shown *s)
+{
+    assert(s->refs > 0);
+    if (--s->refs == 0)
+        mem_free(s);
+}
+
+static void entry_drop(struct op_cache *c, struct entry **at)
+{
+    struct entry *e = *at;
+
+    *at = e->next;
+    list_remove(&e->used);
+    c->bytes -= ENTRY_BYTES + e->id.len + e->shown->text.len;
+    op_shown_unref(e->shown);
+    mem_free(e);
+}
+
+void op_cache_free(struct op_cache *c)
+{
+    while (!list_empty(&c->used)) {
+        struct entry *e = LIST_ENTRY(c->used.next, struct entry, used);
+        entry_drop(c, place_of(c, e->id, e->hash));
+    }
+    mem_free(c->buckets);
+    mem_free(c);
+}
+
+static void forget(struct op_cache *c, str id)
+{
+    uint32_t hash = hash_of(id);
+    struct entry **at = place_of(c, id, hash);
+
+    c->marks[hash % MARKS]++;
+    if (*at)
+        entry_drop(c, at);
+}
+
+static struct op_shown *shown_new(str text, int64_t version)
+{
+    struct op_shown *s = mem_alloc(sizeof *s + text.len);
+    char *copy = (char *)(s + 1);
+
+    memcpy(copy, text.at, text.len);
+    *s = (struct op_shown){ .refs = 1, .version = version, .text = { copy, text.len } };
+    return s;
+}
+
+static void keep(struct op_cache *c, str id, str text, int64_t version)
+{
+    uint32_t hash = hash_of(id);
+    struct entry **at = place_of(c, id, hash);
+    size_t bytes = ENTRY_BYTES + id.len + text.len;
+
+    if (*at)
+        entry_drop(c, at);
+    if (bytes > c->bytes_max / 4)
+        return; /* one document does not throw out all others */
+    struct entry *e = mem_alloc(sizeof *e + id.len);
+    char *copy = (char *)(e + 1);
+    memcpy(copy, id.at, id.len);
+    at = &c->buckets[hash % BUCKETS];
+    *e = (struct entry){
+        .next = *at, .hash = hash, .id = { copy, id.len }, .shown = shown_new(text, version)
+    };
+    *at = e;
+    list_append(&c->used, &e->used);
+    c->bytes += bytes;
+    while (c->bytes > c->bytes_max) {
+        struct entry *oldest = LIST_ENTRY(c->used.next, struct entry, used);
+        entry_drop(c, place_of(c, oldest->id, oldest->hash));
+    }
+}
+
+struct op_shown *op_peek(struct op_cache *c, const struct op *op, str id, const struct actor *actor)
+{
+    if (!op->peek || (actor->state_id.len && !str_eq(actor->state_id, id)))
+        return NULL;
+    struct entry *e = *place_of(c, id, hash_of(id));
+    if (!e)
+        return NULL;
+    list_remove(&e->used);
+    list_append(&c->used, &e->used);
+    e->shown->refs++;
+    return e->shown;
+}
+
+uint32_t op_cache_mark(const struct op_cache *c, str id)
+{
+    return c->marks[hash_of(id) % MARKS];
+}
+
+void op_cache_written(struct op_cache *c, const struct command *done)
+{
+    for (const struct event *e = done->events; e; e = e->next)
+        forget(c, e->subject);
+    if (done->shown_id.len && !done->error)
+        keep(c, done->shown_id, done->shown, done->version);
+}
+
+void op_cache_read(struct op_cache *c, const struct command *done, uint32_t mark)
+{
+    if (!done->error && done->shown_id.len && op_cache_mark(c, done->shown_id) == mark)
+        keep(c, done->shown_id, done->shown, done->version);
+}

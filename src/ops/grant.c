@@ -1,0 +1,69 @@
+/* grant.c: tokens as requests show them.
+ *
+ * A grant outlives the command that found it: it has an arena of its own, which
+ * goes with the last one who holds it. */
+#include <assert.h>
+
+#include "core/token.h"
+#include "ops/perform.h"
+
+/* A grant with what it refers to. */
+struct held {
+    struct grant grant;
+    struct actor actor;
+    struct token token;
+    struct arena *arena;
+};
+
+static err grant_find(struct engine *e, str token, struct held *h)
+{
+    struct store_node node;
+
+    TRY(store_begin(e->sql, h->arena, &node));
+    int64_t now = e->now_ms(e->clock);
+    struct tx tx = {
+        .arena = h->arena,
+        .sql = e->sql,
+        .now_ms = now > node.clock ? now : node.clock,
+        .seq = &node.seq,
+        .source = e->source,
+        .schemas = e->schemas,
+    };
+    err refused = token_actor(&tx, token, &h->token, &h->actor);
+    store_rollback(e->sql);
+    return refused;
+}
+
+err op_admit(struct engine *e, struct arena *a, str token, struct grant **out)
+{
+    struct arena *arena = arena_new();
+    struct held *h = ARENA_NEW(arena, struct held);
+
+    h->arena = arena;
+    err refused = grant_find(e, token, h);
+    if (refused) {
+        refused = err_new(a, refused->kind, STR_FMT, STR_ARG(refused->message));
+        arena_free(arena);
+        return refused;
+    }
+    h->grant = (struct grant){ .actor = &h->actor,
+                               .token_id = h->token.id,
+                               .expires_at_ms = h->token.expires_at_ms,
+                               .operates = h->token.kind == ACTOR_OPERATOR,
+                               .refs = 1 };
+    *out = &h->grant;
+    return NULL;
+}
+
+struct grant *grant_ref(struct grant *g)
+{
+    g->refs++;
+    return g;
+}
+
+void grant_unref(struct grant *g)
+{
+    assert(g->refs > 0);
+    if (--g->refs == 0)
+        arena_free(((struct held *)g)->arena); /* its first member */
+}

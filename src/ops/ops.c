@@ -1,0 +1,9 @@
+/* ops.c: the lists of operations, put together. */
+#include "ops/ops.h"
+
+err op_table_all(struct arena *a, struct op_table **out)
+{
+    const struct op_list lists[] = { schema_ops, state_ops, token_ops, event_ops };
+
+    return op_table_new(a, lists, sizeof lists / sizeof *lists, out);
+}

@@ -1,0 +1,81 @@
+/* conn.h: one connection: its link, who is at the other end, what is waiting to be sent, and how
+ * long it may take.
+ *
+ * A protocol is what the bytes mean: HTTP at first, then perhaps WebSocket or a
+ * stream of events, which the protocol before it switches to. A connection does
+ * not know any of them. */
+#ifndef WIRE_CONN_H
+#define WIRE_CONN_H
+
+#include "base/list.h"
+#include "ops/op.h"
+#include "wire/loop.h"
+
+struct conn;
+struct server;
+
+/* Bytes that many connections may be sending at once. */
+struct shared {
+    unsigned refs;
+    str bytes;
+};
+
+/* A copy of the bytes, with one reference. */
+struct shared *shared_new(str bytes);
+struct shared *shared_ref(struct shared *s);
+void shared_unref(struct shared *s);
+
+struct protocol {
+    const char *name;
+    void (*bytes)(struct conn *c, str bytes); /* takes all of them, or keeps what it cannot */
+    void (*sent)(struct conn *c);             /* nothing is waiting to be sent any more */
+    void (*ended)(struct conn *c);            /* the peer sends no more */
+    void (*late)(struct conn *c);             /* the deadline has passed */
+    void (*revoked)(struct conn *c);          /* its token is not valid any more */
+    void (*stopping)(struct conn *c);         /* the server stops: finish what is in flight */
+    void (*closed)(struct conn *c);           /* release what is the protocol's */
+};
+
+struct conn {
+    struct server *server;
+    struct link *link;
+    struct list all; /* in the server's list */
+    const struct protocol *protocol;
+    void *state; /* the protocol's */
+    struct grant *grant;
+    int64_t deadline_ms; /* of loop_now_ms; 0: none */
+
+    /* What is waiting to be sent: a ring of pieces, each with who keeps it. */
+    struct piece *out;
+    uint32_t out_first, out_count, out_room;
+    size_t out_bytes;
+    bool sending;      /* the link has a call that is not finished */
+    bool corked;       /* gather, and send at the end of the turn */
+    struct list dirty; /* in the server's list of those to send for at the end of the turn */
+    bool closing;      /* close it when all is sent */
+    bool closed;
+};
+
+/* Sends what a buffer holds, which is copied; or what is shared, without a copy; or an answer from
+ * the cache, whose reference is handed over. */
+void conn_send(struct conn *c, str bytes);
+void conn_send_shared(struct conn *c, struct shared *s);
+void conn_send_shown(struct conn *c, struct op_shown *s);
+
+/* Gives what is waiting to the link. */
+void conn_flush(struct conn *c);
+
+/* Has it flushed at the end of this turn of the loop, once, whatever else is put to it. */
+void conn_flush_later(struct conn *c);
+
+/* From now on, in ms; 0: no deadline. */
+void conn_deadline(struct conn *c, int64_t ms);
+
+/* The bytes behind this call mean something else. The old protocol's state is its own business. */
+void conn_switch(struct conn *c, const struct protocol *p, void *state);
+
+/* Closes when all is sent, or at once. */
+void conn_finish(struct conn *c);
+void conn_abort(struct conn *c);
+
+#endif

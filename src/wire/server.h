@@ -1,0 +1,75 @@
+/* server.h: the front of the program: connections, requests and subscribers of one loop.
+ *
+ * Gets what it cannot do itself from its maker: `submit` passes a command to a
+ * thread that performs it, `admit` has a token looked up. Both answer through
+ * server_performed and server_admitted, from whichever thread it was. */
+#ifndef WIRE_SERVER_H
+#define WIRE_SERVER_H
+
+#include "ops/op.h"
+#include "wire/http_parse.h"
+#include "wire/loop.h"
+
+struct server;
+
+/* A token on its way to the one who can look it up. */
+struct admission {
+    struct arena *arena;
+    str token;
+    struct grant *grant; /* set, or */
+    err error;
+    void (*done)(struct admission *a);
+    void *owner;
+    struct admission *follows;
+};
+
+/* Limits and deadlines of what comes in; GET /limits lists them. */
+struct server_limits {
+    struct http_limits http;
+    int64_t header_ms, body_ms, idle_ms;  /* 10 s, 30 s, 60 s */
+    int64_t write_ms;                     /* a peer that takes nothing for that long: 60 s */
+    uint32_t connections_max;             /* 4,096 */
+    uint32_t connections_kept;            /* of those, for the operator: 16 */
+    uint64_t buffered_max;                /* bytes of requests, in all: 256 MiB */
+    uint32_t message_max;                 /* of a WebSocket: 1 MiB */
+    uint32_t behind_events, behind_bytes; /* of a slow subscriber: 1,000 and 4 MiB */
+    int64_t ping_ms;                      /* to a silent subscriber: 25 s */
+    int64_t wait_max_ms;                  /* of a long poll: 60 s */
+};
+
+struct server_limits server_limits_default(void);
+
+struct server_options {
+    struct loop *loop;
+    const struct op_table *table;
+    struct server_limits limits;
+    size_t cache_bytes; /* of documents kept in memory */
+    const str *hosts;   /* that it answers to beside the names of this machine */
+    size_t host_count;
+    int64_t (*now_ms)(void *self);                    /* the wall clock of the program */
+    bool (*submit)(void *self, struct command *list); /* linked by `follows`; false: no room */
+    void (*admit)(void *self, struct admission *a);
+    void (*metrics)(void *self, struct buf *out); /* more lines of /metrics */
+    const str *config; /* rows of GET /limits that are not the server's: name, value, … */
+    size_t config_count;
+    const char *(*unready)(void *self); /* why GET /ready says 503; NULL: ready */
+    void *self;
+    const char *version;
+};
+
+struct server *server_new(const struct server_options *options);
+
+/* Accepts connections of a listener: give it, with the server, to loop_listen_…. */
+link_accept server_accept;
+
+/* From any thread: commands that were performed, in order, with those of one commit together. Their
+ * events are published before any of their answers. */
+void server_performed(struct server *s, struct command *list);
+void server_admitted(struct server *s, struct admission *a);
+
+/* Takes no new connections or requests, lets what is in flight be answered, and calls `stopped`
+ * when no connection is left, or after the grace. */
+void server_stop(struct server *s, int64_t grace_ms, void (*stopped)(void *self));
+void server_free(struct server *s);
+
+#endif

@@ -1,0 +1,91 @@
+/* server_private.h: what the parts of the server know of each other. Private to wire/.
+ *
+ * server.c    connections, limits of all of them together, delivery, stopping
+ * http.c      requests → commands → responses
+ * hub.c       who listens to what
+ * ws.c        WebSocket;  sse.c  streams of events;  both sit on hub.h
+ * wait.c      commands that wait for an event or a time
+ * routes.c    /health /ready /metrics /limits /openapi.json, and where the streams begin */
+#ifndef WIRE_SERVER_PRIVATE_H
+#define WIRE_SERVER_PRIVATE_H
+
+#include "wire/conn.h"
+#include "wire/http_parse.h"
+#include "wire/server.h"
+
+struct hub;
+
+struct server {
+    struct server_options options;
+    struct server_limits limits;
+    struct loop *loop;
+    struct op_cache *cache;
+    struct hub *hub;
+    struct list conns, dirty;
+    uint32_t conn_count;
+    uint64_t buffered; /* bytes of requests that are held */
+    int64_t published; /* the number of the last event that was */
+    bool stopping;
+
+    /* Commands that this turn has gathered for the other threads. */
+    struct command *gathered, **gathered_end;
+
+    struct grants *grants; /* by what was shown */
+    struct arena **arenas; /* empty ones, to be used again */
+    uint32_t arena_count;
+
+    uint64_t requests, by_class[6]; /* for /metrics */
+    struct server_more *more;       /* server.c's own */
+};
+
+/* ---- server.c ---- */
+
+/* An empty arena, and where it goes afterwards. */
+struct arena *server_arena(struct server *s);
+void server_arena_done(struct server *s, struct arena *a);
+
+/* Hands a command over at the end of the turn; c->done is called on this thread, after all events
+ * that it can have seen are published. False: no room, try later. */
+bool server_submit(struct server *s, struct command *c);
+
+/* The grant that the token stands for: `then` is called, now or later, with it or with the error.
+ * The grant is the caller's to grant_unref. */
+void server_grant(struct server *s, str token,
+                  void (*then)(void *owner, struct grant *g, err refused), void *owner);
+
+/* ---- http.c ---- */
+
+extern const struct protocol http_protocol;
+void http_conn_open(struct conn *c);
+
+/* What a route that is no operation gets to see; and what it may do with it. */
+struct http_exchange {
+    struct conn *conn;
+    struct arena *arena;
+    const struct http_request *request;
+};
+
+/* A whole response; `type` may be NULL when there is no body. */
+void http_respond(struct http_exchange *x, int status, const char *type, str body);
+
+/* A problem+json of it. */
+void http_refuse(struct http_exchange *x, err e);
+
+/* ---- routes.c ---- */
+
+/* Whether the request is for one of the routes that are no operations; then it is answered, or its
+ * connection has been switched to another protocol. */
+bool route_try(struct http_exchange *x);
+
+/* ---- ws.c, sse.c: the request asks for a stream, its grant is checked ---- */
+
+void ws_begin(struct http_exchange *x);
+void sse_begin(struct http_exchange *x);
+
+/* ---- wait.c: c->waits: runs it again when it is time; `cancelled` when its owner is gone ---- */
+
+struct waiting;
+struct waiting *wait_begin(struct server *s, struct command *c);
+void wait_cancel(struct waiting *w);
+
+#endif
