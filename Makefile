@@ -24,9 +24,13 @@ CC_fuzz       = $(CLANG)
 MAIN  = src/app/main.c
 SRC   = $(filter-out $(MAIN),$(wildcard src/*/*.c))
 TEST  = $(wildcard test/*.c) $(wildcard test/sim/*.c)
+PLANTS = ANSWER_BEFORE_COMMIT HISTORY_IN_SECOND_TRANSACTION KEY_IN_SECOND_TRANSACTION \
+         NO_VERSION_CHECK SAVEPOINT_AFTER_DEATH
 FUZZ  = $(if $(TARGET),test/fuzz/$(TARGET).c,$(wildcard test/fuzz/*.c))
 BENCH = $(wildcard test/bench/*_bench.c)
 BENCH_SHARED = $(filter-out $(BENCH),$(wildcard test/bench/*.c))
+
+comma := ,
 
 # Without a -j of the caller's own, use all processors.
 ifeq ($(MAKELEVEL),0)
@@ -42,7 +46,7 @@ run_ = @printf '  %-5s %s\n' $(1) $@;
 build = $(MAKE) --silent
 endif
 
-.PHONY: all run test sim fuzz bench install uninstall format clean help FORCE
+.PHONY: all run test sim planted fuzz bench docs install uninstall format clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -53,7 +57,7 @@ all: build/baton
 run:
 	@scripts/setup build
 	@+$(build) build/baton
-	@build/baton
+	@build/baton serve $(ARGS)
 
 test:
 	@scripts/setup build test
@@ -63,7 +67,12 @@ test:
 sim:
 	@scripts/setup build
 	@+$(build) build/asan/baton-test
-	BATON_SEED=$(SEED) build/asan/baton-test 'random_*'
+	@tools/sim.sh $(SEED)
+
+planted:
+	@scripts/setup build
+	@+$(build) build/release/baton-test $(PLANTS:%=build/planted-%/baton-test)
+	@tools/planted.sh $(PLANTS)
 
 fuzz:
 	@scripts/setup build fuzz
@@ -74,6 +83,11 @@ bench:
 	@scripts/setup build bench
 	@+$(build) build/baton $(BENCH:test/bench/%.c=build/bench/%)
 	@test/bench/run
+
+docs:
+	@scripts/setup build
+	@+$(build) build/release/baton-test
+	@BATON_WRITE_DOCS=1 build/release/baton-test describe_test
 
 install: build/baton
 	install -D -m 755 build/baton $(DESTDIR)$(PREFIX)/bin/baton
@@ -89,11 +103,13 @@ clean:
 
 help:
 	@echo 'make            build/baton, the program'
-	@echo 'make run        build it and run it without arguments'
+	@echo 'make run        build it and start a server; ARGS="--data DIR" for its options'
 	@echo 'make test       every test, in a plain and in a sanitized build'
-	@echo 'make sim        the randomized tests; SEED=n repeats a run'
+	@echo 'make sim        one run of the swarm, with its log; SEED=n says which'
+	@echo 'make planted    the swarm on builds with a mistake in them, each of which it must find'
 	@echo 'make fuzz       each fuzz target for FUZZ_SECONDS=60; TARGET=name for one'
 	@echo 'make bench      the measurements'
+	@echo 'make docs       write docs/operations.md and docs/openapi.json from the table'
 	@echo 'make format     lay the sources out with clang-format'
 	@echo 'make install    into PREFIX=/usr/local (and DESTDIR); make uninstall takes it back'
 	@echo 'make clean      remove build/'
@@ -109,7 +125,7 @@ endef
 $(foreach w,release asan fuzz,$(eval $(call way,$(w))))
 
 # The runner must find the sources from any directory.
-build/%/test/check.o: CFLAGS_ALL += -DSOURCE_DIR='"$(CURDIR)"'
+build/%/test/check.o build/%/test/describe_test.o: CFLAGS_ALL += -DSOURCE_DIR='"$(CURDIR)"'
 
 objects = $(patsubst %.c,build/$(1)/%.o,$(2))
 
@@ -121,16 +137,30 @@ FORCE:
 link    = $(call run_,LINK)mkdir -p $(@D) && $(CC_$(1)) $(FLAGS_$(1)) $(2) $(LDFLAGS) -o $@ \
           $(filter %.o,$^) $(LIBS)
 
+# Names of functions stay for profilers; the rest that a debugger wants is in build/release/*.o.
 build/baton: $(call objects,release,$(MAIN) $(SRC)) build/sources
-	$(call link,release)
+	$(call link,release,-Wl$(comma)--strip-debug)
 build/asan/baton: $(call objects,asan,$(MAIN) $(SRC)) build/sources
 	$(call link,asan)
 build/release/baton-test: $(call objects,release,$(SRC) $(TEST)) build/sources
 	$(call link,release)
 build/asan/baton-test: $(call objects,asan,$(SRC) $(TEST)) build/sources
 	$(call link,asan)
-$(FUZZ:test/fuzz/%.c=build/fuzz/%): build/fuzz/%: build/fuzz/test/fuzz/%.o $(call objects,fuzz,$(SRC))
+$(FUZZ:test/fuzz/%.c=build/fuzz/%): build/fuzz/%: build/fuzz/test/fuzz/%.o \
+    $(call objects,fuzz,$(SRC) $(wildcard test/sim/vfs*.c))
 	$(call link,fuzz,-fsanitize=fuzzer)
 $(BENCH:test/bench/%.c=build/bench/%): build/bench/%: build/release/test/bench/%.o \
     $(call objects,release,$(BENCH_SHARED) $(SRC))
 	$(call link,release)
+
+# The test program with one planted mistake: only the files that hold it are compiled again.
+define plant
+planted_$(1) = $$(shell grep -l PLANT_$(1) $$(SRC))
+build/planted-$(1)/%.o: %.c Makefile
+	$$(call run_,CC)mkdir -p $$(@D) && $$(CC_release) $$(CFLAGS_ALL) $$(FLAGS_release) \
+	    -DPLANT_$(1) -c -o $$@ $$<
+build/planted-$(1)/baton-test: $$(call objects,planted-$(1),$$(planted_$(1))) \
+    $$(call objects,release,$$(filter-out $$(planted_$(1)),$$(SRC) $$(TEST)))
+	$$(call link,release)
+endef
+$(foreach p,$(PLANTS),$(eval $(call plant,$(p))))

@@ -94,6 +94,11 @@ static const struct json *json(const char *text)
     return j;
 }
 
+static const struct json *json_of_int(int n)
+{
+    return json(arena_printf(check_arena(), "%d", n).at);
+}
+
 static const char task_schema[] =
     "{'type':'object','required':['status'],'properties':{'status':{'enum':['open','done']},"
     "'n':{'type':'integer'},'list':{'type':'array'}}}";
@@ -188,7 +193,7 @@ TEST(schemas_are_listed_by_name_and_by_version)
     CHECK_INT(count, 1);
     CHECK_STR(all[0].name, "b");
     CHECK_INT(all[0].version, 3);
-    CHECK_OK(RUN(w, schema_versions(&w->tx, STR("b"), 10, &all, &count)));
+    CHECK_OK(RUN(w, schema_versions(&w->tx, STR("b"), 0, 10, &all, &count)));
     CHECK_INT(count, 3);
     CHECK_INT(all[0].version, 3);
     CHECK_INT(all[2].version, 1);
@@ -206,7 +211,7 @@ TEST(each_write_makes_the_next_version)
         RUN(w, state_patch(&w->tx, s.id, json("[{'op':'add','path':'/n','value':1}]"), 0, &s)));
     CHECK_INT(s.version, 2);
     CHECK_OK(RUN(w, state_merge(&w->tx, s.id, json("{'n':null,'status':'done'}"), 2, &s)));
-    CHECK_OK(RUN(w, state_replace(&w->tx, s.id, json("{'status':'open','n':7}"), 0, &s)));
+    CHECK_OK(RUN(w, state_replace(&w->tx, s.id, json("{'status':'open','n':7}"), 0, &s, NULL)));
     CHECK_INT(s.version, 4);
     CHECK_STR(s.body, "{\"status\":\"open\",\"n\":7}");
     CHECK_OK(RUN(w, state_get(&w->tx, s.id, &s)));
@@ -228,7 +233,7 @@ TEST(a_refused_write_changes_nothing)
     CHECK_ERR(e, ERR_UNFIT);
     e = RUN(w, state_patch(&w->tx, s.id, json("[{'op':'remove','path':'/none'}]"), 0, &after));
     CHECK_ERR(e, ERR_UNFIT);
-    e = RUN(w, state_replace(&w->tx, s.id, json("{'status':'done'}"), 7, &after));
+    e = RUN(w, state_replace(&w->tx, s.id, json("{'status':'done'}"), 7, &after, NULL));
     CHECK_ERR(e, ERR_CONFLICT);
     CHECK_STR(e->message,
               "state wfstate_2 is at version 1, expected 7: read it again and repeat the "
@@ -283,7 +288,7 @@ TEST(a_rollback_is_a_new_version)
     struct world *w = world_new();
     struct state s = created(w, "{'status':'open','n':1}");
 
-    CHECK_OK(RUN(w, state_replace(&w->tx, s.id, json("{'status':'done'}"), 0, &s)));
+    CHECK_OK(RUN(w, state_replace(&w->tx, s.id, json("{'status':'done'}"), 0, &s, NULL)));
     CHECK_OK(RUN(w, state_rollback(&w->tx, s.id, 1, 2, &s)));
     CHECK_INT(s.version, 3);
     CHECK_STR(s.body, "{\"status\":\"open\",\"n\":1}");
@@ -318,23 +323,23 @@ TEST(the_log_has_every_event_once_and_in_order)
 {
     struct world *w = world_new();
     struct state s = created(w, "{'status':'open'}");
-    const struct event *all;
-    size_t count;
+    struct event_page page;
 
-    CHECK_ERR(RUN(w, state_replace(&w->tx, s.id, json("{}"), 0, &s)), ERR_UNFIT);
+    CHECK_ERR(RUN(w, state_replace(&w->tx, s.id, json("{}"), 0, &s, NULL)), ERR_UNFIT);
     CHECK_OK(RUN(w, state_get(&w->tx, s.id, &s)));
-    CHECK_OK(RUN(w, state_replace(&w->tx, s.id, json("{'status':'done'}"), 0, &s)));
+    CHECK_OK(RUN(w, state_replace(&w->tx, s.id, json("{'status':'done'}"), 0, &s, NULL)));
     CHECK_OK(RUN(w, state_delete(&w->tx, s.id, 2)));
-    CHECK_OK(RUN(w, event_list(&w->tx, 0, STR(""), 100, &all, &count)));
-    CHECK_INT(count, 4);
+    CHECK_OK(RUN(w, event_list(&w->tx, &(struct event_query){ .limit = 100 }, &page)));
+    CHECK_INT(page.count, 4);
     static const enum event_type types[] = { EVENT_SCHEMA_REGISTERED, EVENT_STATE_CREATED,
                                              EVENT_STATE_UPDATED, EVENT_STATE_DELETED };
-    for (size_t i = 0; i < count; i++) {
-        CHECK_INT(all[i].seq, i + 1);
-        CHECK_INT(all[i].type, types[i]);
+    for (size_t i = 0; i < page.count; i++) {
+        CHECK_INT(page.events[i].seq, i + 1);
+        CHECK_INT(page.events[i].type, types[i]);
     }
-    CHECK_OK(RUN(w, event_list(&w->tx, 2, s.id, 100, &all, &count)));
-    CHECK_INT(count, 2);
+    struct event_query of_state = { .after = 2, .subject = s.id, .limit = 100 };
+    CHECK_OK(RUN(w, event_list(&w->tx, &of_state, &page)));
+    CHECK_INT(page.count, 2);
     CHECK_ERR(RUN(w, state_get(&w->tx, s.id, &s)), ERR_NOT_FOUND);
     world_free(w);
 }
@@ -349,8 +354,59 @@ TEST(a_state_stays_bound_to_its_schema_version)
 
     CHECK_OK(RUN(w, schema_register(&w->tx, STR("task"), json("{'required':['other']}"), STR(""),
                                     &v, &is_new)));
-    CHECK_OK(RUN(w, state_replace(&w->tx, s.id, json("{'status':'done'}"), 0, &s)));
+    CHECK_OK(RUN(w, state_replace(&w->tx, s.id, json("{'status':'done'}"), 0, &s, NULL)));
     CHECK_STR(s.schema_id, "schema_1");
+    world_free(w);
+}
+
+/* A name and a version may come again with another text; what was kept of the first must not. */
+TEST(a_schema_that_was_rolled_back_leaves_no_rules)
+{
+    struct world *w = world_new();
+    struct schema_version v;
+    struct state s;
+    bool is_new;
+
+    begin(w);
+    CHECK_OK(schema_register(&w->tx, STR("task"), json("{'type':'string'}"), STR(""), &v, &is_new));
+    CHECK_OK(state_create(&w->tx, &v, json("'text'"), STR(""), &s));
+    store_rollback(w->sql);
+    CHECK_OK(RUN(w, schema_register(&w->tx, STR("task"), json("{'type':'integer'}"), STR(""), &v,
+                                    &is_new)));
+    CHECK_INT(v.version, 1);
+    CHECK_OK(RUN(w, state_create(&w->tx, &v, json("1"), STR(""), &s)));
+    CHECK_ERR(RUN(w, state_replace(&w->tx, s.id, json("'text'"), 0, &s, NULL)), ERR_UNFIT);
+    world_free(w);
+}
+
+/* More schemas than are kept at hand, one of them as deep as a request can bring it. */
+TEST(rules_that_were_thrown_out_are_made_again)
+{
+    static const struct json_limits envelope = { .depth_max = JSON_DEPTH_MAX + 4 };
+    struct world *w = world_new();
+    struct state states[12], s;
+    struct schema_version v;
+    bool is_new;
+
+    for (int i = 0; i < 12; i++) {
+        struct buf text = buf_in(check_arena());
+        for (int deep = 0; deep < 66; deep++)
+            buf_add(&text, STR("{\"not\":"));
+        buf_printf(&text, "{\"const\":%d}", i);
+        for (int deep = 0; deep < 66; deep++)
+            buf_add(&text, STR("}"));
+        const struct json *schema;
+        CHECK_OK(json_parse(check_arena(), buf_str(&text), &envelope, &schema));
+        CHECK_OK(RUN(w, schema_register(&w->tx, arena_printf(check_arena(), "s%d", i), schema,
+                                        STR(""), &v, &is_new)));
+        CHECK_OK(RUN(w, state_create(&w->tx, &v, json_of_int(i), STR(""), &states[i])));
+    }
+    for (int i = 0; i < 24; i++) {
+        CHECK_OK(
+            RUN(w, state_replace(&w->tx, states[i % 12].id, json_of_int(i % 12), 0, &s, NULL)));
+        CHECK_ERR(RUN(w, state_replace(&w->tx, states[i % 12].id, json_of_int(99), 0, &s, NULL)),
+                  ERR_UNFIT);
+    }
     world_free(w);
 }
 
@@ -364,7 +420,7 @@ TEST(a_state_beyond_its_size_is_refused)
         json_push(check_arena(), &list, json_int(check_arena(), i));
     json_put(check_arena(), &doc, STR("status"), json_string(STR("open")));
     json_put(check_arena(), &doc, STR("list"), list);
-    err e = RUN(w, state_replace(&w->tx, s.id, &doc, 0, &s));
+    err e = RUN(w, state_replace(&w->tx, s.id, &doc, 0, &s, NULL));
     CHECK_ERR(e, ERR_TOO_LARGE);
     world_free(w);
 }

@@ -298,7 +298,7 @@ TEST(every_text_is_listed)
     bool found = false;
 
     for (size_t i = 0; i < n; i++)
-        found |= str_eq(str_from(__start_sql_texts[i]), STR("SELECT count(*) FROM thing"));
+        found |= str_eq(str_from(__start_sql_texts[i].text), STR("SELECT count(*) FROM thing"));
     CHECK(found);
 }
 

@@ -14,7 +14,7 @@ core:   base json flow store/sql.h
 view:   base json core
 ops:    base json core view store/store.h
 wire:   base json ops/op.h
-client: base json
+client: base json wire/websocket.h
 cli:    base json client ops/op.h
 runner: base json client ops/op.h
 app:    base json flow store core view ops wire client cli runner

@@ -1,5 +1,6 @@
 /* main.c: the program's commands. What each does is elsewhere. */
-#include "cli/cli.h"
+#include "app/serve.h"
+#include "cli/op_verbs.h"
 
 static const struct option version_options[] = {
     { "--json", 0, NULL, "print an object" },
@@ -7,6 +8,14 @@ static const struct option version_options[] = {
 };
 
 static const struct verb verbs[] = {
+    {
+        .name = "serve",
+        .summary = "Run the server that a team of agents shares",
+        .example = "--data ./team --listen 127.0.0.1:8765",
+        .details = serve_details,
+        .options = serve_options,
+        .run = serve_run,
+    },
     {
         .name = "json",
         .args = "COMMAND",
@@ -55,6 +64,7 @@ static const struct verb program = {
     .args = "COMMAND",
     .summary = "The shared memory and the control plane of a team of coding agents",
     .verbs = verbs,
+    .more = op_verbs,
     .run = overview_run,
 };
 

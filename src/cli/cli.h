@@ -18,6 +18,8 @@
 #define JSON(...) #__VA_ARGS__
 
 struct cli;
+struct op;
+struct response;
 
 /* Tables of options and of verbs end with an entry without a name. */
 struct option {
@@ -38,6 +40,10 @@ struct verb {
     const struct option *options; /* NULL: none but --help */
     const struct verb *verbs;     /* when it only leads to others */
     err (*run)(struct cli *c);    /* of a verb with verbs: when it is called without any */
+
+    /* Of the program: verbs that are made when one of them may be meant, to come behind `verbs`. */
+    const struct verb *(*more)(struct arena *a);
+    const struct op *op; /* of a verb that op_verbs.c made: the operation that it calls */
 };
 
 #define ARGS_MANY 0x7fffffff
@@ -69,6 +75,13 @@ struct cli {
 /* The whole program: finds the verb, reads its options, runs it; gives the exit code. */
 int cli_main(const struct verb *root, int argc, char **argv);
 
+/* Finds the verb that the words name, and reads its arguments and options. *help: they ask for
+ * its help instead. */
+err verb_enter(struct cli *c, char **words, bool *help);
+
+/* Puts those verbs into c->root too that are made at run time: before all of them are shown. */
+void verb_all(struct cli *c);
+
 const struct verb *verb_find(const struct verb *verbs, str name);
 
 /* The text of --help. `called` is the verb with everything before it: "baton json". */
@@ -76,6 +89,13 @@ void verb_help(struct buf *out, const struct verb *v, str called);
 
 /* INVALID: there is no command `name` below `v`; names the nearest that there is. */
 err verb_unknown(struct cli *c, const struct verb *v, str called, const char *name);
+
+/* INVALID: the problem, and where the help of the verb is. */
+err usage_error(struct cli *c, str problem);
+
+/* Appends text, broken at spaces where a line would pass the width of help; lines but the first
+ * begin at the column, where the first is already. */
+void help_put(struct buf *out, size_t column, str text);
 
 /* Whether a flag was given, and the value of an option or NULL. The option must be in the verb's
  * table; of an option given twice the last counts. */
@@ -158,6 +178,19 @@ void batch_line(struct batch *b, struct arena *a, str line, struct buf *out);
 
 extern const char json_batch_details[];
 err json_batch_run(struct cli *c);
+
+/* ---- render.c ---- */
+
+/* Prints what the server answered: as tables and names for a terminal, else as JSON; an error of
+ * the server becomes ours. */
+err render_answer(struct cli *c, const struct response *r);
+
+/* A value as JSON, in colours where they are wanted. */
+void render_json(struct cli *c, struct buf *out, const struct json *j, bool pretty);
+
+/* ---- watch.c ---- */
+
+extern const struct verb watch_verb;
 
 /* ---- overview.c ---- */
 

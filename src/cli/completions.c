@@ -179,6 +179,7 @@ err completions_run(struct cli *c)
         if (strcmp(c->args[0], shells[i].name) != 0)
             continue;
         struct buf out = buf_in(c->arena);
+        verb_all(c);
         shells[i].script(&out, c->root);
         cli_write(c, buf_str(&out));
         return NULL;

@@ -1,6 +1,21 @@
 /* overview.c: what someone sees who has never seen baton: the overview, help, the version. */
 #include "cli/cli.h"
 
+/* What needs a server: each noun with what can be done with it. */
+static void put_nouns(struct buf *out, const struct verb *verbs)
+{
+    for (const struct verb *v = verbs; v->name; v++) {
+        if (!v->verbs || !v->verbs->op)
+            continue;
+        buf_printf(out, "  baton %-12s ", v->name);
+        struct buf names = buf_in(out->arena);
+        for (const struct verb *below = v->verbs; below->name; below++)
+            buf_printf(&names, "%s%s", below == v->verbs ? "" : ", ", below->name);
+        help_put(out, 21, buf_str(&names));
+        buf_byte(out, '\n');
+    }
+}
+
 static void put_examples(struct buf *out, const struct verb *v)
 {
     for (const struct verb *below = v->verbs; below->name; below++) {
@@ -17,8 +32,14 @@ err overview_run(struct cli *c)
                 "It keeps their state as JSON documents that must fit a schema, and says no,\n"
                 "with what to repair, to a change that does not.\n"
                 "\n"
-                "This version holds the JSON core, for you, your scripts and your agents:\n"
+                "With a server:\n"
                 "\n"));
+    verb_all(c);
+    put_nouns(&out, c->root->verbs);
+    buf_add(&out, STR("  baton watch STATE_ID\n"
+                      "\n"
+                      "Without one, for you, your scripts and your agents:\n"
+                      "\n"));
     put_examples(&out, verb_find(c->root->verbs, STR("json")));
     buf_add(&out,
             STR("\n"
@@ -34,6 +55,7 @@ err overview_run(struct cli *c)
 
 err help_run(struct cli *c)
 {
+    verb_all(c);
     const struct verb *v = c->root;
     str called = str_from(v->name);
     for (int i = 0; i < c->arg_count; i++) {

@@ -60,39 +60,81 @@ err verb_unknown(struct cli *c, const struct verb *v, str called, const char *na
 
 /* ---- help ---- */
 
+#define HELP_COLUMNS 79
+
+void help_put(struct buf *out, size_t column, str text)
+{
+    size_t at = column;
+    while (text.len > 0) {
+        str word, rest;
+        bool more = str_cut(text, ' ', &word, &rest);
+        if (at > column && at + 1 + word.len > HELP_COLUMNS) {
+            buf_printf(out, "\n%*s", (int)column, "");
+            at = column;
+        } else if (at > column) {
+            buf_byte(out, ' ');
+            at++;
+        }
+        buf_add(out, word);
+        at += word.len;
+        text = more ? rest : STR("");
+    }
+}
+
 static void help_verbs(struct buf *out, const struct verb *verbs)
 {
     buf_add(out, STR("\ncommands:\n"));
-    for (const struct verb *v = verbs; v->name; v++)
-        buf_printf(out, "  %-12s %s\n", v->name, v->summary);
+    for (const struct verb *v = verbs; v->name; v++) {
+        buf_printf(out, "  %-12s ", v->name);
+        help_put(out, 15, str_from(v->summary));
+        buf_byte(out, '\n');
+    }
 }
 
-static void help_option(struct buf *out, const struct option *o)
+static str option_shown(struct arena *a, const struct option *o)
 {
-    struct buf left = buf_in(out->arena);
+    struct buf left = buf_in(a);
     if (o->letter)
         buf_printf(&left, "-%c, ", o->letter);
     buf_add(&left, str_from(o->name));
     if (o->value)
         buf_printf(&left, " %s", o->value);
-    buf_printf(out, "  %-14s  %s\n", buf_str(&left).at, o->help);
+    return buf_str(&left);
+}
+
+static void help_option(struct buf *out, const struct option *o, size_t width)
+{
+    buf_printf(out, "  %-*s  ", (int)width, option_shown(out->arena, o).at);
+    help_put(out, width + 4, str_from(o->help));
+    buf_byte(out, '\n');
+}
+
+static void help_options(struct buf *out, const struct option *options)
+{
+    static const struct option help = { "--help", 'h', NULL, "show this" };
+    size_t width = 14;
+    for (const struct option *o = options; o && o->name; o++) {
+        size_t len = option_shown(out->arena, o).len;
+        width = len > width ? len : width;
+    }
+    buf_add(out, STR("\noptions:\n"));
+    for (const struct option *o = options; o && o->name; o++)
+        help_option(out, o, width);
+    help_option(out, &help, width);
 }
 
 void verb_help(struct buf *out, const struct verb *v, str called)
 {
-    buf_printf(out, "usage: " STR_FMT "%s%s%s\n\n%s.\n", STR_ARG(called), v->args ? " " : "",
-               v->args ? v->args : "", v->options ? " [options]" : "", v->summary);
+    buf_printf(out, "usage: " STR_FMT "%s%s%s\n\n", STR_ARG(called), v->args ? " " : "",
+               v->args ? v->args : "", v->options ? " [options]" : "");
+    help_put(out, 0, arena_printf(out->arena, "%s.", v->summary));
+    buf_byte(out, '\n');
     if (v->verbs)
         help_verbs(out, v->verbs);
     if (v->details)
         buf_printf(out, "\n%s\n", v->details);
-    if (v->run && !v->verbs) {
-        static const struct option help = { "--help", 'h', NULL, "show this" };
-        buf_add(out, STR("\noptions:\n"));
-        for (const struct option *o = v->options; o && o->name; o++)
-            help_option(out, o);
-        help_option(out, &help);
-    }
+    if (v->run && !v->verbs)
+        help_options(out, v->options);
     if (v->example)
         buf_printf(out, "\nexample:\n  " STR_FMT "%s%s\n", STR_ARG(called), *v->example ? " " : "",
                    v->example);
@@ -102,6 +144,7 @@ void verb_help(struct buf *out, const struct verb *v, str called)
 
 static err show_help(struct cli *c)
 {
+    verb_all(c);
     struct buf out = buf_in(c->arena);
     verb_help(&out, c->verb, c->called);
     cli_write(c, buf_str(&out));
@@ -115,7 +158,7 @@ static bool asks_for_help(const char *word)
 
 /* ---- options ---- */
 
-static err usage_error(struct cli *c, str problem)
+err usage_error(struct cli *c, str problem)
 {
     return err_new(c->arena, ERR_INVALID, STR_FMT " See '" STR_FMT " --help'.", STR_ARG(problem),
                    STR_ARG(c->called));
@@ -239,27 +282,67 @@ static void enter(struct cli *c, const struct verb *v)
     c->verb = v;
 }
 
-static err verb_run(struct cli *c, char **words)
+void verb_all(struct cli *c)
 {
-    while (c->verb->verbs) {
+    const struct verb *root = c->root;
+    if (!root->more)
+        return;
+    const struct verb *more = root->more(c->arena);
+    size_t n = 0, m = 0;
+    while (root->verbs[n].name)
+        n++;
+    while (more[m].name)
+        m++;
+    struct verb *verbs = ARENA_ARRAY(c->arena, struct verb, n + m + 1);
+    memcpy(verbs, root->verbs, n * sizeof *verbs);
+    memcpy(verbs + n, more, (m + 1) * sizeof *verbs);
+
+    struct verb *all = ARENA_NEW(c->arena, struct verb);
+    *all = *root;
+    all->verbs = verbs;
+    all->more = NULL;
+    c->root = all;
+    if (c->verb == root)
+        c->verb = all;
+}
+
+/* The verb below the current one, or NULL. Most are found without making those of run time. */
+static const struct verb *verb_below(struct cli *c, const char *word)
+{
+    bool top = c->verb == c->root;
+    const struct verb *v = verb_find(c->verb->verbs, str_from(word));
+    if (!v && top && strcmp(word, "--version") == 0)
+        v = verb_find(c->verb->verbs, STR("version"));
+    if (!v && top) {
+        verb_all(c);
+        v = verb_find(c->verb->verbs, str_from(word));
+    }
+    return v;
+}
+
+err verb_enter(struct cli *c, char **words, bool *help)
+{
+    for (; c->verb->verbs; words++) {
         if (!*words && c->verb->run)
-            return c->verb->run(c);
+            return NULL;
         if (!*words)
             return usage_error(c, arena_printf(c->arena, "'" STR_FMT "' needs a command.",
                                                STR_ARG(c->called)));
-        if (asks_for_help(*words))
-            return show_help(c);
-        const struct verb *next = verb_find(c->verb->verbs, str_from(*words));
-        if (!next && c->verb == c->root && strcmp(*words, "--version") == 0)
-            next = verb_find(c->verb->verbs, STR("version"));
+        *help = asks_for_help(*words);
+        if (*help)
+            return NULL;
+        const struct verb *next = verb_below(c, *words);
         if (!next)
             return verb_unknown(c, c->verb, c->called, *words);
         enter(c, next);
-        words++;
     }
+    return verb_read(c, words, help);
+}
 
+static err verb_run(struct cli *c, char **words)
+{
     bool help = false;
-    TRY(verb_read(c, words, &help));
+    TRY(verb_enter(c, words, &help));
     return help ? show_help(c) : c->verb->run(c);
 }
 

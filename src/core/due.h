@@ -3,7 +3,10 @@
  * What must happen later is a row: when, what, and to whom. The server asks when
  * the next one falls and fires what is due as a command of its own, system.tick;
  * so does the simulator. A firing is a rule like others: it happens wholly or not
- * at all, at most once for each time, and time does not move within it. */
+ * at all, at most once for each time, and time does not move within it.
+ *
+ * Does not know what a kind does: rules add rows here, so the files of rules stand
+ * above this one, and whoever fires brings a table of what there is to call. */
 #ifndef CORE_DUE_H
 #define CORE_DUE_H
 
@@ -25,6 +28,20 @@ enum due_kind {
 };
 // clang-format on
 
+struct due {
+    enum due_kind kind;
+    str subject;
+    int64_t arg;
+};
+
+/* Does one piece of the work, of at most about 1,000 rows, and adds the row again for the rest. */
+typedef err due_run(struct tx *tx, const struct due *due);
+
+struct due_work {
+    due_run *run;
+    bool recurs; /* there is always one, without a subject */
+};
+
 /* Has it fired at that time, or soon after. One that waits for the same subject is replaced. `arg`
  * is for the one who fires it. */
 err due_add(struct tx *tx, int64_t at_ms, enum due_kind kind, str subject, int64_t arg);
@@ -32,7 +49,8 @@ err due_add(struct tx *tx, int64_t at_ms, enum due_kind kind, str subject, int64
 /* The next time at which something is due; 0: nothing is. */
 err due_next(struct tx *tx, int64_t *at_ms);
 
-/* Fires what is due, one piece of work of at most 1,000 rows; `more` when there is more to do now. */
-err due_fire(struct tx *tx, bool *more);
+/* Fires what has been due the longest, if anything is. Kinds that recur are added when they are
+ * missing, so a new database needs no start. */
+err due_fire(struct tx *tx, const struct due_work works[DUE_KIND_COUNT]);
 
 #endif

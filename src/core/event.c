@@ -93,23 +93,141 @@ err event_get(struct tx *tx, int64_t seq, const struct event **out)
     return NULL;
 }
 
-err event_list(struct tx *tx, int64_t after, str subject, int64_t limit, const struct event **out,
-               size_t *count)
-{
-    const struct row *rows;
+/* ---- listing: numbers first, then their rows ---- */
 
-    if (subject.len)
-        TRY(sql_all(tx->sql, &rows, count,
-                    "SELECT " EVENT_COLUMNS " FROM log"
-                    " WHERE seq > $1 AND subject = $2 ORDER BY seq LIMIT $3",
-                    ARGS(INT(after), TEXT(subject), INT(limit))));
-    else
-        TRY(sql_all(tx->sql, &rows, count,
-                    "SELECT " EVENT_COLUMNS " FROM log WHERE seq > $1 ORDER BY seq LIMIT $2",
-                    ARGS(INT(after), INT(limit))));
-    struct event *events = ARENA_ARRAY(tx->arena, struct event, *count);
-    for (size_t i = 0; i < *count; i++)
-        event_read(&rows[i], &events[i]);
-    *out = events;
+enum {
+    SCAN_MAX = 10000,         /* rows of the log that one call looks at */
+    SCAN_PAGE = 1000,         /* and at once */
+    CHAIN_MAX = 100000,       /* rows of a subject's chain */
+    PAGE_BYTES_MAX = 4 << 20, /* of what they hold, in one answer; one event may be more */
+};
+
+_Static_assert(EVENT_TYPE_COUNT <= 64, "a query has a bit for each type");
+
+static bool type_fits(const struct event_query *q, str name)
+{
+    enum event_type type;
+    bool known = event_type_find(name, &type);
+
+    assert(known);
+    return !q->types || q->types >> type & 1;
+}
+
+/* Reads on in the log, whoever's events they are. */
+static err seqs_scan(struct tx *tx, const struct event_query *q, int64_t *seqs,
+                     struct event_page *out)
+{
+    bool all = !q->subject.len && !q->types;
+    int64_t end = *tx->seq - q->after > SCAN_MAX ? q->after + SCAN_MAX : *tx->seq;
+
+    while (out->next < end && out->count < (size_t)q->limit) {
+        const struct row *rows;
+        size_t count;
+        TRY(sql_all(tx->sql, &rows, &count,
+                    "SELECT seq, type, subject FROM log WHERE seq > $1 AND seq <= $2"
+                    " ORDER BY seq LIMIT $3",
+                    ARGS(INT(out->next), INT(end), INT(all ? q->limit : SCAN_PAGE))));
+        for (size_t i = 0; i < count && out->count < (size_t)q->limit; i++) {
+            out->next = row_int(&rows[i], 0);
+            if ((!q->subject.len || str_eq(row_str(&rows[i], 2), q->subject)) &&
+                type_fits(q, row_str(&rows[i], 1)))
+                seqs[out->count++] = out->next;
+        }
+        if (count == 0)
+            out->next = end;
+    }
     return NULL;
+}
+
+/* Follows a subject's events from its newest back to `after`. False when the chain is too long to
+ * be walked at once. */
+static err seqs_chain(struct tx *tx, const struct event_query *q, int64_t *seqs,
+                      struct event_page *out, bool *whole)
+{
+    int64_t *found = NULL, seq = q->last_seq;
+    size_t count = 0, room = 0, hops = 0;
+
+    for (; seq > q->after && hops < CHAIN_MAX; hops++) {
+        const struct row *row;
+        TRY(sql_one(tx->sql, &row, "SELECT type, prev_seq FROM log WHERE seq = $1",
+                    ARGS(INT(seq))));
+        assert(row); /* from the floor on, nothing is missing */
+        if (count == room) {
+            found =
+                arena_grow(tx->arena, found, room * sizeof *found, (room * 2 + 64) * sizeof *found);
+            room = room * 2 + 64;
+        }
+        if (type_fits(q, row_str(row, 0)))
+            found[count++] = seq;
+        seq = row_int(row, 1);
+    }
+    *whole = seq <= q->after;
+    if (!*whole)
+        return NULL;
+    out->count = count > (size_t)q->limit ? (size_t)q->limit : count;
+    for (size_t i = 0; i < out->count; i++)
+        seqs[i] = found[count - 1 - i];
+    if (count > out->count)
+        out->next = seqs[out->count - 1];
+    else if (*tx->seq > q->after)
+        out->next = *tx->seq;
+    return NULL;
+}
+
+static err below_floor(struct tx *tx, int64_t after, int64_t floor)
+{
+    err e = err_new(tx->arena, ERR_GONE,
+                    "the log was cut: of the events after %lld the oldest that is left is %lld; "
+                    "read what you need anew and go on from there",
+                    (long long)after, (long long)floor);
+    return err_with(tx->arena, e, arena_printf(tx->arena, "\"oldest\":%lld", (long long)floor));
+}
+
+err event_floor(struct tx *tx, int64_t *floor)
+{
+    const struct row *row;
+
+    TRY(sql_one(tx->sql, &row, "SELECT floor FROM replay WHERE replay_id = 1", NO_ARGS));
+    assert(row);
+    *floor = row_int(row, 0);
+    return NULL;
+}
+
+/* The rows of the numbers that were found, as far as they fit into one answer. */
+static err page_load(struct tx *tx, const int64_t *seqs, struct event_page *out)
+{
+    struct event *events = ARENA_ARRAY(tx->arena, struct event, out->count);
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < out->count; i++) {
+        const struct event *row;
+        TRY(event_get(tx, seqs[i], &row));
+        assert(row);
+        bytes += row->data.len + row->body.len;
+        if (i > 0 && bytes > PAGE_BYTES_MAX) {
+            out->count = i;
+            out->next = seqs[i - 1];
+        } else {
+            events[i] = *row;
+        }
+    }
+    out->events = events;
+    return NULL;
+}
+
+err event_list(struct tx *tx, const struct event_query *q, struct event_page *out)
+{
+    int64_t *seqs = ARENA_ARRAY(tx->arena, int64_t, (size_t)q->limit);
+    bool found = false;
+
+    assert(q->after >= 0 && q->limit > 0);
+    *out = (struct event_page){ .next = q->after };
+    TRY(event_floor(tx, &out->oldest));
+    if (q->after < out->oldest - 1)
+        return below_floor(tx, q->after, out->oldest);
+    if (q->last_seq)
+        TRY(seqs_chain(tx, q, seqs, out, &found));
+    if (!found)
+        TRY(seqs_scan(tx, q, seqs, out));
+    return page_load(tx, seqs, out);
 }

@@ -2,7 +2,8 @@
  *
  * One row is both: what subscribers are told, and a version in the history of
  * its subject. Numbers are gapless; a row exists exactly when its transaction
- * has committed. */
+ * has committed. Below the floor, which follows the newest events (see retain.h),
+ * rows are there as history alone. */
 #ifndef CORE_EVENT_H
 #define CORE_EVENT_H
 
@@ -50,8 +51,28 @@ err event_emit(struct tx *tx, struct event event, struct event **out);
 /* One event by its number; NULL when it is not there (any more). */
 err event_get(struct tx *tx, int64_t seq, const struct event **out);
 
-/* Events after a number, in order, at most `limit`; of one subject unless it is empty. */
-err event_list(struct tx *tx, int64_t after, str subject, int64_t limit, const struct event **out,
-               size_t *count);
+/* The number of the oldest event that can be listed; there may be none yet. */
+err event_floor(struct tx *tx, int64_t *floor);
+
+struct event_query {
+    int64_t after;
+    str subject;      /* empty: all */
+    int64_t last_seq; /* the newest event of the subject, where it is known: then the chain of its
+                       * events is followed, however long the log is; else 0 */
+    uint64_t types;   /* a bit for each type, 1 << EVENT_…; 0: all */
+    int64_t limit;
+};
+
+struct event_page {
+    const struct event *events; /* in order */
+    size_t count;
+    int64_t next;   /* the last number that was looked at, so where to go on */
+    int64_t oldest; /* the floor */
+};
+
+/* Events after a number. One call looks at a bounded part of the log and gives a bounded number of
+ * bytes: it may give none, or fewer than the limit, while `next` is below the newest number. GONE, with the oldest number among its
+ * members, when events after `after` are below the floor. */
+err event_list(struct tx *tx, const struct event_query *q, struct event_page *out);
 
 #endif

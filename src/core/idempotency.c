@@ -1,6 +1,8 @@
 /* idempotency.c: the same request twice is applied once. */
 #include "core/idempotency.h"
 
+#include "core/plant.h"
+
 /* Keys belong to who uses them. A session keeps its own however often it gets a new token. */
 static str owner_of(const struct tx *tx)
 {
@@ -32,6 +34,9 @@ err idempotency_find(struct tx *tx, str key, str digest, str *answer)
 
 err idempotency_keep(struct tx *tx, str key, str digest, str answer)
 {
+#ifdef PLANT_KEY_IN_SECOND_TRANSACTION
+    TRY(plant_split(tx));
+#endif
     return sql_exec(tx->sql,
                     "INSERT INTO idempotency (actor, key, digest, answer, created_at)"
                     " VALUES ($1, $2, $3, $4, $5)",
@@ -46,4 +51,14 @@ err idempotency_forget(struct tx *tx, int64_t before_ms, int64_t limit)
                     " (SELECT actor, key FROM idempotency WHERE created_at < $1"
                     "   ORDER BY created_at LIMIT $2)",
                     ARGS(INT(before_ms), INT(limit)));
+}
+
+err idempotency_oldest(struct tx *tx, int64_t *at_ms)
+{
+    const struct row *row;
+
+    TRY(sql_one(tx->sql, &row, "SELECT created_at FROM idempotency ORDER BY created_at LIMIT 1",
+                NO_ARGS));
+    *at_ms = row ? row_int(row, 0) : 0;
+    return NULL;
 }

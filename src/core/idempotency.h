@@ -20,4 +20,7 @@ err idempotency_keep(struct tx *tx, str key, str digest, str answer);
 /* Forgets up to `limit` keys that are older than a time. */
 err idempotency_forget(struct tx *tx, int64_t before_ms, int64_t limit);
 
+/* When the oldest key was used; 0: there is none. */
+err idempotency_oldest(struct tx *tx, int64_t *at_ms);
+
 #endif

@@ -1,14 +1,19 @@
 /* schema.c: named, versioned schemas. */
 #include "core/schema.h"
 
+#include <assert.h>
+
 #include "base/digest.h"
+#include "base/hash.h"
 #include "core/event.h"
 
-/* ---- compiled schemas ---- */
+/* ---- rules at hand ---- */
 
 struct cached {
-    char digest[SHA256_BYTES * 2];
-    struct schema *schema;
+    uint32_t hash; /* of the id */
+    str id;
+    struct arena *arena; /* of the id and of places that have owners */
+    struct schema_rules rules;
     uint64_t used; /* when, in uses of the cache */
 };
 
@@ -21,74 +26,101 @@ struct schema_cache {
 struct schema_cache *schema_cache_new(uint32_t most)
 {
     struct schema_cache *c = mem_alloc(sizeof *c);
+
+    assert(most >= SCHEMA_CACHE_LEAST);
     *c = (struct schema_cache){ .entries = mem_alloc(most * sizeof *c->entries), .most = most };
     return c;
+}
+
+static void cached_release(struct cached *entry)
+{
+    schema_unref(entry->rules.program);
+    arena_free(entry->arena);
 }
 
 void schema_cache_free(struct schema_cache *c)
 {
     for (uint32_t i = 0; i < c->count; i++)
-        schema_unref(c->entries[i].schema);
+        cached_release(&c->entries[i]);
     mem_free(c->entries);
     mem_free(c);
 }
 
-static struct schema *cache_get(struct schema_cache *c, str digest)
+static struct cached *cache_get(struct schema_cache *c, str id)
 {
+    uint32_t hash = hash_bytes(id.at, id.len);
+
     for (uint32_t i = 0; i < c->count; i++) {
-        if (memcmp(c->entries[i].digest, digest.at, sizeof c->entries[i].digest) == 0) {
-            c->entries[i].used = ++c->uses;
-            return c->entries[i].schema;
+        struct cached *entry = &c->entries[i];
+        if (entry->hash == hash && str_eq(entry->id, id)) {
+            entry->used = ++c->uses;
+            return entry;
         }
     }
     return NULL;
 }
 
-/* Keeps one more; when there is no room, the one goes that was not used for the longest time. */
-static void cache_put(struct schema_cache *c, str digest, struct schema *schema)
+/* A place for one more; when there is none left, the one goes that was not used for longest. */
+static struct cached *cache_place(struct schema_cache *c)
 {
     struct cached *place = &c->entries[0];
 
-    if (c->count < c->most) {
-        place = &c->entries[c->count++];
-    } else {
-        for (uint32_t i = 1; i < c->count; i++)
-            if (c->entries[i].used < place->used)
-                place = &c->entries[i];
-        schema_unref(place->schema);
+    if (c->count < c->most)
+        return &c->entries[c->count++];
+    for (uint32_t i = 1; i < c->count; i++)
+        if (c->entries[i].used < place->used)
+            place = &c->entries[i];
+    cached_release(place);
+    return place;
+}
+
+/* Reads and compiles the rules of a text, as an entry of its id. */
+static err rules_make(struct tx *tx, const struct json *text, str id, struct cached *out)
+{
+    struct schema_rules rules;
+    struct arena *arena = arena_new();
+    err e = policy_read(tx->arena, arena, text, &rules.policy);
+
+    if (!e) {
+        struct schema_options options = { .assert_formats = rules.policy.formats_asserted };
+        e = schema_compile(tx->arena, text, &options, &rules.program);
     }
-    memcpy(place->digest, digest.at, sizeof place->digest);
-    place->schema = schema_ref(schema);
-    place->used = ++c->uses;
-}
-
-static void release(void *schema)
-{
-    schema_unref(schema);
-}
-
-/* States assert formats, unless their schema says that it means them as annotations. */
-static err program_of(struct tx *tx, const struct json *text, str digest, struct schema **out)
-{
-    str format = json_str(json_get(text, "x-baton"), "format");
-    struct schema_options options = { .assert_formats = !str_eq(format, STR("annotation")) };
-
-    TRY(schema_compile(tx->arena, text, &options, out));
-    arena_on_release(tx->arena, release, *out);
-    cache_put(tx->schemas, digest, *out);
+    if (e) {
+        arena_free(arena);
+        return e;
+    }
+    *out = (struct cached){ .hash = hash_bytes(id.at, id.len),
+                            .id = arena_copy(arena, id),
+                            .arena = arena,
+                            .rules = rules };
     return NULL;
 }
 
-err schema_program(struct tx *tx, const struct schema_version *v, struct schema **out)
+static struct cached *cache_keep(struct schema_cache *c, const struct cached *made)
 {
-    *out = cache_get(tx->schemas, v->digest);
-    if (*out) {
-        arena_on_release(tx->arena, release, schema_ref(*out));
-        return NULL;
+    struct cached *place = cache_place(c);
+
+    *place = *made;
+    place->used = ++c->uses;
+    return place;
+}
+
+err schema_rules(struct tx *tx, str id, const struct schema_rules **out)
+{
+    /* As deep as it came, in the envelope of a request. */
+    static const struct json_limits stored = { .depth_max = JSON_DEPTH_MAX + 4 };
+    struct cached *entry = cache_get(tx->schemas, id), made;
+
+    if (!entry) {
+        struct schema_version v;
+        const struct json *text;
+        TRY(schema_by_id(tx, id, &v));
+        TRY(json_parse(tx->arena, v.text, &stored, &text));
+        TRY(rules_make(tx, text, id, &made));
+        entry = cache_keep(tx->schemas, &made);
     }
-    const struct json *text;
-    TRY(json_parse(tx->arena, v->text, NULL, &text));
-    return program_of(tx, text, v->digest, out);
+    *out = &entry->rules;
+    return NULL;
 }
 
 /* ---- rows ---- */
@@ -176,17 +208,17 @@ err schema_list(struct tx *tx, str after, int64_t limit, const struct schema_ver
     return NULL;
 }
 
-err schema_versions(struct tx *tx, str name, int64_t limit, const struct schema_version **out,
-                    size_t *count)
+err schema_versions(struct tx *tx, str name, int64_t before, int64_t limit,
+                    const struct schema_version **out, size_t *count)
 {
     const struct row *rows;
     struct schema_version newest_version;
 
     TRY(schema_find(tx, name, 0, &newest_version));
     TRY(sql_all(tx->sql, &rows, count,
-                "SELECT " SCHEMA_COLUMNS " FROM schema WHERE name = $1"
-                " ORDER BY version DESC LIMIT $2",
-                ARGS(TEXT(name), INT(limit))));
+                "SELECT " SCHEMA_COLUMNS " FROM schema WHERE name = $1 AND version < $2"
+                " ORDER BY version DESC LIMIT $3",
+                ARGS(TEXT(name), INT(before ? before : INT64_MAX), INT(limit))));
     schema_read_all(tx, rows, *count, out);
     return NULL;
 }
@@ -247,7 +279,7 @@ err schema_register(struct tx *tx, str name, const struct json *text, str descri
                     struct schema_version *out, bool *created)
 {
     const struct row *row;
-    struct schema *program;
+    struct cached made;
     str printed = json_printed(tx->arena, text);
 
     TRY(name_check(tx, name));
@@ -261,9 +293,11 @@ err schema_register(struct tx *tx, str name, const struct json *text, str descri
         schema_read(row, out);
         return NULL;
     }
-    TRY(program_of(tx, text, digest, &program));
+    str id = tx_id(tx, "schema_");
+    TRY(rules_make(tx, text, id, &made));
+    cache_keep(tx->schemas, &made);
     *out = (struct schema_version){
-        .id = tx_id(tx, "schema_"),
+        .id = id,
         .name = name,
         .version = row ? row_int(row, 2) + 1 : 1,
         .text = printed,

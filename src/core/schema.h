@@ -5,6 +5,7 @@
 #ifndef CORE_SCHEMA_H
 #define CORE_SCHEMA_H
 
+#include "core/policy.h"
 #include "core/tx.h"
 #include "json/schema.h"
 
@@ -31,15 +32,26 @@ err schema_by_id(struct tx *tx, str id, struct schema_version *out);
 err schema_list(struct tx *tx, str after, int64_t limit, const struct schema_version **out,
                 size_t *count);
 
-/* All versions of a name, the newest first. NOT_FOUND when there is none. */
-err schema_versions(struct tx *tx, str name, int64_t limit, const struct schema_version **out,
-                    size_t *count);
+/* The versions of a name below `before` (0: all), the newest first. NOT_FOUND when there is no such
+ * name. */
+err schema_versions(struct tx *tx, str name, int64_t before, int64_t limit,
+                    const struct schema_version **out, size_t *count);
 
-/* The compiled schema, which lives at least as long as the command. */
-err schema_program(struct tx *tx, const struct schema_version *v, struct schema **out);
+/* What documents are checked against. */
+struct schema_rules {
+    struct schema *program;
+    struct policy policy;
+};
 
-/* Compiled schemas by the digest of their text, for one thread. By digest and not by name and
- * version, because a transaction that was rolled back may have used that version for another. */
+/* The rules of a schema by its id. They are good until as many others were asked for as the cache
+ * holds, which is at least SCHEMA_CACHE_LEAST. */
+err schema_rules(struct tx *tx, str id, const struct schema_rules **out);
+
+/* Rules by the id of their schema, for one thread. A transaction that registered a schema may be
+ * rolled back, and its rules stay here; that does no harm, because an id is made once and never
+ * again: whatever names it was rolled back with it. A name and a version can come again with
+ * another text, so they find nothing here. */
+#define SCHEMA_CACHE_LEAST 4
 struct schema_cache *schema_cache_new(uint32_t most);
 void schema_cache_free(struct schema_cache *c);
 

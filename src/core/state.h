@@ -3,7 +3,8 @@
  * Every write makes the next version and one row of the log, which holds the
  * patch from the version before. Any version can be had again: from the nearest
  * whole body before it, by replaying patches. Does not know sessions: who wrote
- * is whatever the actor says. */
+ * is whatever the actor says. What is outside of an actor's reach is not there
+ * for it, here and in all that follows. */
 #ifndef CORE_STATE_H
 #define CORE_STATE_H
 
@@ -13,23 +14,50 @@
 #define STATE_BYTES_MAX (1u << 20)
 
 struct state {
-    str id, schema_id, root_session;
+    str id, schema_id, schema_name;
+    int64_t schema_version;
+    str root_session;
     int64_t version;
-    str body; /* printed */
     int64_t last_seq, snap_seq, snap_version, patch_bytes;
     int64_t created_at_ms, updated_at_ms;
+    str body; /* printed; empty in lists */
 };
 
-/* UNFIT when the data does not fit, with the violations; TOO_LARGE. */
-err state_create(struct tx *tx, const struct schema_version *schema, const struct json *data,
-                 str root_session, struct state *out);
+/* ---- state.c ---- */
 
 err state_get(struct tx *tx, str id, struct state *out);
 
+struct state_filter {
+    str after; /* an id */
+    str root_session, schema_name;
+    bool active; /* only those that belong to a session */
+    int64_t limit;
+};
+
+/* By id, without their bodies. */
+err state_list(struct tx *tx, const struct state_filter *f, const struct state **out,
+               size_t *count);
+
+/* ---- state_write.c ---- */
+
+/* UNFIT when the data does not fit, with the violations; TOO_LARGE; INVALID when it is too deep.
+ * What a session creates belongs to it, whatever `root_session` says; CONFLICT when it has a state
+ * already. */
+err state_create(struct tx *tx, const struct schema_version *schema, const struct json *data,
+                 str root_session, struct state *out);
+
+/* Members of a document that the next one does not have any more. */
+#define STATE_DROPPED_SHOWN 20
+struct state_dropped {
+    str pointers[STATE_DROPPED_SHOWN]; /* the first of them */
+    size_t count;                      /* of all; what was below them is not counted */
+};
+
 /* Writes: each makes the next version, or changes nothing. `expected` is the version that must be
- * current, 0 for any; CONFLICT, with current_version among its members, when another one is. */
+ * current, 0 for any; CONFLICT, with current_version among its members, when another one is.
+ * FORBIDDEN when the change reaches what the actor may not write. `dropped` may be NULL. */
 err state_replace(struct tx *tx, str id, const struct json *data, int64_t expected,
-                  struct state *out);
+                  struct state *out, struct state_dropped *dropped);
 err state_patch(struct tx *tx, str id, const struct json *operations, int64_t expected,
                 struct state *out);
 err state_merge(struct tx *tx, str id, const struct json *patch, int64_t expected,
@@ -38,12 +66,41 @@ err state_merge(struct tx *tx, str id, const struct json *patch, int64_t expecte
 /* A new version with the content of an older one. */
 err state_rollback(struct tx *tx, str id, int64_t version, int64_t expected, struct state *out);
 
+/* What a state is to become: another version of its schema, after operations (NULL: none). */
+struct state_migration {
+    int64_t schema_version, expected;
+    const struct json *operations;
+};
+
+/* Binds it to another version of its schema. */
+err state_migrate(struct tx *tx, str id, const struct state_migration *m, struct state *out);
+
+/* The same without writing: the state as it is, the document that it would hold, and why that
+ * cannot be; NULL: it can. */
+struct state_trial {
+    struct state state;
+    struct json doc;
+    err unfit;
+};
+err state_migrate_try(struct tx *tx, str id, const struct state_migration *m,
+                      struct state_trial *out);
+
 err state_delete(struct tx *tx, str id, int64_t expected);
+
+/* ---- state_history.c ---- */
+
+/* Limits for what was stored: a patch is deeper than the document that it holds. */
+extern const struct json_limits state_stored_limits;
 
 /* The document as it was at a version. NOT_FOUND beyond the newest, GONE when it was compacted. */
 err state_at(struct tx *tx, const struct state *state, int64_t version, struct json *out);
 
-/* The versions before `before` (0: from the newest on), newest first, as their log rows. */
+/* The patch from one version to another. */
+err state_diff(struct tx *tx, const struct state *state, int64_t from, int64_t to,
+               struct json *patch);
+
+/* The versions before `before` (0: from the newest on), newest first, as their log rows. Of those
+ * that were compacted, a few are left. */
 err state_history(struct tx *tx, const struct state *state, int64_t before, int64_t limit,
                   const struct event **out, size_t *count);
 

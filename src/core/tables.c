@@ -24,16 +24,20 @@ static const char *const step_1[] = {
     "CREATE TABLE state ("
     " state_id TEXT COLLATE \"C\" PRIMARY KEY,"
     " schema_id TEXT NOT NULL,"
-    " root_session TEXT NOT NULL," /* empty: made by the operator */
+    " schema_name TEXT COLLATE \"C\" NOT NULL," /* of the schema, which never changes: no join */
+    " schema_version BIGINT NOT NULL,"
+    " root_session TEXT COLLATE \"C\" NOT NULL," /* empty: made by the operator */
     " version BIGINT NOT NULL,"
-    " body TEXT NOT NULL,"
     " last_seq BIGINT NOT NULL,"
     " snap_seq BIGINT NOT NULL,"
     " snap_version BIGINT NOT NULL,"
     " patch_bytes BIGINT NOT NULL," /* logged since that body */
     " created_at BIGINT NOT NULL,"
-    " updated_at BIGINT NOT NULL)",
+    " updated_at BIGINT NOT NULL,"
+    " body TEXT NOT NULL)", /* last, so that lists need not read over it */
     "CREATE INDEX state_by_root ON state (root_session, state_id)",
+    "CREATE INDEX state_by_schema ON state (schema_name, state_id)",
+    "CREATE INDEX state_by_life ON state (state_id) WHERE root_session <> ''",
 
     /* Who may come in. */
     "CREATE TABLE token ("
@@ -70,6 +74,21 @@ static const char *const step_1[] = {
     " snap_seq BIGINT NOT NULL,"
     " data TEXT NOT NULL,"
     " body TEXT)",
+
+    /* How far back it can be replayed: rows below the floor are there as history alone. */
+    "CREATE TABLE replay ("
+    " replay_id BIGINT PRIMARY KEY,"
+    " floor BIGINT NOT NULL)",
+    "INSERT INTO replay (replay_id, floor) VALUES (1, 1)",
+
+    /* What must happen later: see due.h. */
+    "CREATE TABLE due ("
+    " at BIGINT NOT NULL,"
+    " kind TEXT COLLATE \"C\" NOT NULL,"
+    " subject TEXT COLLATE \"C\" NOT NULL,"
+    " arg BIGINT NOT NULL,"
+    " PRIMARY KEY (kind, subject))",
+    "CREATE INDEX due_by_time ON due (at, kind, subject)",
     NULL,
 };
 

@@ -158,14 +158,13 @@ err token_revoke(struct tx *tx, str id)
 {
     const struct row *row;
 
-    TRY(sql_one(tx->sql, &row,
-                "UPDATE token SET revoked_at = CASE WHEN revoked_at = 0 THEN $2 ELSE revoked_at END"
-                " WHERE token_id = $1 RETURNING revoked_at",
-                ARGS(TEXT(id), INT(tx->now_ms))));
+    TRY(sql_one(tx->sql, &row, "SELECT revoked_at FROM token WHERE token_id = $1", ARGS(TEXT(id))));
     if (!row)
         return err_new(tx->arena, ERR_NOT_FOUND, "there is no token " STR_FMT, STR_ARG(id));
-    if (row_int(row, 0) != tx->now_ms)
-        return NULL; /* it was revoked before */
+    if (row_int(row, 0))
+        return NULL;
+    TRY(sql_exec(tx->sql, "UPDATE token SET revoked_at = $2 WHERE token_id = $1",
+                 ARGS(TEXT(id), INT(tx->now_ms))));
     return event_emit(tx, (struct event){ .type = EVENT_TOKEN_REVOKED, .subject = id }, NULL);
 }
 

@@ -30,6 +30,7 @@ struct actor {
 };
 
 struct event;
+struct retention;
 struct schema_cache;
 
 struct tx {
@@ -39,9 +40,10 @@ struct tx {
     int64_t *seq; /* number of the last event; counted in memory, written when the batch commits */
     const struct actor *actor;
     const struct tx_source *source;
-    struct schema_cache *schemas; /* compiled ones, by their text's digest */
-    int64_t cause;                /* the event that this is a consequence of; 0: a command */
-    struct event *first, *last;   /* emitted by this command, in order */
+    struct schema_cache *schemas;      /* compiled ones */
+    const struct retention *retention; /* NULL: the defaults */
+    int64_t cause;                     /* the event that this is a consequence of; 0: a command */
+    struct event *first, *last;        /* emitted by this command, in order */
     bool precondition; /* another version than expected is PRECONDITION, not CONFLICT */
 };
 

@@ -1,5 +1,5 @@
 /* events.c: reading the log. */
-#include "core/event.h"
+#include "core/state.h"
 #include "ops/ops.h"
 #include "ops/write.h"
 
@@ -102,42 +102,130 @@ void event_print(struct buf *out, const struct event *e, enum event_shape shape)
 
 /* ---- the log ---- */
 
-static err event_list_op(struct tx *tx, const struct input *in, struct answer *out)
+static err types_read(struct tx *tx, const struct json *names, uint64_t *out)
 {
-    int64_t after = input_int(in, "after", 0), last = after;
-    enum event_shape shape = str_eq(input_str(in, "shape"), STR("message")) ? EVENT_MESSAGE
-                                                                            : EVENT_LISTED;
-    const struct event *all;
-    size_t count;
+    *out = 0;
+    for (uint32_t i = 0; names && i < names->len; i++) {
+        enum event_type type;
+        if (!event_type_find(json_text(&names->items[i]), &type))
+            return err_new(tx->arena, ERR_INVALID,
+                           "there are no events of type \"" STR_FMT "\": the documentation of "
+                           "events lists the types that there are",
+                           STR_ARG(json_text(&names->items[i])));
+        *out |= (uint64_t)1 << type;
+    }
+    return NULL;
+}
 
-    TRY(event_list(tx, after, input_str(in, "subject"), input_int(in, "limit", 100), &all, &count));
+str event_scope(const struct actor *actor, str subject)
+{
+    return subject.len ? subject : actor->state_id;
+}
+
+/* Who sees one state alone hears of it and of nothing else. */
+static err subject_seen(struct tx *tx, str asked, str *out)
+{
+    str own = tx->actor->state_id;
+
+    if (tx->actor->kind == ACTOR_SESSION && !own.len)
+        return err_new(tx->arena, ERR_NOT_FOUND,
+                       "there are no events that this session may see: it has no state");
+    if (own.len && asked.len && !str_eq(asked, own))
+        return err_new(tx->arena, ERR_NOT_FOUND,
+                       "there is nothing to see of " STR_FMT ": leave the subject out to list the "
+                       "events of " STR_FMT,
+                       STR_ARG(asked), STR_ARG(own));
+    *out = event_scope(tx->actor, asked);
+    return NULL;
+}
+
+/* The events of a state that is there are a chain, which is followed from its newest. */
+static err chain_find(struct tx *tx, str subject, int64_t *last_seq)
+{
+    struct state s;
+
+    *last_seq = 0;
+    if (!subject.len)
+        return NULL;
+    err e = state_get(tx, subject, &s);
+    if (e)
+        return e->kind == ERR_NOT_FOUND ? NULL : e;
+    *last_seq = s.last_seq;
+    return NULL;
+}
+
+static void write_page(struct tx *tx, struct answer *out, const struct event_page *page,
+                       enum event_shape shape)
+{
     json_write_begin(&out->json, '{');
     json_write_name(&out->json, STR("events"));
     json_write_begin(&out->json, '[');
-    for (size_t i = 0; i < count; i++) {
-        write_event(&out->json, &all[i], shape);
-        last = all[i].seq;
-    }
+    for (size_t i = 0; i < page->count; i++)
+        write_event(&out->json, &page->events[i], shape);
     json_write_end(&out->json, ']');
-    write_int(&out->json, STR("next"), last);
+    write_int(&out->json, STR("next"), page->next);
     write_int(&out->json, STR("seen"), *tx->seq);
+    write_int(&out->json, STR("oldest"), page->oldest);
     json_write_end(&out->json, '}');
+    if (page->next < *tx->seq)
+        out->next = arena_printf(tx->arena, "%lld", (long long)page->next);
+}
+
+static err event_list_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    struct event_query q = { .after = input_int(in, "after", 0),
+                             .limit = input_int(in, "limit", 100) };
+    bool message = str_eq(input_str(in, "shape"), STR("message"));
+    int64_t wait_s = input_int(in, "wait", 0);
+    struct event_page page;
+
+    TRY(types_read(tx, input_json(in, "type"), &q.types));
+    TRY(subject_seen(tx, input_str(in, "subject"), &q.subject));
+    TRY(chain_find(tx, q.subject, &q.last_seq));
+    TRY(event_list(tx, &q, &page));
+    bool at_the_end = page.count == 0 && page.next >= *tx->seq;
+    if (wait_s && at_the_end && !in->wait_over) {
+        out->waits = true;
+        out->wait_subject = q.subject;
+        out->wait_seq = *tx->seq;
+        out->wait_until_ms = tx->now_ms + wait_s * 1000;
+        return NULL;
+    }
+    write_page(tx, out, &page, message ? EVENT_MESSAGE : EVENT_LISTED);
     return NULL;
 }
 
 // clang-format off
 static const struct op ops[] = {
     {
-        .name = "event.list", .http = "GET /events", .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR | BY_VIEWER,
-        .summary = "List what happened after a number, in order.",
+        .name = "event.list", .http = "GET /events", .on = ON_HTTP | ON_CLI,
+        .by = BY_OPERATOR | BY_SESSION | BY_VIEWER, .wait = true,
+        .summary = "List what happened after a number, in order; or wait for it.",
         .input = JSON({
             "type": "object", "additionalProperties": false,
-            "properties": { "after": { "type": "integer", "minimum": 0 }, "subject": { "type": "string" },
-                "shape": { "enum": ["event", "message"] }, "limit": { "type": "integer", "minimum": 1, "maximum": 1000 } } }),
+            "properties": {
+                "after": { "type": "integer", "minimum": 0, "default": 0,
+                    "description": "Events with a higher number than this; 410 when they are not all kept any more." },
+                "subject": { "type": "string",
+                    "description": "Only those of one state, schema or token. A session sees those of its state alone." },
+                "type": { "type": "array", "items": { "type": "string" }, "maxItems": 64,
+                    "description": "Only those of these types; may be repeated." },
+                "wait": { "type": "integer", "minimum": 0, "maximum": 60, "default": 0,
+                    "description": "Seconds to wait for an event when there is none yet." },
+                "limit": { "type": "integer", "minimum": 1, "maximum": 1000, "default": 100,
+                    "description": "How many at most." },
+                "shape": { "enum": ["event", "message"], "default": "event",
+                    "description": "As the log has them, or as subscribers of a WebSocket get them." } } }),
         .output = JSON({
-            "type": "object", "required": ["events", "next"],
-            "properties": { "events": { "type": "array" }, "next": { "type": "integer" },
-                "seen": { "type": "integer" } } }),
+            "type": "object", "required": ["events", "next", "seen", "oldest"],
+            "properties": {
+                "events": { "type": "array", "items": { "type": "object" },
+                    "description": "In order; each with seq, type, subject, actor, time, cause and data." },
+                "next": { "type": "integer",
+                    "description": "What to ask for with after, to go on. Below seen there is more to look at, even if no event fitted." },
+                "seen": { "type": "integer", "description": "The number of the newest event of all." },
+                "oldest": { "type": "integer",
+                    "description": "The number of the oldest event that can be listed." } } }),
         .run = event_list_op,
     },
 };

@@ -255,6 +255,16 @@ struct schema *op_output_schema(const struct op_table *t, const struct op *op)
     return entry_of(t, op)->output;
 }
 
+const struct json *op_fields(const struct op_table *t, const struct op *op)
+{
+    return json_get(entry_of(t, op)->input_text, "properties");
+}
+
+const struct json *op_field(const struct op_table *t, const struct op *op, str name)
+{
+    return field_of(entry_of(t, op), name);
+}
+
 /* Whether a path is of a route; what it captures goes to `out`. */
 static bool route_fits(const struct route *r, const str *segments, size_t count,
                        struct op_match *out)

@@ -41,6 +41,7 @@ struct op_body {
 struct input {
     const struct op *op;
     const struct json *json;
+    bool wait_over; /* it has waited long enough: the answer is what there is */
 };
 
 /* What a handler leaves: the answer's JSON, and what the surfaces make of it. */
@@ -52,7 +53,8 @@ struct answer {
     str next;        /* where the next page begins; empty: this is the last */
 
     /* What the operation's sibling that reads the whole document would answer from now on, so that
-     * readers find it in memory. Empty: nothing to say. */
+     * readers find it in memory. With an id and no text, it is this answer itself. Empty: nothing
+     * to say. */
     str shown_id, shown;
 
     /* With .wait: nothing was written and there is nothing to answer yet. The operation is run
@@ -109,6 +111,10 @@ const struct op *op_find(const struct op_table *t, str name);
 struct schema *op_input_schema(const struct op_table *t, const struct op *op);
 struct schema *op_output_schema(const struct op_table *t, const struct op *op);
 
+/* The schemas of the input's fields, by name; and of one of them, NULL when there is none. */
+const struct json *op_fields(const struct op_table *t, const struct op *op);
+const struct json *op_field(const struct op_table *t, const struct op *op, str name);
+
 #define OP_CAPTURES_MAX 4
 
 struct op_capture {
@@ -137,6 +143,7 @@ struct command {
     const struct actor *actor; /* lives at least as long as the command */
     str key;                   /* Idempotency-Key; empty: none */
     bool precondition; /* its expected version is one: PRECONDITION, not CONFLICT, if another is */
+    bool wait_over;    /* its time is up: it must answer with what there is */
 
     /* Set when it was performed. When `error` is NULL, the rest is the answer. */
     err error;
@@ -207,9 +214,18 @@ str event_subject(const struct event *e);
 str event_type_name(const struct event *e);
 const struct event *event_after(const struct event *e);
 
+/* What an actor hears of who asks for a subject, or (empty) for everything: one that has a state of
+ * its own never hears of more than that. Whether it may hear of it at all, event.list says. */
+str event_scope(const struct actor *actor, str subject);
+
 /* The text of one: as `GET /events` lists it, or as subscribers get it. */
 enum event_shape { EVENT_LISTED, EVENT_MESSAGE };
 void event_print(struct buf *out, const struct event *e, enum event_shape shape);
+
+/* ---- openapi.c ---- */
+
+/* The OpenAPI 3.1 document of the table. */
+str op_openapi(struct arena *a, const struct op_table *t, const char *version);
 
 /* ---- input ---- */
 

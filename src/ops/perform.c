@@ -58,7 +58,7 @@ static void answer_take(struct command *c, const struct answer *a, str printed)
     c->version = a->version;
     c->next = a->next;
     c->shown_id = a->shown_id;
-    c->shown = a->shown;
+    c->shown = a->shown_id.len && !a->shown.len ? printed : a->shown;
     c->waits = a->waits;
     c->wait_subject = a->wait_subject;
     c->wait_seq = a->wait_seq;
@@ -69,10 +69,10 @@ static err handler_run(struct tx *tx, struct command *c)
 {
     struct buf out = buf_in(c->arena);
     struct answer answer = { .json = json_writer_to(&out) };
-    struct input in = { c->op, c->input };
+    struct input in = { c->op, c->input, c->wait_over };
 
     TRY(c->op->run(tx, &in, &answer));
-    assert(!answer.waits || (c->op->wait && !tx->first));
+    assert(!answer.waits || (c->op->wait && !c->wait_over && !tx->first));
     answer_take(c, &answer, buf_str(&out));
     c->events = tx->first;
     return NULL;
@@ -163,6 +163,7 @@ static bool command_perform(struct engine *e, struct store_node *node, struct co
         .actor = c->actor,
         .source = e->source,
         .schemas = e->schemas,
+        .retention = e->retention,
         .precondition = c->precondition,
     };
 
@@ -213,6 +214,9 @@ static bool batch_run(struct engine *e, struct command *const *commands, size_t 
     }
     sql_arena(e->sql, commands[0]->arena);
     enum store_outcome outcome = store_commit(e->sql, &node, &why);
+#ifdef PLANT_ANSWER_BEFORE_COMMIT
+    outcome = STORE_COMMITTED;
+#endif
     e->stopped = outcome == STORE_UNKNOWN;
     if (outcome == STORE_ROLLED_BACK && count == 1)
         all_fail(commands, 1, why);
@@ -247,6 +251,7 @@ void op_read(struct engine *e, struct command *c)
         .actor = c->actor,
         .source = e->source,
         .schemas = e->schemas,
+        .retention = e->retention,
     };
     err refused = command_run(e, &tx, c);
     store_rollback(e->sql);

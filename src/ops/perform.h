@@ -15,6 +15,7 @@ struct engine {
     const struct op_table *table;
     struct sql *sql; /* a writer's connection, or a reader's */
     struct schema_cache *schemas;
+    const struct retention *retention; /* how long things are kept; NULL: the defaults */
     const struct tx_source *source;
     int64_t (*now_ms)(void *clock);
     void *clock;

@@ -1,9 +1,10 @@
 /* schemas.c: operations on schemas. */
 #include "core/schema.h"
 #include "ops/ops.h"
+#include "ops/shapes.h"
 #include "ops/write.h"
 
-static void write_schema(struct json_writer *w, const struct schema_version *v, bool with_text)
+void write_schema(struct json_writer *w, const struct schema_version *v, bool with_text)
 {
     json_write_begin(w, '{');
     write_text(w, STR("schema_id"), v->id);
@@ -37,43 +38,47 @@ static err schema_get_op(struct tx *tx, const struct input *in, struct answer *o
     return NULL;
 }
 
-/* A page of them; one more than asked for tells whether there is another page. */
-static void write_schemas(struct answer *out, const struct schema_version *all, size_t count,
-                          size_t limit)
+/* A page of them; the object is left open for what comes next. */
+static void write_schemas(struct json_writer *w, const struct schema_version *all, size_t count)
 {
-    size_t shown = count > limit ? limit : count;
+    json_write_begin(w, '{');
+    json_write_name(w, STR("schemas"));
+    json_write_begin(w, '[');
+    for (size_t i = 0; i < count; i++)
+        write_schema(w, &all[i], false);
+    json_write_end(w, ']');
+}
 
-    json_write_begin(&out->json, '{');
-    json_write_name(&out->json, STR("schemas"));
-    json_write_begin(&out->json, '[');
-    for (size_t i = 0; i < shown; i++)
-        write_schema(&out->json, &all[i], false);
-    json_write_end(&out->json, ']');
+/* One more than the limit is asked for: it tells whether there is another page. */
+static err schema_list_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    size_t limit = (size_t)input_int(in, "limit", 50), count;
+    const struct schema_version *all;
+
+    TRY(schema_list(tx, input_str(in, "after"), (int64_t)limit + 1, &all, &count));
+    write_schemas(&out->json, all, count > limit ? limit : count);
     if (count > limit) {
         out->next = all[limit - 1].name;
         write_text(&out->json, STR("next"), out->next);
     }
     json_write_end(&out->json, '}');
-}
-
-static err schema_list_op(struct tx *tx, const struct input *in, struct answer *out)
-{
-    int64_t limit = input_int(in, "limit", 50);
-    const struct schema_version *all;
-    size_t count;
-
-    TRY(schema_list(tx, input_str(in, "after"), limit + 1, &all, &count));
-    write_schemas(out, all, count, (size_t)limit);
     return NULL;
 }
 
 static err schema_versions_op(struct tx *tx, const struct input *in, struct answer *out)
 {
+    size_t limit = (size_t)input_int(in, "limit", 50), count;
     const struct schema_version *all;
-    size_t count;
 
-    TRY(schema_versions(tx, input_str(in, "name"), input_int(in, "limit", 50), &all, &count));
-    write_schemas(out, all, count, count);
+    TRY(schema_versions(tx, input_str(in, "name"), input_int(in, "after", 0), (int64_t)limit + 1,
+                        &all, &count));
+    write_schemas(&out->json, all, count > limit ? limit : count);
+    if (count > limit) {
+        int64_t last = all[limit - 1].version;
+        out->next = arena_printf(tx->arena, "%lld", (long long)last);
+        write_int(&out->json, STR("next"), last);
+    }
+    json_write_end(&out->json, '}');
     return NULL;
 }
 
@@ -81,15 +86,14 @@ static err schema_versions_op(struct tx *tx, const struct input *in, struct answ
 static err schema_check_op(struct tx *tx, const struct input *in, struct answer *out)
 {
     struct schema_version v;
-    struct schema *program;
+    const struct schema_rules *rules;
     const struct violation *why;
 
     TRY(schema_find(tx, input_str(in, "name"), input_int(in, "version", 0), &v));
-    TRY(schema_program(tx, &v, &program));
-    size_t count = schema_explain(tx->arena, program, input_json(in, "data"), 50, &why);
+    TRY(schema_rules(tx, v.id, &rules));
+    size_t count = schema_explain(tx->arena, rules->program, input_json(in, "data"), 50, &why);
     json_write_begin(&out->json, '{');
-    json_write_name(&out->json, STR("valid"));
-    json_write_bool(&out->json, count == 0);
+    write_bool(&out->json, STR("valid"), count == 0);
     json_write_name(&out->json, STR("errors"));
     json_write_begin(&out->json, '[');
     for (size_t i = 0; i < count; i++) {
@@ -105,43 +109,44 @@ static err schema_check_op(struct tx *tx, const struct input *in, struct answer 
 }
 
 // clang-format off
-#define SCHEMA_SHAPE JSON({                                                              \
-    "type": "object", "required": ["schema_id", "name", "version", "created_at"],        \
-    "properties": { "schema_id": { "type": "string" }, "name": { "type": "string" },     \
-        "version": { "type": "integer", "minimum": 1 }, "description": { "type": "string" }, \
-        "created_at": { "type": "string", "format": "date-time" }, "json_schema": true } })
-
-#define SCHEMAS_SHAPE JSON({                                                             \
-    "type": "object", "required": ["schemas"],                                           \
-    "properties": { "schemas": { "type": "array", "items": { "type": "object" } },       \
-        "next": { "type": "string" } } })
 
 static const struct op ops[] = {
     {
         .name = "schema.create", .http = "POST /workflow-schemas", .effect = OP_WRITES,
         .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR,
-        .summary = "Register a schema; a known name gets its next version.",
+        .summary = "Register a schema; a known name gets its next version, the same text the one that it has.",
         .input = JSON({
             "type": "object", "required": ["name", "json_schema"], "additionalProperties": false,
-            "properties": { "name": { "type": "string" }, "json_schema": { "type": ["object", "boolean"] },
-                "description": { "type": "string", "maxLength": 10000 } } }),
+            "properties": {
+                "name": { "type": "string", "description": "Letters, digits and - _ . up to 100 of them." },
+                "json_schema": { "type": ["object", "boolean"],
+                    "description": "A JSON Schema, draft-07 or later; x-baton and x-owner in it say more about its states." },
+                "description": { "type": "string", "maxLength": 10000, "description": "What it is for." } } }),
         .output = SCHEMA_SHAPE, .run = schema_create_op,
     },
     {
         .name = "schema.list", .http = "GET /workflow-schemas", .on = ON_HTTP | ON_CLI, .by = BY_ALL,
-        .summary = "List the newest version of each schema.",
+        .summary = "List the newest version of each schema, by name.",
         .input = JSON({
             "type": "object", "additionalProperties": false,
-            "properties": { "after": { "type": "string" },
-                "limit": { "type": "integer", "minimum": 1, "maximum": 500 } } }),
-        .output = SCHEMAS_SHAPE, .run = schema_list_op,
+            "properties": {
+                "after": { "type": "string", "description": "Begin after this name: the last page's next." },
+                "limit": { "type": "integer", "minimum": 1, "maximum": 500, "default": 50,
+                    "description": "How many at most." } } }),
+        .output = SHAPE(JSON("schemas"), SHAPE_LIST("schemas", "A page of them, without their texts.",
+            SHAPE(JSON("schema_id", "name", "version"), SCHEMA_MEMBERS)) ","
+            JSON("next": { "type": "string", "description": "Where the next page begins; not there on the last." })),
+        .run = schema_list_op,
     },
     {
         .name = "schema.get", .http = "GET /workflow-schemas/{name}", .on = ON_HTTP | ON_CLI, .by = BY_ALL,
         .summary = "Show a schema, the newest version unless another is named.",
         .input = JSON({
             "type": "object", "required": ["name"], "additionalProperties": false,
-            "properties": { "name": { "type": "string" }, "version": { "type": "integer", "minimum": 1 } } }),
+            "properties": {
+                "name": { "type": "string", "description": "The schema." },
+                "version": { "type": "integer", "minimum": 1,
+                    "description": "Its version; the newest unless it is given." } } }),
         .output = SCHEMA_SHAPE, .run = schema_get_op,
     },
     {
@@ -150,9 +155,16 @@ static const struct op ops[] = {
         .summary = "List the versions of a schema, the newest first.",
         .input = JSON({
             "type": "object", "required": ["name"], "additionalProperties": false,
-            "properties": { "name": { "type": "string" },
-                "limit": { "type": "integer", "minimum": 1, "maximum": 500 } } }),
-        .output = SCHEMAS_SHAPE, .run = schema_versions_op,
+            "properties": {
+                "name": { "type": "string", "description": "The schema." },
+                "after": { "type": "integer", "minimum": 1,
+                    "description": "Begin after this version, with the one before it: the last page's next." },
+                "limit": { "type": "integer", "minimum": 1, "maximum": 500, "default": 50,
+                    "description": "How many at most." } } }),
+        .output = SHAPE(JSON("schemas"), SHAPE_LIST("schemas", "A page of them, without their texts.",
+            SHAPE(JSON("schema_id", "name", "version"), SCHEMA_MEMBERS)) ","
+            JSON("next": { "type": "integer", "description": "Where the next page begins; not there on the last." })),
+        .run = schema_versions_op,
     },
     {
         .name = "schema.check", .http = "POST /workflow-schemas/{name}/check",
@@ -160,11 +172,13 @@ static const struct op ops[] = {
         .summary = "Say whether data would fit a schema, and what does not; nothing is stored.",
         .input = JSON({
             "type": "object", "required": ["name", "data"], "additionalProperties": false,
-            "properties": { "name": { "type": "string" }, "version": { "type": "integer", "minimum": 1 },
-                "data": true } }),
-        .output = JSON({
-            "type": "object", "required": ["valid", "errors"],
-            "properties": { "valid": { "type": "boolean" }, "errors": { "type": "array" } } }),
+            "properties": {
+                "name": { "type": "string", "description": "The schema." },
+                "data": { "description": "What is to be checked." },
+                "version": { "type": "integer", "minimum": 1,
+                    "description": "Its version; the newest unless it is given." } } }),
+        .output = SHAPE(JSON("valid", "errors"), JSON(
+            "valid": { "type": "boolean", "description": "It fits." }) "," ERRORS_MEMBER),
         .run = schema_check_op,
     },
 };

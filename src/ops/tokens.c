@@ -27,9 +27,17 @@ static void write_head(struct json_writer *w, const struct token *t)
     write_time_or_null(w, STR("revoked_at"), t->revoked_at_ms);
 }
 
+/* A session is known by its id where nobody gave it a name. */
+static str name_of(const struct input *in)
+{
+    str name = input_str(in, "name"), session = json_str(input_json(in, "scope"), "session_id");
+
+    return name.len ? name : session.len ? session : input_str(in, "kind");
+}
+
 static err token_create_op(struct tx *tx, const struct input *in, struct answer *out)
 {
-    str kind_name = input_str(in, "kind"), name = input_str(in, "name"), text;
+    str kind_name = input_str(in, "kind"), text;
     enum actor_kind kind;
     struct token token;
 
@@ -38,7 +46,7 @@ static err token_create_op(struct tx *tx, const struct input *in, struct answer 
                        "expected a kind of operator, runner, viewer or session, found \"" STR_FMT
                        "\"",
                        STR_ARG(kind_name));
-    TRY(token_create(tx, kind, name.len ? name : kind_name, input_json(in, "scope"),
+    TRY(token_create(tx, kind, name_of(in), input_json(in, "scope"),
                      input_int(in, "expires_in", 0) * 1000, &token, &text));
     out->created = true;
     write_head(&out->json, &token);
@@ -84,16 +92,35 @@ static const struct op ops[] = {
         .summary = "Mint a token; this is the only time that it is shown.",
         .input = JSON({
             "type": "object", "required": ["kind"], "additionalProperties": false,
-            "properties": { "kind": { "enum": ["operator", "runner", "viewer", "session"] },
-                "name": { "type": "string", "maxLength": 60 },
+            "properties": {
+                "kind": { "enum": ["operator", "runner", "viewer", "session"],
+                    "description": "What its holder may call." },
+                "name": { "type": "string", "minLength": 1, "maxLength": 60,
+                    "description": "How history shows what its holder did; a session's id, or the kind, when there is none." },
                 "scope": { "type": "object", "additionalProperties": false,
-                    "properties": { "session_id": { "type": "string" }, "state_id": { "type": "string" },
-                        "pointers": { "type": "array", "items": { "type": "string" } } } },
-                "expires_in": { "type": "integer", "minimum": 1, "maximum": 315360000 } } }),
+                    "description": "How far its holder may reach; a session's token needs one.",
+                    "properties": {
+                        "session_id": { "type": "string", "minLength": 1, "maxLength": 100,
+                            "description": "The session that it stands for." },
+                        "state_id": { "type": "string", "minLength": 1, "maxLength": 100,
+                            "description": "The one state that it sees; without one, a session sees none." },
+                        "pointers": { "type": "array", "items": { "type": "string" }, "maxItems": 100,
+                            "description": "JSON Pointers to the sections of the state that it may write; all of it without this." } } },
+                "expires_in": { "type": "integer", "minimum": 1, "maximum": 315360000,
+                    "description": "Seconds until it stops being valid; never without this." } } }),
         .output = JSON({
-            "type": "object", "required": ["token_id", "token", "kind"],
-            "properties": { "token_id": { "type": "string" }, "token": { "type": "string" },
-                "kind": { "type": "string" } } }),
+            "type": "object", "required": ["token_id", "token", "kind", "name", "scope", "created_at"],
+            "properties": {
+                "token_id": { "type": "string", "description": "What it is called; no secret." },
+                "token": { "type": "string", "description": "The secret to show with requests." },
+                "kind": { "type": "string", "description": "What its holder may call." },
+                "name": { "type": "string", "description": "How history shows what its holder did." },
+                "scope": { "type": "object", "description": "How far its holder may reach." },
+                "created_at": { "type": "string", "format": "date-time", "description": "When it was minted." },
+                "expires_at": { "type": ["string", "null"], "format": "date-time",
+                    "description": "When it stops being valid; null: never." },
+                "revoked_at": { "type": ["string", "null"], "format": "date-time",
+                    "description": "When it was revoked; null: it was not." } } }),
         .run = token_create_op,
     },
     {
@@ -101,11 +128,16 @@ static const struct op ops[] = {
         .summary = "List tokens, revoked and expired ones included; never their secrets.",
         .input = JSON({
             "type": "object", "additionalProperties": false,
-            "properties": { "after": { "type": "string" },
-                "limit": { "type": "integer", "minimum": 1, "maximum": 500 } } }),
+            "properties": {
+                "after": { "type": "string", "description": "The id to begin after: the next of the page before." },
+                "limit": { "type": "integer", "minimum": 1, "maximum": 500, "default": 50,
+                    "description": "How many at most." } } }),
         .output = JSON({
             "type": "object", "required": ["tokens"],
-            "properties": { "tokens": { "type": "array" }, "next": { "type": "string" } } }),
+            "properties": {
+                "tokens": { "type": "array", "items": { "type": "object" },
+                    "description": "By id; each as token.create answers it, without the secret." },
+                "next": { "type": "string", "description": "Where the next page begins; absent on the last." } } }),
         .run = token_list_op,
     },
     {
@@ -114,7 +146,7 @@ static const struct op ops[] = {
         .summary = "Make a token worthless, at once.",
         .input = JSON({
             "type": "object", "required": ["token_id"], "additionalProperties": false,
-            "properties": { "token_id": { "type": "string" } } }),
+            "properties": { "token_id": { "type": "string", "description": "What it is called, not the secret." } } }),
         .output = JSON({ "type": "object", "properties": {} }), .run = token_revoke_op,
     },
 };

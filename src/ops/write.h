@@ -3,6 +3,7 @@
 #define OPS_WRITE_H
 
 #include "base/date.h"
+#include "core/schema.h"
 #include "json/json.h"
 
 static inline void write_text(struct json_writer *w, str name, str text)
@@ -31,5 +32,14 @@ static inline void write_time(struct json_writer *w, str name, int64_t ms)
     char text[DATE_TEXT_MAX];
     write_text(w, name, date_print(text, ms));
 }
+
+static inline void write_bool(struct json_writer *w, str name, bool value)
+{
+    json_write_name(w, name);
+    json_write_bool(w, value);
+}
+
+/* A schema with its text, or for lists without it. In schemas.c. */
+void write_schema(struct json_writer *w, const struct schema_version *v, bool with_text);
 
 #endif

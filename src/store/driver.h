@@ -16,6 +16,7 @@ struct driver {
     enum store_outcome (*commit)(struct sql *s, const struct store_node *node, err *why);
     void (*rollback)(struct sql *s);
     err (*checkpoint)(struct sql *s);
+    err (*restart_log)(struct sql *s);
     void (*disconnect)(struct sql *s);
 };
 
@@ -25,9 +26,10 @@ struct sql {
     struct store *store;
     struct arena *arena;
     enum store_use use;
-    bool open;   /* a transaction was begun */
-    bool marked; /* a savepoint is open */
-    bool dead;   /* it ended by itself */
+    bool open;         /* a transaction was begun */
+    bool marked;       /* a savepoint is open */
+    bool dead;         /* it ended by itself */
+    int64_t log_bytes; /* after the last commit */
 };
 
 #endif

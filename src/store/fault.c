@@ -108,6 +108,7 @@ static enum store_outcome faulty_commit(struct sql *s, const struct store_node *
         return STORE_ROLLED_BACK;
     }
     enum store_outcome outcome = inner->driver->commit(inner, node, why);
+    s->log_bytes = inner->log_bytes;
     if (hit && plan->kind == FAULT_LOST && outcome == STORE_COMMITTED) {
         plan->fired = true;
         *why = err_new(s->arena, ERR_UNAVAILABLE, "the answer to a commit was lost");
@@ -128,6 +129,12 @@ static err faulty_checkpoint(struct sql *s)
     return inner->driver->checkpoint(inner);
 }
 
+static err faulty_restart_log(struct sql *s)
+{
+    struct sql *inner = inner_of(faulty_of(s));
+    return inner->driver->restart_log(inner);
+}
+
 static void faulty_disconnect(struct sql *s)
 {
     struct faulty *f = faulty_of(s);
@@ -144,6 +151,7 @@ static const struct driver faulty_driver = {
     .commit = faulty_commit,
     .rollback = faulty_rollback,
     .checkpoint = faulty_checkpoint,
+    .restart_log = faulty_restart_log,
     .disconnect = faulty_disconnect,
 };
 

@@ -108,6 +108,9 @@ void store_undo(struct sql *s)
     assert(s->marked);
     s->marked = false;
     take_back(s);
+#ifdef PLANT_SAVEPOINT_AFTER_DEATH
+    s->dead = false;
+#endif
 }
 
 enum store_outcome store_commit(struct sql *s, const struct store_node *node, err *why)
@@ -135,6 +138,18 @@ err store_checkpoint(struct sql *s, struct arena *a)
     assert(!s->open);
     s->arena = a;
     return s->driver->checkpoint(s);
+}
+
+err store_restart_log(struct sql *s, struct arena *a)
+{
+    assert(!s->open && s->use == STORE_WRITES);
+    s->arena = a;
+    return s->driver->restart_log(s);
+}
+
+int64_t store_log_bytes(const struct sql *s)
+{
+    return s->log_bytes;
 }
 
 void store_disconnect(struct sql *s)

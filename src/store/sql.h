@@ -67,13 +67,18 @@ err sql_one_(struct sql *s, const struct row **row, const char *text, struct sql
 err sql_all_(struct sql *s, const struct row **rows, size_t *count, const char *text,
              struct sql_args args);
 
+struct sql_text {
+    const char *text, *file; /* file: where it stands */
+};
+
 /* A literal, noted in a section of the program that holds all of them. */
-#define SQL_TEXT_OF(text)                                                                         \
-    ({                                                                                            \
-        static const char *const sql_text_ __attribute__((section("sql_texts"), used)) = "" text; \
-        sql_text_;                                                                                \
+#define SQL_TEXT_OF(text_)                                                                     \
+    ({                                                                                         \
+        static const struct sql_text sql_text_                                                 \
+            __attribute__((section("sql_texts"), used, aligned(16))) = { "" text_, __FILE__ }; \
+        sql_text_.text;                                                                        \
     })
 
-extern const char *const __start_sql_texts[], *const __stop_sql_texts[];
+extern const struct sql_text __start_sql_texts[], __stop_sql_texts[];
 
 #endif

@@ -7,28 +7,38 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "store/driver.h"
 
-enum { WAL_BYTES_MAX = 64 << 20, BUSY_MS = 5000, STATEMENTS_MIN = 64 };
+enum {
+    WAL_BYTES_MAX = 64 << 20,
+    BUSY_MS = 5000,
+    RESTART_BUSY_MS = 50,    /* how long the writer may wait for readers, and everybody for it */
+    FRAME_BYTES = 4096 + 24, /* a page in the log; SQLite's own default, which our files have */
+    STATEMENTS_MIN = 64,
+    ARGS_MAX = 24,
+};
 
 struct store {
     char *path;
     struct store_options options;
+    struct sql *first; /* the connection that prepared the file, until somebody asks for one */
 };
 
 struct prepared {
     const char *text; /* the literal; NULL: a free slot */
     sqlite3_stmt *statement;
+    unsigned char places[ARGS_MAX]; /* where SQLite counts the parameter $(i + 1) */
 };
 
 struct sqlite {
     struct sql sql;
     sqlite3 *db;
-    sqlite3_int64 changes; /* how many rows were changed before the transaction */
+    sqlite3_int64 changes;     /* how many rows were changed before the transaction */
     struct prepared *prepared; /* open addressing by the literal's address */
     uint32_t prepared_count, prepared_slots;
 };
@@ -92,8 +102,23 @@ static void prepared_widen(struct sqlite *q)
     free(old);
 }
 
+/* SQLite takes $1 for a name, and counts parameters in the order in which they are named. */
+static void places_find(struct prepared *p)
+{
+    int count = sqlite3_bind_parameter_count(p->statement);
+
+    assert(count <= ARGS_MAX);
+    for (int i = 0; i < count; i++) {
+        char name[16];
+        sqlite3_snprintf(sizeof name, name, "$%d", i + 1);
+        int place = sqlite3_bind_parameter_index(p->statement, name);
+        assert(place > 0); /* a number is left out */
+        p->places[i] = (unsigned char)place;
+    }
+}
+
 /* The statement of a literal, prepared at its first use. */
-static err statement_of(struct sqlite *q, const char *text, sqlite3_stmt **out)
+static err statement_of(struct sqlite *q, const char *text, const struct prepared **out)
 {
     if ((q->prepared_count + 1) * 2 > q->prepared_slots)
         prepared_widen(q);
@@ -101,27 +126,22 @@ static err statement_of(struct sqlite *q, const char *text, sqlite3_stmt **out)
     if (!p->text) {
         if (sqlite3_prepare_v3(q->db, text, -1, SQLITE_PREPARE_PERSISTENT, &p->statement, NULL))
             return sqlite_error(q, "preparing a statement");
+        places_find(p);
         p->text = text;
         q->prepared_count++;
     }
-    *out = p->statement;
+    *out = p;
     return NULL;
 }
 
-/* SQLite takes $1 for a name, so a parameter is looked up by it. */
-static int parameter_of(sqlite3_stmt *st, size_t number)
+static void bind_all(const struct prepared *p, struct sql_args args)
 {
-    char name[16];
-    sqlite3_snprintf(sizeof name, name, "$%d", (int)number);
-    return sqlite3_bind_parameter_index(st, name);
-}
+    sqlite3_stmt *st = p->statement;
 
-static void bind_all(sqlite3_stmt *st, struct sql_args args)
-{
+    assert(sqlite3_bind_parameter_count(st) == (int)args.count);
     for (size_t i = 0; i < args.count; i++) {
         const struct sql_value *v = &args.values[i];
-        int at = parameter_of(st, i + 1), code = SQLITE_OK;
-        assert(at > 0); /* an argument that the statement does not name */
+        int at = p->places[i], code = SQLITE_OK;
         switch (v->kind) {
         case SQL_NULL: code = sqlite3_bind_null(st, at); break;
         case SQL_INT: code = sqlite3_bind_int64(st, at, v->number); break;
@@ -136,7 +156,6 @@ static void bind_all(sqlite3_stmt *st, struct sql_args args)
         }
         assert(code == SQLITE_OK);
     }
-    assert(sqlite3_bind_parameter_count(st) == (int)args.count);
 }
 
 static struct sql_value column_value(struct arena *a, sqlite3_stmt *st, int column)
@@ -200,15 +219,15 @@ static err sqlite_run(struct sql *s, const char *text, struct sql_args args, siz
                       const struct row **rows, size_t *count)
 {
     struct sqlite *q = sqlite_of(s);
-    sqlite3_stmt *st = NULL;
+    const struct prepared *p = NULL;
     struct row *found;
     size_t found_count;
 
-    TRY(statement_of(q, text, &st));
-    bind_all(st, args);
-    int code = step_all(q, st, most, &found, &found_count);
+    TRY(statement_of(q, text, &p));
+    bind_all(p, args);
+    int code = step_all(q, p->statement, most, &found, &found_count);
     err e = code == SQLITE_DONE ? NULL : statement_failed(q, "running a statement");
-    sqlite3_reset(st);
+    sqlite3_reset(p->statement);
     if (!e && rows) {
         *rows = found;
         *count = found_count;
@@ -225,13 +244,25 @@ static err simple(struct sqlite *q, const char *text)
 
 /* ---- transactions ---- */
 
+/* The same for what every command begins and ends with: preparing it anew would cost more than
+ * running it. */
+static err again(struct sqlite *q, const char *literal)
+{
+    const struct prepared *p = NULL;
+
+    TRY(statement_of(q, literal, &p));
+    err e = sqlite3_step(p->statement) == SQLITE_DONE ? NULL : statement_failed(q, literal);
+    sqlite3_reset(p->statement);
+    return e;
+}
+
 static err sqlite_begin(struct sql *s, struct store_node *node)
 {
     struct sqlite *q = sqlite_of(s);
     const struct row *row;
     size_t count;
 
-    TRY(simple(q, s->use == STORE_WRITES ? "BEGIN IMMEDIATE" : "BEGIN"));
+    TRY(again(q, s->use == STORE_WRITES ? "BEGIN IMMEDIATE" : "BEGIN"));
     q->changes = sqlite3_total_changes64(q->db);
     if (!node)
         return NULL;
@@ -248,18 +279,18 @@ static err sqlite_begin(struct sql *s, struct store_node *node)
 
 static err sqlite_mark(struct sql *s)
 {
-    return simple(sqlite_of(s), "SAVEPOINT command");
+    return again(sqlite_of(s), "SAVEPOINT command");
 }
 
 static err sqlite_keep(struct sql *s)
 {
-    return simple(sqlite_of(s), "RELEASE command");
+    return again(sqlite_of(s), "RELEASE command");
 }
 
 static err sqlite_undo(struct sql *s)
 {
-    TRY(simple(sqlite_of(s), "ROLLBACK TO command"));
-    return simple(sqlite_of(s), "RELEASE command");
+    TRY(again(sqlite_of(s), "ROLLBACK TO command"));
+    return again(sqlite_of(s), "RELEASE command");
 }
 
 static void sqlite_rollback(struct sql *s)
@@ -281,11 +312,11 @@ static enum store_outcome sqlite_commit(struct sql *s, const struct store_node *
     if (node && sqlite3_total_changes64(q->db) != q->changes)
         *why = sqlite_run(s, "UPDATE node SET seq = $1, clock = $2 WHERE node_id = 1",
                           ARGS(INT(node->seq), INT(node->clock)), 0, NULL, NULL);
-    if (!*why && sqlite3_exec(q->db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK)
-        return STORE_COMMITTED;
     bool in_commit = !*why;
     if (in_commit)
-        *why = sqlite_error(q, "committing");
+        *why = again(q, "COMMIT");
+    if (!*why)
+        return STORE_COMMITTED;
     if (in_commit && sqlite3_get_autocommit(q->db) &&
         (sqlite3_errcode(q->db) & 0xff) == SQLITE_IOERR)
         return STORE_UNKNOWN;
@@ -299,6 +330,33 @@ static err sqlite_checkpoint(struct sql *s)
     int code = sqlite3_wal_checkpoint_v2(q->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
 
     return code == SQLITE_OK || code == SQLITE_BUSY ? NULL : sqlite_error(q, "a checkpoint");
+}
+
+static int busy_ms(const struct sqlite *q)
+{
+    return q->sql.store->options.busy_ms ? q->sql.store->options.busy_ms : BUSY_MS;
+}
+
+static err sqlite_restart_log(struct sql *s)
+{
+    struct sqlite *q = sqlite_of(s);
+
+    sqlite3_busy_timeout(q->db, RESTART_BUSY_MS);
+    int code = sqlite3_wal_checkpoint_v2(q->db, NULL, SQLITE_CHECKPOINT_RESTART, NULL, NULL);
+    err e = code == SQLITE_OK ? NULL : sqlite_error(q, "restarting the log");
+    sqlite3_busy_timeout(q->db, busy_ms(q));
+    return e;
+}
+
+/* The file's size would not tell: a log that begins anew is written over, not cut. */
+static int log_grew(void *self, sqlite3 *db, const char *name, int pages)
+{
+    struct sqlite *q = self;
+
+    (void)db;
+    (void)name;
+    q->sql.log_bytes = (int64_t)pages * FRAME_BYTES;
+    return SQLITE_OK;
 }
 
 static void sqlite_disconnect(struct sql *s)
@@ -321,6 +379,7 @@ static const struct driver sqlite_driver = {
     .commit = sqlite_commit,
     .rollback = sqlite_rollback,
     .checkpoint = sqlite_checkpoint,
+    .restart_log = sqlite_restart_log,
     .disconnect = sqlite_disconnect,
 };
 
@@ -337,11 +396,12 @@ static err configure(struct sqlite *q)
 {
     const struct store_options *o = &q->sql.store->options;
 
-    sqlite3_busy_timeout(q->db, o->busy_ms ? o->busy_ms : BUSY_MS);
+    sqlite3_busy_timeout(q->db, busy_ms(q));
     if (sqlite3_create_collation(q->db, "C", SQLITE_UTF8, NULL, order_bytes))
         return sqlite_error(q, "preparing a connection");
     TRY(simple(q, "PRAGMA synchronous = FULL"));
     TRY(simple(q, "PRAGMA wal_autocheckpoint = 0"));
+    sqlite3_wal_hook(q->db, log_grew, q);
     TRY(simple(q, "PRAGMA temp_store = MEMORY"));
     char limit[64];
     int64_t bytes = o->wal_bytes_max ? o->wal_bytes_max : WAL_BYTES_MAX;
@@ -349,7 +409,7 @@ static err configure(struct sqlite *q)
     return simple(q, limit);
 }
 
-err store_connect(struct arena *a, struct store *s, enum store_use use, struct sql **out)
+static err connect_new(struct arena *a, struct store *s, enum store_use use, struct sql **out)
 {
     struct sqlite *q = mem_alloc(sizeof *q);
     *q = (struct sqlite){ .sql = { .driver = &sqlite_driver, .store = s, .arena = a, .use = use } };
@@ -365,6 +425,20 @@ err store_connect(struct arena *a, struct store *s, enum store_use use, struct s
         return e;
     }
     *out = &q->sql;
+    return NULL;
+}
+
+/* After a crash the log is long. Whoever closes the only connection moves all of it into the file,
+ * and whoever opens the next one reads all of it: so the first connection is not closed before
+ * there is another, but handed on. */
+err store_connect(struct arena *a, struct store *s, enum store_use use, struct sql **out)
+{
+    if (!s->first)
+        return connect_new(a, s, use, out);
+    *out = s->first;
+    s->first = NULL;
+    (*out)->arena = a;
+    (*out)->use = use;
     return NULL;
 }
 
@@ -398,8 +472,10 @@ static err version_of(struct sqlite *q, int64_t *out)
     size_t count;
 
     TRY(simple(q, "CREATE TABLE IF NOT EXISTS node (node_id BIGINT PRIMARY KEY,"
-                  " version BIGINT NOT NULL, seq BIGINT NOT NULL, clock BIGINT NOT NULL)"));
-    TRY(simple(q, "INSERT INTO node (node_id, version, seq, clock) VALUES (1, 0, 0, 0)"
+                  " version BIGINT NOT NULL, seq BIGINT NOT NULL, clock BIGINT NOT NULL,"
+                  " opened BIGINT NOT NULL)"));
+    TRY(simple(q, "INSERT INTO node (node_id, version, seq, clock, opened)"
+                  " VALUES (1, 0, 0, 0, 0)"
                   " ON CONFLICT (node_id) DO NOTHING"));
     TRY(sqlite_run(&q->sql, "SELECT version FROM node WHERE node_id = 1", NO_ARGS, 1, &row,
                    &count));
@@ -407,7 +483,11 @@ static err version_of(struct sqlite *q, int64_t *out)
     return NULL;
 }
 
-/* All that is missing, in one transaction: a crash leaves the old version or the new one. */
+/* All that is missing, in one transaction: a crash leaves the old version or the new one.
+ *
+ * Every opening is counted, so that it always writes. A process that died between a commit's write
+ * and its sync has left it in the system's memory alone: we would read it, and tell others, and the
+ * next power cut would take it back. The sync of this commit comes before anybody is told. */
 static err migrate(struct sqlite *q, const struct store_options *o)
 {
     int64_t version;
@@ -425,15 +505,15 @@ static err migrate(struct sqlite *q, const struct store_options *o)
         for (const char *const *text = m->statements; *text; text++)
             TRY(simple(q, *text));
     }
-    return sqlite_run(&q->sql, "UPDATE node SET version = $1 WHERE node_id = 1",
+    return sqlite_run(&q->sql,
+                      "UPDATE node SET version = $1, opened = opened + 1 WHERE node_id = 1",
                       ARGS(INT(o->migration_count)), 0, NULL, NULL);
 }
 
 static err prepare_file(struct arena *a, struct store *s)
 {
-    struct sql *sql;
-    TRY(store_connect(a, s, STORE_WRITES, &sql));
-    struct sqlite *q = sqlite_of(sql);
+    TRY(connect_new(a, s, STORE_WRITES, &s->first));
+    struct sqlite *q = sqlite_of(s->first);
 
     /* While the file is being made, its folder is synced after every transaction too. */
     err e = simple(q, "PRAGMA synchronous = EXTRA");
@@ -448,15 +528,26 @@ static err prepare_file(struct arena *a, struct store *s)
         if (e && !sqlite3_get_autocommit(q->db))
             sqlite3_exec(q->db, "ROLLBACK", NULL, NULL, NULL);
     }
-    store_disconnect(sql);
+    if (!e)
+        e = simple(q, "PRAGMA synchronous = FULL");
     if (!e && !s->options.vfs)
         e = folder_sync(a, s->path);
     return e;
 }
 
+/* Statistics of its memory, under a lock, are of no use to us; too late, when SQLite runs already,
+ * is as good. */
+static void memory_configure(void)
+{
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 err store_open(struct arena *a, str path, const struct store_options *options, struct store **out)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct store *s = mem_alloc(sizeof *s);
+
+    pthread_once(&once, memory_configure);
     *s = (struct store){ .path = mem_alloc(path.len + 1), .options = *options };
     memcpy(s->path, path.at, path.len);
     s->path[path.len] = '\0';
@@ -471,6 +562,7 @@ err store_open(struct arena *a, str path, const struct store_options *options, s
 
 void store_close(struct store *s)
 {
+    store_disconnect(s->first);
     free(s->path);
     free(s);
 }

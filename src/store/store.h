@@ -78,4 +78,12 @@ bool store_dead(const struct sql *s);
  * of its own. Readers and the writer go on meanwhile. */
 err store_checkpoint(struct sql *s, struct arena *a);
 
+/* Moves all of it and has the log begin anew with the next commit, without which it would grow as
+ * long as commits keep coming. For the writer, between transactions: it waits for readers, for a
+ * moment only. UNAVAILABLE when they stay, or a checkpoint is going on: try again later. */
+err store_restart_log(struct sql *s, struct arena *a);
+
+/* How long the log was after the last commit of this connection, in bytes; 0 before the first. */
+int64_t store_log_bytes(const struct sql *s);
+
 #endif

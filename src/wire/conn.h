@@ -25,10 +25,12 @@ struct shared *shared_new(str bytes);
 struct shared *shared_ref(struct shared *s);
 void shared_unref(struct shared *s);
 
+/* What a protocol is told. All from the loop, never from inside a call of its own to a conn_…
+ * function; and none of it, but `closed`, after conn_finish or conn_abort. */
 struct protocol {
     const char *name;
     void (*bytes)(struct conn *c, str bytes); /* takes all of them, or keeps what it cannot */
-    void (*sent)(struct conn *c);             /* nothing is waiting to be sent any more */
+    void (*sent)(struct conn *c);             /* what had to wait is sent: there is room again */
     void (*ended)(struct conn *c);            /* the peer sends no more */
     void (*late)(struct conn *c);             /* the deadline has passed */
     void (*revoked)(struct conn *c);          /* its token is not valid any more */
@@ -48,13 +50,20 @@ struct conn {
     /* What is waiting to be sent: a ring of pieces, each with who keeps it. */
     struct piece *out;
     uint32_t out_first, out_count, out_room;
+    uint32_t out_taken; /* the first so many are with the link */
     size_t out_bytes;
+    size_t unsent;     /* of what is with the link: bytes, when it was last looked at */
+    int64_t sent_ms;   /* when the link was last given or rid of something */
     bool sending;      /* the link has a call that is not finished */
-    bool corked;       /* gather, and send at the end of the turn */
     struct list dirty; /* in the server's list of those to send for at the end of the turn */
     bool closing;      /* close it when all is sent */
+    bool lingering;    /* all is sent, and the peer was told that no more comes */
+    bool ended;        /* the peer sends no more */
     bool closed;
 };
+
+/* A connection that takes bytes from now on; who accepts it sets its protocol. */
+struct conn *conn_open(struct server *s, struct link *l);
 
 /* Sends what a buffer holds, which is copied; or what is shared, without a copy; or an answer from
  * the cache, whose reference is handed over. */
@@ -74,8 +83,15 @@ void conn_deadline(struct conn *c, int64_t ms);
 /* The bytes behind this call mean something else. The old protocol's state is its own business. */
 void conn_switch(struct conn *c, const struct protocol *p, void *state);
 
-/* Closes when all is sent, or at once. */
+/* Closes when all is sent, or at once. A peer that was just sent something gets a moment to read it
+ * and to close first: closing under bytes that are still coming in would take it away from it. */
 void conn_finish(struct conn *c);
 void conn_abort(struct conn *c);
+
+/* For server.c: the end of a turn of a connection that waits for it; the look at its deadlines; and
+ * the end of the memory that connections take turns with. */
+void conn_turn_ends(struct conn *c);
+void conn_look_at(struct conn *c, int64_t now_ms);
+void conn_chunks_free(struct server *s);
 
 #endif

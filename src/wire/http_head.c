@@ -20,12 +20,12 @@ static bool read_absolute(struct http_parser *p, str *path)
     r->host = str_slice(rest, 0, end);
     *path = http_drop(rest, end);
     if (end == 0)
-        return http_refuse(p, 400, "expected a host behind http:// in the target, found %s",
-                           http_found(p, rest, 0));
+        return parse_refuse(p, 400, "expected a host behind http:// in the target, found %s",
+                            http_found(p, rest, 0));
     if (path->len > 0 && path->at[0] != '/' && path->at[0] != '?')
-        return http_refuse(p, 400,
-                           "expected a host, an optional port and a path in the target, found %s",
-                           http_found(p, rest, end));
+        return parse_refuse(p, 400,
+                            "expected a host, an optional port and a path in the target, found %s",
+                            http_found(p, rest, end));
     return true;
 }
 
@@ -39,11 +39,11 @@ static bool read_target(struct http_parser *p)
             return false;
     } else if (str_eq(path, STR("*"))) {
         if (!str_eq(r->method, STR("OPTIONS")))
-            return http_refuse(p, 400,
-                               "expected a path as the target, found * which is for OPTIONS");
+            return parse_refuse(p, 400,
+                                "expected a path as the target, found * which is for OPTIONS");
     } else if (path.len == 0 || path.at[0] != '/') {
-        return http_refuse(p, 400, "expected the target to begin with '/' or http://, found %s",
-                           http_found(p, path, 0));
+        return parse_refuse(p, 400, "expected the target to begin with '/' or http://, found %s",
+                            http_found(p, path, 0));
     }
     str_cut(path, '?', &r->path, &r->query);
     if (r->path.len == 0)
@@ -57,9 +57,10 @@ static bool read_version(struct http_parser *p, str version)
         p->request.minor = version.at[7] == '1';
         return true;
     }
-    return http_refuse(p, str_starts(version, STR("HTTP/")) ? 505 : 400,
-                       "expected HTTP/1.1 or HTTP/1.0 at the end of the request line, found \"%s\"",
-                       http_shown(p, version));
+    return parse_refuse(
+        p, str_starts(version, STR("HTTP/")) ? 505 : 400,
+        "expected HTTP/1.1 or HTTP/1.0 at the end of the request line, found \"%s\"",
+        http_shown(p, version));
 }
 
 bool http_read_request_line(struct http_parser *p, str line)
@@ -69,17 +70,17 @@ bool http_read_request_line(struct http_parser *p, str line)
 
     r->method = str_slice(line, 0, end);
     if (end == 0 || end == line.len || line.at[end] != ' ')
-        return http_refuse(p, 400, "expected a method and one space, found %s",
-                           http_found(p, line, end));
+        return parse_refuse(p, 400, "expected a method and one space, found %s",
+                            http_found(p, line, end));
     if (end > METHOD_MAX)
-        return http_refuse(p, 501, "expected a method of at most %d letters, found %zu", METHOD_MAX,
-                           end);
+        return parse_refuse(p, 501, "expected a method of at most %d letters, found %zu",
+                            METHOD_MAX, end);
 
     line = http_drop(line, end + 1);
     end = http_span(line, HTTP_TARGET);
     r->target = str_slice(line, 0, end);
     if (end == 0 || end == line.len || line.at[end] != ' ')
-        return http_refuse(
+        return parse_refuse(
             p, 400, "expected a target of visible ASCII without '#', and one space, found %s",
             http_found(p, line, end));
     return read_version(p, http_drop(line, end + 1)) && read_target(p);
@@ -94,14 +95,14 @@ static bool read_host(struct http_parser *p, str value)
     struct http_request *r = &p->request;
 
     if (p->saw & SAW_HOST)
-        return http_refuse(p, 400, "expected one Host, found two");
+        return parse_refuse(p, 400, "expected one Host, found two");
     p->saw |= SAW_HOST;
     if (http_span(value, HTTP_HOST) != value.len)
-        return http_refuse(p, 400, "expected Host to be a name and an optional port, found %s",
-                           http_found(p, value, http_span(value, HTTP_HOST)));
+        return parse_refuse(p, 400, "expected Host to be a name and an optional port, found %s",
+                            http_found(p, value, http_span(value, HTTP_HOST)));
     if (r->host.len > 0 && !http_same(r->host, value))
-        return http_refuse(p, 400, "expected Host to be the host of the target, found \"%s\"",
-                           http_shown(p, value));
+        return parse_refuse(p, 400, "expected Host to be the host of the target, found \"%s\"",
+                            http_shown(p, value));
     r->host = value;
     return true;
 }
@@ -113,14 +114,14 @@ static bool read_content_length(struct http_parser *p, str value)
     size_t end = 0;
 
     if (r->has_length)
-        return http_refuse(p, 400, "expected one Content-Length, found two");
+        return parse_refuse(p, 400, "expected one Content-Length, found two");
     r->has_length = true;
     for (; end < value.len && value.at[end] >= '0' && value.at[end] <= '9'; end++)
         length = end < LENGTH_DIGITS_MAX ? length * 10 + (uint64_t)(value.at[end] - '0')
                                          : UINT64_MAX;
     if (end == 0 || end < value.len)
-        return http_refuse(p, 400, "expected Content-Length to be decimal digits, found \"%s\"",
-                           http_shown(p, value));
+        return parse_refuse(p, 400, "expected Content-Length to be decimal digits, found \"%s\"",
+                            http_shown(p, value));
     r->content_length = length;
     return true;
 }
@@ -128,12 +129,12 @@ static bool read_content_length(struct http_parser *p, str value)
 static bool read_transfer_encoding(struct http_parser *p, str value)
 {
     if (p->saw & SAW_ENCODING)
-        return http_refuse(p, 400, "expected one Transfer-Encoding, found two");
+        return parse_refuse(p, 400, "expected one Transfer-Encoding, found two");
     p->saw |= SAW_ENCODING;
     p->request.chunked = http_same(value, STR("chunked"));
     if (!p->request.chunked)
-        return http_refuse(p, 501, "expected Transfer-Encoding to be chunked, found \"%s\"",
-                           http_shown(p, value));
+        return parse_refuse(p, 501, "expected Transfer-Encoding to be chunked, found \"%s\"",
+                            http_shown(p, value));
     return true;
 }
 
@@ -146,8 +147,8 @@ static bool read_connection(struct http_parser *p, str value)
         more = str_cut(value, ',', &word, &value);
         word = http_trim(word);
         if (word.len > 0 && !http_is_token(word))
-            return http_refuse(p, 400, "expected Connection to be a list of words, found \"%s\"",
-                               http_shown(p, word));
+            return parse_refuse(p, 400, "expected Connection to be a list of words, found \"%s\"",
+                                http_shown(p, word));
         if (http_same(word, STR("close")))
             p->saw |= SAW_CLOSE;
         else if (http_same(word, STR("keep-alive")))
@@ -161,8 +162,8 @@ static bool read_connection(struct http_parser *p, str value)
 static bool read_expect(struct http_parser *p, str value)
 {
     if (!http_same(value, STR("100-continue")))
-        return http_refuse(p, 417, "expected Expect to be 100-continue, found \"%s\"",
-                           http_shown(p, value));
+        return parse_refuse(p, 417, "expected Expect to be 100-continue, found \"%s\"",
+                            http_shown(p, value));
     p->saw |= SAW_CONTINUE;
     return true;
 }
@@ -192,9 +193,9 @@ bool http_check_length(struct http_parser *p)
 {
     if (p->request.content_length <= p->limits.body_max)
         return true;
-    return http_refuse(p, 413,
-                       "expected a body of at most %llu bytes, found a longer one announced",
-                       (unsigned long long)p->limits.body_max);
+    return parse_refuse(p, 413,
+                        "expected a body of at most %llu bytes, found a longer one announced",
+                        (unsigned long long)p->limits.body_max);
 }
 
 bool http_check_head(struct http_parser *p)
@@ -202,11 +203,11 @@ bool http_check_head(struct http_parser *p)
     struct http_request *r = &p->request;
 
     if (r->minor == 1 && !(p->saw & SAW_HOST))
-        return http_refuse(p, 400, "expected a field Host, found none");
+        return parse_refuse(p, 400, "expected a field Host, found none");
     if (r->chunked && r->has_length)
-        return http_refuse(p, 400, "expected Content-Length or Transfer-Encoding, found both");
+        return parse_refuse(p, 400, "expected Content-Length or Transfer-Encoding, found both");
     if (r->chunked && r->minor == 0)
-        return http_refuse(p, 400, "expected no Transfer-Encoding in HTTP/1.0, found chunked");
+        return parse_refuse(p, 400, "expected no Transfer-Encoding in HTTP/1.0, found chunked");
     if (!http_check_length(p))
         return false;
 
@@ -224,17 +225,18 @@ bool http_read_field(struct http_parser *p, str line, struct http_field *field)
     size_t end = http_span(line, HTTP_TOKEN);
 
     if (line.at[0] == ' ' || line.at[0] == '\t')
-        return http_refuse(p, 400,
-                           "expected the name of a field, found a line that continues the last");
+        return parse_refuse(p, 400,
+                            "expected the name of a field, found a line that continues the last");
     if (end == 0 || end == line.len || line.at[end] != ':')
-        return http_refuse(p, 400, "expected the name of a field and ':' right behind it, found %s",
-                           http_found(p, line, end));
+        return parse_refuse(p, 400,
+                            "expected the name of a field and ':' right behind it, found %s",
+                            http_found(p, line, end));
 
     str value = http_drop(line, end + 1);
     size_t good = http_value_span(value);
     if (good < value.len)
-        return http_refuse(p, 400, "expected no control bytes in the value of %s, found %s",
-                           http_shown(p, str_slice(line, 0, end)), http_found(p, value, good));
+        return parse_refuse(p, 400, "expected no control bytes in the value of %s, found %s",
+                            http_shown(p, str_slice(line, 0, end)), http_found(p, value, good));
     *field = (struct http_field){ str_slice(line, 0, end), http_trim(value) };
     return true;
 }

@@ -35,7 +35,7 @@ enum state {
 
 /* ---- refusing ---- */
 
-bool http_refuse(struct http_parser *p, int status, const char *format, ...)
+bool parse_refuse(struct http_parser *p, int status, const char *format, ...)
 {
     struct buf message = buf_in(p->arena);
     va_list args;
@@ -87,7 +87,7 @@ static bool take_line(struct http_parser *p, str *rest, size_t most, str *line)
     *line = p->line.len > 0 ? (str){ p->line.at, p->line.len } : piece;
     p->line.len = 0;
     if (line->len < 2 || line->at[line->len - 2] != '\r')
-        return http_refuse(p, 400, "expected CR LF at the end of a line, found LF alone");
+        return parse_refuse(p, 400, "expected CR LF at the end of a line, found LF alone");
     line->len -= 2;
     return true;
 }
@@ -106,8 +106,8 @@ static bool take_request_line(struct http_parser *p, str *rest)
 
     if (!take_line(p, rest, p->limits.request_line_max, &line)) {
         if (too_long(p, p->limits.request_line_max))
-            return http_refuse(p, 414, "expected a request line of at most %u bytes, found more",
-                               (unsigned)p->limits.request_line_max);
+            return parse_refuse(p, 414, "expected a request line of at most %u bytes, found more",
+                                (unsigned)p->limits.request_line_max);
         return false;
     }
     if (line.len == 0 && p->state == AT_START) {
@@ -127,16 +127,16 @@ static bool take_field_line(struct http_parser *p, str *rest, str *line)
     if (take_line(p, rest, most, line)) {
         p->field_bytes += (uint32_t)line->len;
         if (line->len > 0 && p->request.field_count + p->trailer_count == p->limits.field_count_max)
-            return http_refuse(p, 431, "expected at most %u fields, found more",
-                               (unsigned)p->limits.field_count_max);
+            return parse_refuse(p, 431, "expected at most %u fields, found more",
+                                (unsigned)p->limits.field_count_max);
         return true;
     }
     if (too_long(p, most) && most < left)
-        return http_refuse(p, 431, "expected a field of at most %u bytes, found more",
-                           (unsigned)most);
+        return parse_refuse(p, 431, "expected a field of at most %u bytes, found more",
+                            (unsigned)most);
     if (too_long(p, most))
-        return http_refuse(p, 431, "expected fields of at most %u bytes together, found more",
-                           (unsigned)p->limits.fields_max);
+        return parse_refuse(p, 431, "expected fields of at most %u bytes together, found more",
+                            (unsigned)p->limits.fields_max);
     return false;
 }
 
@@ -217,23 +217,23 @@ static bool read_chunk_size(struct http_parser *p, str line)
     for (; digits < line.len && http_hex_digit(line.at[digits]) >= 0; digits++)
         size = size << 4 | (uint64_t)http_hex_digit(line.at[digits]);
     if (digits == 0 || digits > CHUNK_DIGITS_MAX || (digits < line.len && line.at[digits] != ';'))
-        return http_refuse(p, 400,
-                           "expected the size of a chunk as 1 to %d hexadecimal digits, found %s",
-                           CHUNK_DIGITS_MAX, http_found(p, line, digits));
+        return parse_refuse(p, 400,
+                            "expected the size of a chunk as 1 to %d hexadecimal digits, found %s",
+                            CHUNK_DIGITS_MAX, http_found(p, line, digits));
 
     str extensions = http_drop(line, digits);
     p->extension_bytes += (uint32_t)extensions.len;
     if (!http_is_value(extensions))
-        return http_refuse(p, 400,
-                           "expected no control bytes in the extension of a chunk, found %s",
-                           http_found(p, extensions, http_value_span(extensions)));
+        return parse_refuse(p, 400,
+                            "expected no control bytes in the extension of a chunk, found %s",
+                            http_found(p, extensions, http_value_span(extensions)));
     if (p->extension_bytes > EXTENSIONS_MAX)
-        return http_refuse(p, 400,
-                           "expected chunk extensions of at most %d bytes together, found more",
-                           EXTENSIONS_MAX);
+        return parse_refuse(p, 400,
+                            "expected chunk extensions of at most %d bytes together, found more",
+                            EXTENSIONS_MAX);
     if (size > p->limits.body_max || p->body.len > p->limits.body_max - size)
-        return http_refuse(p, 413, "expected a body of at most %llu bytes, found more",
-                           (unsigned long long)p->limits.body_max);
+        return parse_refuse(p, 413, "expected a body of at most %llu bytes, found more",
+                            (unsigned long long)p->limits.body_max);
     p->left = size;
     p->state = size > 0 ? AT_CHUNK : AT_TRAILER;
     return true;
@@ -246,9 +246,9 @@ static bool take_chunk_size(struct http_parser *p, str *rest)
     if (take_line(p, rest, CHUNK_LINE_MAX, &line))
         return read_chunk_size(p, line);
     if (too_long(p, CHUNK_LINE_MAX))
-        return http_refuse(p, 400,
-                           "expected a chunk's size and extensions in at most %d bytes, found more",
-                           CHUNK_LINE_MAX);
+        return parse_refuse(
+            p, 400, "expected a chunk's size and extensions in at most %d bytes, found more",
+            CHUNK_LINE_MAX);
     return false;
 }
 
@@ -269,8 +269,8 @@ static bool take_chunk_end(struct http_parser *p, str *rest)
         return true;
     }
     if (too_long(p, 0))
-        return http_refuse(p, 400, "expected CR LF behind a chunk, found %s",
-                           http_found(p, (str){ p->line.at, p->line.len }, p->line.at[0] == '\r'));
+        return parse_refuse(p, 400, "expected CR LF behind a chunk, found %s",
+                            http_found(p, (str){ p->line.at, p->line.len }, p->line.at[0] == '\r'));
     return false;
 }
 

@@ -41,7 +41,7 @@ static inline str http_drop(str s, size_t n)
 /* ---- http_parse.c ---- */
 
 /* Always false, which is what a function says that cannot go on. */
-bool http_refuse(struct http_parser *p, int status, const char *format, ...)
+bool parse_refuse(struct http_parser *p, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* What stands at a place, and a value cut to a size, for messages: the bytes of strangers must not

@@ -27,7 +27,7 @@ void loop_free(struct loop *l);
 int64_t loop_now_ms(const struct loop *l);
 
 /* Calls fn at the end of every turn in which something happened: what a turn gathered is passed on
- * at once, for all of it. */
+ * at once, for all of it. There is one; fn may be NULL. */
 void loop_each_turn(struct loop *l, void (*fn)(void *owner), void *owner);
 
 /* ---- links ---- */
@@ -35,7 +35,7 @@ void loop_each_turn(struct loop *l, void (*fn)(void *owner), void *owner);
 struct link_events {
     void (*bytes)(void *owner, str bytes); /* they can be looked at until it returns */
     void (*sent)(void *owner);             /* what link_send could not send at once is sent */
-    void (*ended)(void *owner);            /* the peer sends no more, or is gone */
+    void (*ended)(void *owner);            /* the peer sends no more, or is gone; once */
     void (*closed)(void *owner);           /* the last call: the link is no more */
 };
 
@@ -44,12 +44,21 @@ void link_open(struct link *l, const struct link_events *events, void *owner);
 void link_pause(struct link *l);
 void link_resume(struct link *l);
 
+enum { LINK_PIECES_MAX = 64 };
+
 /* Sends the pieces, in one call to the system where that is possible. True: all is sent. False: the
  * rest is being sent, the bytes stay where they are until `sent`, and nothing more may be sent
- * before that. Errors show as `ended`. */
+ * before that. When it fails, `sent` comes all the same, then `ended`; what is sent to a peer that
+ * is gone counts as sent. */
 bool link_send(struct link *l, const str *pieces, size_t count);
 
-/* Closes it, now; `closed` follows, from the loop. */
+/* How many bytes of the last link_send the system has not taken yet. */
+size_t link_unsent(const struct link *l);
+
+/* Tells the peer that no more is sent; what it still sends can be read. Only when all is sent. */
+void link_finish(struct link *l);
+
+/* Closes it, now: no other call comes after this than `closed`, from the loop. */
 void link_close(struct link *l);
 
 bool link_is_local(const struct link *l); /* a Unix socket */
@@ -61,11 +70,14 @@ bool link_peer(const struct link *l, uint32_t *uid, int64_t *pid);
 
 typedef void link_accept(void *owner, struct link *l);
 
-/* "127.0.0.1:8765", "[::1]:0", "localhost:8765"; port 0 takes a free one, which `port` tells. */
+/* Where HOST or HOST:PORT says: "127.0.0.1", "[::1]:0", "localhost:8765" (which is 127.0.0.1).
+ * Without a port in the text it is `*port`; 0 takes a free one; `*port` tells which it is. INVALID
+ * when the text is no address, CONFLICT when somebody else listens there. */
 err loop_listen_tcp(struct loop *l, struct arena *a, str host, uint16_t *port, link_accept *accept,
                     void *owner, struct listener **out);
 
-/* The socket's file is made with mode 0600; one that nobody listens on any more is replaced. */
+/* The socket's file is made with mode 0600; one that nobody listens on any more is replaced. It goes
+ * when the listener is closed. */
 err loop_listen_unix(struct loop *l, struct arena *a, str path, link_accept *accept, void *owner,
                      struct listener **out);
 void listener_close(struct listener *l);

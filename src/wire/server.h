@@ -16,8 +16,8 @@ struct server;
 struct admission {
     struct arena *arena;
     str token;
-    struct grant *grant; /* set, or */
-    err error;
+    struct grant *grant; /* set, with a reference for the server; or */
+    err error;           /* in the arena */
     void (*done)(struct admission *a);
     void *owner;
     struct admission *follows;
@@ -43,6 +43,7 @@ struct server_options {
     struct loop *loop;
     const struct op_table *table;
     struct server_limits limits;
+    int64_t seq;        /* the number of the last event at the start */
     size_t cache_bytes; /* of documents kept in memory */
     const str *hosts;   /* that it answers to beside the names of this machine */
     size_t host_count;
@@ -67,9 +68,13 @@ link_accept server_accept;
 void server_performed(struct server *s, struct command *list);
 void server_admitted(struct server *s, struct admission *a);
 
-/* Takes no new connections or requests, lets what is in flight be answered, and calls `stopped`
- * when no connection is left, or after the grace. */
+/* Takes no new connections or requests, lets what is in flight be answered, and calls `stopped`,
+ * from the loop, when no connection is left; after the grace the rest of them are cut off. The
+ * listeners were closed before. */
 void server_stop(struct server *s, int64_t grace_ms, void (*stopped)(void *self));
+
+/* When no connection is left and no other thread works for the server any more. What those threads
+ * have brought until then is still delivered. */
 void server_free(struct server *s);
 
 #endif

@@ -1,6 +1,7 @@
 /* server_private.h: what the parts of the server know of each other. Private to wire/.
  *
  * server.c    connections, limits of all of them together, delivery, stopping
+ * grants.c    who the tokens stand for that were shown
  * http.c      requests → commands → responses
  * hub.c       who listens to what
  * ws.c        WebSocket;  sse.c  streams of events;  both sit on hub.h
@@ -33,6 +34,8 @@ struct server {
     struct grants *grants; /* by what was shown */
     struct arena **arenas; /* empty ones, to be used again */
     uint32_t arena_count;
+    struct chunk *chunks; /* conn.c's: empty ones, likewise */
+    uint32_t chunk_count;
 
     uint64_t requests, by_class[6]; /* for /metrics */
     struct server_more *more;       /* server.c's own */
@@ -44,14 +47,29 @@ struct server {
 struct arena *server_arena(struct server *s);
 void server_arena_done(struct server *s, struct arena *a);
 
+/* The first and the last thing that a connection does: afterwards it is in no list any more. */
+void server_conn_came(struct server *s, struct conn *c);
+void server_conn_gone(struct server *s);
+
 /* Hands a command over at the end of the turn; c->done is called on this thread, after all events
  * that it can have seen are published. False: no room, try later. */
 bool server_submit(struct server *s, struct command *c);
 
-/* The grant that the token stands for: `then` is called, now or later, with it or with the error.
- * The grant is the caller's to grant_unref. */
+/* ---- grants.c ---- */
+
+/* The grant that the token stands for: `then` is called, now or later, once, with it or with the
+ * error, which lives until it returns. The grant is the caller's to grant_unref. */
 void server_grant(struct server *s, str token,
                   void (*then)(void *owner, struct grant *g, err refused), void *owner);
+
+struct grants *grants_new(void);
+void grants_free(struct server *s);
+
+/* The token with that id is worth nothing any more; whoever showed it is told. */
+void grants_revoke(struct server *s, str token_id);
+
+/* The same for every token that a connection showed and whose time has passed. */
+void grants_expire(struct server *s);
 
 /* ---- http.c ---- */
 

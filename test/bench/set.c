@@ -1,6 +1,8 @@
+#define _GNU_SOURCE
 #include "bench/set.h"
 #include "bench/documents.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,7 +18,7 @@ const struct shape shapes[SHAPES] = {
 
 void fail(const char *what, str why)
 {
-    fprintf(stderr, "json_bench: %s: " STR_FMT "\n", what, STR_ARG(why));
+    fprintf(stderr, "%s: %s: " STR_FMT "\n", program_invocation_short_name, what, STR_ARG(why));
     exit(1);
 }
 

@@ -5,7 +5,7 @@ for shell in bash zsh fish; do
     run completions $shell
     exits 0
     silent
-    for word in json check canonical exit-code; do
+    for word in json check canonical exit-code state expected-version watch; do
         shows "$word"
     done
 done
@@ -29,4 +29,7 @@ completes 'json' js
 completes 'patch pointer path' json p
 completes '--compact --canonical' json fmt --c
 completes '' json fmt ord
+completes 'schema' sc
+completes 'patch' state p
+completes '--expected-version' state update a.json --ex
 completes '--exit-code' json diff a.json --ex

@@ -30,7 +30,7 @@ static int64_t clock_now(void *self)
 
 static err store_of(struct world *w, const char *path, const char *vfs, struct sql **sql)
 {
-    struct store_migration steps[STEPS_MAX];
+    struct store_migration *steps = ARENA_ARRAY(w->arena, struct store_migration, STEPS_MAX);
     struct store_options options = { .migrations = steps,
                                      .migration_count = tables_step_count,
                                      .vfs = vfs };
@@ -38,38 +38,81 @@ static err store_of(struct world *w, const char *path, const char *vfs, struct s
     CHECK(tables_step_count <= STEPS_MAX);
     for (int i = 0; i < tables_step_count; i++)
         steps[i] = (struct store_migration){ tables_steps[i].version, tables_steps[i].statements };
-    TRY(store_open(check_arena(), str_from(path), &options, &w->store));
-    err e = store_connect(check_arena(), w->store, STORE_WRITES, sql);
+    TRY(store_open(w->arena, str_from(path), &options, &w->store));
+    err e = store_connect(w->arena, w->store, STORE_WRITES, sql);
     if (e)
         store_close(w->store);
     return e;
 }
 
-err world_open(const char *path, const char *vfs, struct world **out)
+/* Compiling all schemas takes longer than all else that a world needs, and the table never
+ * changes. */
+static struct op_table *table_shared(void)
 {
-    struct world *w = ARENA_NEW(check_arena(), struct world);
+    static struct op_table *table;
+
+    if (!table)
+        CHECK_OK(op_table_all(check_arena(), &table));
+    return table;
+}
+
+static struct engine engine_of(struct world *w, struct sql *sql)
+{
+    return (struct engine){ .table = w->table,
+                            .sql = sql,
+                            .schemas = schema_cache_new(8),
+                            .source = &w->source,
+                            .retention = &w->retention,
+                            .now_ms = clock_now,
+                            .clock = w };
+}
+
+err world_open_in(struct arena *a, const char *path, const char *vfs, struct world **out)
+{
+    struct world *w = ARENA_NEW(a, struct world);
     struct sql *sql;
 
+    w->arena = a;
     TRY(store_of(w, path, vfs, &sql));
-    CHECK_OK(op_table_all(check_arena(), &w->table));
+    w->table = table_shared();
     w->source = (struct tx_source){ count_id, same_bytes, w };
     w->now_ms = 1736937300000;
     w->actor = (struct actor){ .kind = ACTOR_OPERATOR, .name = STR("operator") };
-    w->engine = (struct engine){ .table = w->table,
-                                 .sql = fault_around(sql, &w->fault),
-                                 .schemas = schema_cache_new(8),
-                                 .source = &w->source,
-                                 .now_ms = clock_now,
-                                 .clock = w };
+    w->retention = retention_default;
+    w->engine = engine_of(w, fault_around(sql, &w->fault));
     *out = w;
     return NULL;
 }
 
+err world_open(const char *path, const char *vfs, struct world **out)
+{
+    return world_open_in(check_arena(), path, vfs, out);
+}
+
+err world_reader(struct world *w, struct engine **out)
+{
+    struct sql *sql;
+
+    *out = &w->reader;
+    if (w->reader.sql)
+        return NULL;
+    TRY(store_connect(w->arena, w->store, STORE_READS, &sql));
+    w->reader = engine_of(w, fault_around(sql, &w->read_fault));
+    return NULL;
+}
+
+static void engine_close(struct engine *e)
+{
+    if (!e->sql)
+        return;
+    store_disconnect(e->sql);
+    schema_cache_free(e->schemas);
+}
+
 void world_close(struct world *w)
 {
-    store_disconnect(w->engine.sql);
-    schema_cache_free(w->engine.schemas);
-    op_table_free(w->table);
+    engine_close(&w->reader);
+    engine_close(&w->engine);
     store_close(w->store);
 }
 
@@ -90,14 +133,14 @@ struct command *world_command(struct world *w, const char *op, const char *input
     return c;
 }
 
-static void check_answer(struct world *w, const struct command *c)
+void world_check_answer(const struct world *w, const struct command *c)
 {
     const struct json *answer;
 
-    if (w->engine.stopped || c->error || c->empty)
+    if (w->engine.stopped || c->error || c->empty || c->waits)
         return;
-    CHECK_OK(json_parse(check_arena(), c->answer, NULL, &answer));
-    CHECK_OK(schema_require(check_arena(), op_output_schema(w->table, c->op), answer));
+    CHECK_OK(json_parse(c->arena, c->answer, NULL, &answer));
+    CHECK_OK(schema_require(c->arena, op_output_schema(w->table, c->op), answer));
 }
 
 struct command *world_call(struct world *w, const char *op, const char *input, const char *key)
@@ -105,6 +148,6 @@ struct command *world_call(struct world *w, const char *op, const char *input, c
     struct command *c = world_command(w, op, input, key);
 
     op_perform(&w->engine, &c, 1);
-    check_answer(w, c);
+    world_check_answer(w, c);
     return c;
 }

@@ -3,28 +3,42 @@
 #ifndef SIM_ENGINE_H
 #define SIM_ENGINE_H
 
+#include "core/retain.h"
 #include "ops/perform.h"
 #include "store/fault.h"
 
 struct world {
+    struct arena *arena; /* of what belongs to the world */
     struct store *store;
-    struct fault fault;
     struct op_table *table;
-    struct engine engine;
+    struct fault fault, read_fault; /* of the writer's calls, and of the reader's */
+    struct engine engine;           /* the writer */
+    struct engine reader;           /* its sql is NULL until somebody reads: see world_reader */
     struct tx_source source;
-    struct actor actor; /* of the next command */
+    struct actor actor;         /* of the next command */
+    struct retention retention; /* how long its engines keep things */
     int64_t now_ms;
     int ids;
 };
 
 /* On a file, in the file system of that name (NULL: the real one). The error is of opening. */
 err world_open(const char *path, const char *vfs, struct world **out);
+
+/* The same with everything in an arena of the caller's, which must outlive the world, and with a
+ * table of operations that all such worlds of the process share. */
+err world_open_in(struct arena *a, const char *path, const char *vfs, struct world **out);
 void world_close(struct world *w);
+
+/* The second connection, which only reads; made at its first use. */
+err world_reader(struct world *w, struct engine **out);
 
 /* A command of an operation; the input is JSON with single quotes, the key may be empty. */
 struct command *world_command(struct world *w, const char *op, const char *input, const char *key);
 
 /* Performs one, and checks that its answer fits what the table says of it. */
 struct command *world_call(struct world *w, const char *op, const char *input, const char *key);
+
+/* That check for a command which somebody else performed. */
+void world_check_answer(const struct world *w, const struct command *c);
 
 #endif

@@ -43,6 +43,8 @@ int vfs_enter(struct vfs_world *w, enum vfs_call call)
 
     assert(!w->crashed);
     w->counts.calls[call]++;
+    if (w->watch && changing_calls & bit)
+        w->watch(w->watcher);
     if (w->crash_in > 0 && changing_calls & bit && --w->crash_in == 0) {
         w->crashed = w->fired = true;
         return SQLITE_IOERR;
@@ -271,6 +273,12 @@ void vfs_crash_at_nth_write(struct vfs_world *w, uint64_t n)
 {
     w->crash_in = n;
     w->fired = false;
+}
+
+void vfs_watch(struct vfs_world *w, void (*watch)(void *watcher), void *watcher)
+{
+    w->watch = watch;
+    w->watcher = watcher;
 }
 
 bool vfs_fault_fired(const struct vfs_world *w)

@@ -90,7 +90,11 @@ void vfs_fail_nth(struct vfs_world *w, uint64_t n, enum vfs_fault kind);
  * is pending like those before it. Then it is time for vfs_crash or vfs_kill. */
 void vfs_crash_at_nth_write(struct vfs_world *w, uint64_t n);
 
-/* Whether the call that the last of these two functions waited for has come. */
+/* Calls `watch` before every call that would change the disk, so that each of these moments can be
+ * kept with vfs_world_copy. NULL: nobody watches any more. */
+void vfs_watch(struct vfs_world *w, void (*watch)(void *watcher), void *watcher);
+
+/* Whether the call that vfs_fail_nth or vfs_crash_at_nth_write waited for has come. */
 bool vfs_fault_fired(const struct vfs_world *w);
 
 /* Writes that would make all files together larger than this are SQLITE_FULL; 0: no limit. */

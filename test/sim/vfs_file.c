@@ -44,7 +44,7 @@ static int file_read(sqlite3_file *file, void *to, int len, sqlite3_int64 offset
     if (rc != SQLITE_OK)
         return rc;
 
-    str all = { h->file->live.at, h->file->live.len };
+    str all = h->file->live.len ? (str){ h->file->live.at, h->file->live.len } : STR("");
     str found = str_slice(all, (size_t)offset, (size_t)offset + (size_t)len);
     if (found.len > 0)
         memcpy(to, found.at, found.len);

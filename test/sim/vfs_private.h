@@ -23,6 +23,9 @@ struct vfs_world {
     uint64_t fault_in, crash_in; /* calls until it happens; 0: it does not */
     bool fired;
     bool crashed; /* and vfs_crash has not been called yet */
+
+    void (*watch)(void *watcher); /* before every call that changes the disk */
+    void *watcher;
 };
 
 struct handle {

@@ -1,0 +1,19 @@
+/* process.h: what the server asks of the system for the whole process. */
+#ifndef APP_PROCESS_H
+#define APP_PROCESS_H
+
+#include "base/log.h"
+
+/* Log lines go to standard error, with the time and the level before them. */
+void process_log(enum log_level least);
+
+/* Raises the number of files that may be open as far as it goes, and gives it. */
+uint64_t process_files(void);
+
+/* What is made is for its owner alone; a peer that is gone is an error of a call, and no signal. */
+void process_prepare(void);
+
+/* Tells the service manager, when there is one: "READY=1", "STOPPING=1". */
+void process_notify(const char *message);
+
+#endif

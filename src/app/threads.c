@@ -1,0 +1,249 @@
+/* threads.c: who performs commands. What the writer does between them is in writer.c. */
+#define _GNU_SOURCE /* names of threads */
+#include "app/threads.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "app/threads_private.h"
+#include "base/log.h"
+#include "core/schema.h"
+
+enum { SCHEMAS_KEPT = 256 };
+
+/* ---- engines ---- */
+
+static err worker_init(struct arena *a, const struct threads_options *o, enum store_use use,
+                       struct worker *w)
+{
+    w->source = chance_source(&w->chance);
+    w->engine = (struct engine){
+        .table = o->table,
+        .retention = &o->config->retention,
+        .source = &w->source,
+        .now_ms = clock_now_ms,
+        .clock = o->clock,
+    };
+    TRY(store_connect(a, o->store, use, &w->engine.sql));
+    w->engine.schemas = schema_cache_new(SCHEMAS_KEPT);
+    return NULL;
+}
+
+static void worker_release(struct worker *w)
+{
+    if (!w->engine.sql)
+        return;
+    store_disconnect(w->engine.sql);
+    schema_cache_free(w->engine.schemas);
+}
+
+err threads_new(struct arena *a, const struct threads_options *options, struct threads **out)
+{
+    struct threads *t = mem_alloc(sizeof *t);
+    memset(t, 0, sizeof *t);
+    t->options = *options;
+    t->writes = queue_new(sizeof(struct command *), QUEUE_ROOM);
+    t->reads = queue_new(sizeof(struct job), QUEUE_ROOM);
+    t->calls = queue_new(1, 1);
+
+    err e = worker_init(a, options, STORE_WRITES, &t->writer);
+    for (int i = 0; i < READERS && !e; i++)
+        e = worker_init(a, options, STORE_READS, &t->readers[i]);
+    if (!e)
+        e = store_connect(a, options->store, STORE_READS, &t->checkpoints);
+    if (e)
+        threads_free(t);
+    else
+        *out = t;
+    return e;
+}
+
+void threads_free(struct threads *t)
+{
+    assert(t->running == 0);
+    store_disconnect(t->checkpoints);
+    for (int i = 0; i < READERS; i++)
+        worker_release(&t->readers[i]);
+    worker_release(&t->writer);
+    queue_free(t->writes);
+    queue_free(t->reads);
+    queue_free(t->calls);
+    mem_free(t);
+}
+
+struct engine *threads_engine(struct threads *t)
+{
+    assert(t->running == 0);
+    return &t->writer.engine;
+}
+
+/* ---- handing in ---- */
+
+/* All of the list or none of it. What one turn of the loop has gathered goes in at once, or the
+ * writer would wake up for the first and commit it alone. */
+bool threads_submit(void *threads, struct command *list)
+{
+    struct threads *t = threads;
+    size_t writes = 0, reads = 0;
+
+    for (struct command *c = list; c; c = c->follows) {
+        if (writes == QUEUE_ROOM || reads == QUEUE_ROOM)
+            return false;
+        if (c->op->effect == OP_WRITES)
+            t->write_list[writes++] = c;
+        else
+            t->read_list[reads++] = (struct job){ .command = c };
+    }
+    /* Only the loop puts, so there is room when there was. */
+    if (reads > queue_room(t->reads) || !queue_put(t->writes, t->write_list, writes))
+        return false;
+    return queue_put(t->reads, t->read_list, reads);
+}
+
+void threads_admit(void *threads, struct admission *a)
+{
+    struct threads *t = threads;
+
+    if (queue_put(t->reads, &(struct job){ .admission = a }, 1))
+        return;
+    a->error = err_new(a->arena, ERR_UNAVAILABLE,
+                       "too many requests are waiting to be let in: try again in a second");
+    server_admitted(t->server, a);
+}
+
+/* ---- the readers ---- */
+
+static void job_do(struct threads *t, struct engine *e, const struct job *job)
+{
+    if (job->admission) {
+        struct admission *a = job->admission;
+        a->follows = NULL;
+        a->error = op_admit(e, a->arena, a->token, &a->grant);
+        server_admitted(t->server, a);
+        return;
+    }
+    job->command->follows = NULL;
+    op_read(e, job->command);
+    server_performed(t->server, job->command);
+}
+
+/* One at a time: a long read must hold up nobody while the other reader is idle. */
+static void *reader_run(void *self)
+{
+    struct worker *w = self;
+    struct threads *t = w->threads;
+    struct job job;
+
+    while (queue_take(t->reads, &job, 1, -1))
+        job_do(t, &w->engine, &job);
+    return NULL;
+}
+
+/* ---- the checkpointer ---- */
+
+static void checkpoint(struct threads *t, struct arena *a)
+{
+    err e = store_checkpoint(t->checkpoints, a);
+
+    if (e)
+        log_warn("checkpoint", LOG_S("error", e->message));
+    else
+        COUNT(t->checkpoint_count, 1);
+    arena_reset(a);
+}
+
+/* Once at the start, for what a crash has left in the log; then when it is called. */
+static void *checkpointer_run(void *self)
+{
+    struct threads *t = self;
+    struct arena *a = arena_new();
+    char call;
+
+    do
+        checkpoint(t, a);
+    while (queue_take(t->calls, &call, 1, -1));
+    checkpoint(t, a);
+    arena_free(a);
+    return NULL;
+}
+
+/* ---- starting and ending ---- */
+
+static err thread_start(struct threads *t, struct arena *a, const char *name, void *(*run)(void *),
+                        void *self)
+{
+    pthread_t *thread = &t->all[t->running];
+    int code = pthread_create(thread, NULL, run, self);
+
+    if (code)
+        return err_new(a, ERR_UNAVAILABLE, "cannot start the thread '%s': %s", name,
+                       strerror(code));
+    pthread_setname_np(*thread, name);
+    t->running++;
+    return NULL;
+}
+
+err threads_start(struct threads *t, struct arena *a, struct server *server)
+{
+    t->server = server;
+    err e = thread_start(t, a, "checkpointer", checkpointer_run, t);
+    for (int i = 0; i < READERS && !e; i++) {
+        t->readers[i].threads = t;
+        e = thread_start(t, a, "reader", reader_run, &t->readers[i]);
+    }
+    if (!e)
+        e = thread_start(t, a, "writer", writer_run, t);
+    if (e)
+        threads_stop(t);
+    return e;
+}
+
+/* The last to start ends first: the checkpointer moves what the writer has left. */
+void threads_stop(struct threads *t)
+{
+    queue_close(t->writes);
+    queue_close(t->reads);
+    while (t->running > 1)
+        pthread_join(t->all[--t->running], NULL);
+    queue_close(t->calls);
+    if (t->running)
+        pthread_join(t->all[--t->running], NULL);
+}
+
+/* ---- what is told of it ---- */
+
+static void metric(struct buf *out, const char *name, const char *type, const char *help, double n)
+{
+    buf_printf(out, "# HELP baton_%s %s\n# TYPE baton_%s %s\nbaton_%s %.15g\n", name, help, name,
+               type, name, n);
+}
+
+void threads_metrics(void *threads, struct buf *out)
+{
+    struct threads *t = threads;
+
+    metric(out, "batches_total", "counter", "Batches of commands that were performed.",
+           (double)LOOK(t->batch_count));
+    metric(out, "batch_commands_total", "counter", "Commands in them.",
+           (double)LOOK(t->command_count));
+    metric(out, "batch_seconds_total", "counter", "Time that they took, commits included.",
+           (double)LOOK(t->batch_us) / 1e6);
+    metric(out, "writes_waiting", "gauge", "Commands that wait for the writer.",
+           (double)queue_length(t->writes));
+    metric(out, "reads_waiting", "gauge", "Commands and tokens that wait for a reader.",
+           (double)queue_length(t->reads));
+    metric(out, "wal_bytes", "gauge", "Length of the database's log.", (double)LOOK(t->log_bytes));
+    metric(out, "checkpoints_total", "counter", "Times that the log was moved into the file.",
+           (double)LOOK(t->checkpoint_count));
+    metric(out, "wal_restarts_total", "counter", "Times that the writer began the log anew.",
+           (double)LOOK(t->restart_count));
+}
+
+const char *threads_unready(void *threads)
+{
+    struct threads *t = threads;
+    bool full = data_free_bytes(t->options.data) < t->options.config->disk_free_min;
+
+    return full ? "the disk is full: writes are refused" : NULL;
+}

@@ -1,0 +1,51 @@
+/* threads_private.h: threads as threads.c and writer.c see them. Private to these two. */
+#ifndef APP_THREADS_PRIVATE_H
+#define APP_THREADS_PRIVATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "app/threads.h"
+#include "base/queue.h"
+
+enum { READERS = 2, THREADS = READERS + 2, QUEUE_ROOM = 8192 };
+
+/* What a thread needs to perform commands. */
+struct worker {
+    struct threads *threads;
+    struct engine engine;
+    struct chance chance;
+    struct tx_source source;
+};
+
+/* One of both. */
+struct job {
+    struct command *command;
+    struct admission *admission;
+};
+
+struct threads {
+    struct threads_options options;
+    struct server *server;
+    struct queue *writes; /* of struct command * */
+    struct queue *reads;  /* of struct job */
+    struct queue *calls;  /* for the checkpointer: a byte means that there is something to do */
+    struct command *write_list[QUEUE_ROOM]; /* the loop's, while it hands in */
+    struct job read_list[QUEUE_ROOM];
+    struct worker writer, readers[READERS];
+    struct sql *checkpoints;
+    pthread_t all[THREADS];
+    int running;
+
+    /* For /metrics: one thread counts, another looks. */
+    atomic_llong batch_count, command_count, batch_us, log_bytes, checkpoint_count, restart_count;
+};
+
+#define COUNT(counter, n) atomic_fetch_add_explicit(&(counter), (n), memory_order_relaxed)
+#define SHOW(counter, n) atomic_store_explicit(&(counter), (n), memory_order_relaxed)
+#define LOOK(counter) atomic_load_explicit(&(counter), memory_order_relaxed)
+
+/* The writer's thread, of a struct threads. */
+void *writer_run(void *threads);
+
+#endif

@@ -1,0 +1,247 @@
+/* writer.c: the one thread that changes the database.
+ *
+ * A batch never waits for company: it is what was there when the last one was
+ * done. Between batches the writer looks after what only it can: the server's own
+ * work, the length of the log, and the space on the disk. */
+#include <assert.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "app/threads_private.h"
+#include "base/log.h"
+
+enum {
+    EXIT_UNKNOWN = 70,          /* nobody can say what is committed: a restart will see */
+    CHECKPOINT_BYTES = 4 << 20, /* the checkpointer is called when the log has grown by this */
+    DISK_LOOK_MS = 100,         /* how old the knowledge of the disk's space may be */
+    TICK_AFTER_MS = 100,        /* commands may have made something due: look again that soon */
+    TICK_RETRY_MS = 1000,       /* after one that failed */
+};
+
+struct writer {
+    struct threads *threads;
+    struct engine *engine;
+    const struct config *config;
+    struct arena *arena; /* of the log's errors */
+
+    const struct op *tick; /* NULL: this build has no work of its own */
+    int64_t tick_at_ms;    /* by the server's clock; INT64_MAX: nothing is due */
+
+    int64_t log_moved;  /* how long the log was when the checkpointer was last called */
+    int64_t restart_at; /* and where it begins anew */
+
+    int64_t disk_at_ms; /* when the disk was looked at */
+    int64_t disk_free;
+};
+
+/* ---- performing ---- */
+
+static int64_t now_us(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* When it is not known what was committed, nobody may be told anything, not even that the server
+ * stops in good order. */
+static void perform(struct writer *w, struct command *const *commands, size_t count)
+{
+    struct threads *t = w->threads;
+    int64_t began = now_us();
+
+    op_perform(w->engine, commands, count);
+    if (w->engine->stopped) {
+        log_error("store.unknown", LOG_S("why", STR("a commit failed and may be on disk or not")),
+                  LOG_S("do", STR("see the disk's errors in the system's log, then start again")));
+        _exit(EXIT_UNKNOWN);
+    }
+    COUNT(t->batch_us, now_us() - began);
+    COUNT(t->batch_count, 1);
+    COUNT(t->command_count, (long long)count);
+    SHOW(t->log_bytes, store_log_bytes(w->engine->sql));
+}
+
+/* ---- the disk ---- */
+
+/* What gives space back, or closes a door, is done on a full disk too. */
+static bool is_removal(const struct op *op)
+{
+    return op->http && str_starts(str_from(op->http), STR("DELETE "));
+}
+
+static bool disk_is_full(struct writer *w)
+{
+    int64_t now = now_us() / 1000;
+
+    if (now - w->disk_at_ms >= DISK_LOOK_MS) {
+        w->disk_at_ms = now;
+        w->disk_free = data_free_bytes(w->threads->options.data);
+    }
+    return w->disk_free < w->config->disk_free_min;
+}
+
+/* Keeps those that may be performed, and gives their number; the others have their error. */
+static size_t refuse_if_full(struct writer *w, struct command *const *all, size_t count,
+                             struct command **kept)
+{
+    bool full = disk_is_full(w);
+    size_t n = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!full || is_removal(all[i]->op))
+            kept[n++] = all[i];
+        else
+            all[i]->error = err_new(all[i]->arena, ERR_FULL,
+                                    "the disk has %lld MiB left, and writes are refused below %lld "
+                                    "MiB: free some space; reads and deletes go on",
+                                    (long long)(w->disk_free >> 20),
+                                    (long long)(w->config->disk_free_min >> 20));
+    }
+    return n;
+}
+
+/* ---- the log ---- */
+
+/* The checkpointer works beside the writer and never catches up with one who is busy; so now and
+ * then the writer waits for the rest to be moved, which is little. */
+static void log_restart(struct writer *w, int64_t length)
+{
+    err e = store_restart_log(w->engine->sql, w->arena);
+
+    if (!e) {
+        COUNT(w->threads->restart_count, 1);
+        w->restart_at = w->config->wal_bytes_max;
+        w->log_moved = 0;
+    } else {
+        log_debug("wal.restart", LOG_S("error", e->message), LOG_N("bytes", length));
+        w->restart_at = length + CHECKPOINT_BYTES; /* when readers are done, perhaps */
+    }
+    arena_reset(w->arena);
+}
+
+static void log_look(struct writer *w)
+{
+    int64_t length = store_log_bytes(w->engine->sql);
+
+    if (length < w->log_moved)
+        w->log_moved = 0; /* it began anew by itself */
+    if (length >= w->restart_at) {
+        log_restart(w, length);
+    } else if (length - w->log_moved >= CHECKPOINT_BYTES) {
+        w->log_moved = length;
+        queue_put(w->threads->calls, "", 1); /* one call is enough for all */
+    }
+}
+
+/* ---- commands ---- */
+
+static void batch_do(struct writer *w, struct command *const *all, size_t count)
+{
+    struct command *kept[BATCH_MOST];
+    size_t n = refuse_if_full(w, all, count, kept);
+
+    if (n)
+        perform(w, kept, n);
+    for (size_t i = 0; i < count; i++)
+        all[i]->follows = i + 1 < count ? all[i + 1] : NULL;
+    server_performed(w->threads->server, all[0]);
+    log_look(w);
+}
+
+/* ---- the server's own work ---- */
+
+static void tick_done(struct command *c)
+{
+    arena_free(c->arena);
+}
+
+static struct command *tick_new(const struct op *op)
+{
+    static const struct actor system = { .kind = ACTOR_SYSTEM, .name = { "system", 6 } };
+    struct arena *a = arena_new();
+    struct command *c = ARENA_NEW(a, struct command);
+    struct json *input = ARENA_NEW(a, struct json);
+
+    *input = json_object();
+    *c = (struct command){
+        .arena = a, .op = op, .input = input, .actor = &system, .done = tick_done
+    };
+    return c;
+}
+
+/* When the next one is due, by what this one answered. */
+static int64_t tick_next(struct writer *w, const struct command *c)
+{
+    int64_t now = w->engine->now_ms(w->engine->clock);
+    const struct json *answer;
+
+    if (c->error) {
+        log_warn("system.tick", LOG_S("error", c->error->message));
+        return now + TICK_RETRY_MS;
+    }
+    err e = json_parse(c->arena, c->answer, NULL, &answer);
+    assert(!e);
+    if (json_bool_or(answer, "more", false))
+        return now;
+    int64_t next = json_int_or(answer, "next_at", INT64_MAX);
+    return next > now ? next : now + TICK_AFTER_MS;
+}
+
+static void tick_do(struct writer *w)
+{
+    struct command *c = tick_new(w->tick);
+
+    perform(w, &c, 1);
+    w->tick_at_ms = tick_next(w, c);
+    server_performed(w->threads->server, c); /* its events are published like others' */
+    log_look(w);
+}
+
+static void tick_after_commands(struct writer *w)
+{
+    int64_t soon = w->engine->now_ms(w->engine->clock) + TICK_AFTER_MS;
+
+    if (w->tick && soon < w->tick_at_ms)
+        w->tick_at_ms = soon;
+}
+
+/* How long commands may be waited for; −1: as long as it takes. */
+static int64_t tick_wait_ms(const struct writer *w)
+{
+    if (w->tick_at_ms == INT64_MAX)
+        return -1;
+    int64_t left = w->tick_at_ms - w->engine->now_ms(w->engine->clock);
+    return left > 0 ? left : 0;
+}
+
+/* ---- the thread ---- */
+
+void *writer_run(void *threads)
+{
+    struct threads *t = threads;
+    struct writer w = {
+        .threads = t,
+        .engine = &t->writer.engine,
+        .config = t->options.config,
+        .arena = arena_new(),
+        .tick = op_find(t->options.table, STR("system.tick")),
+        .restart_at = t->options.config->wal_bytes_max,
+        .disk_free = INT64_MAX,
+    };
+    struct command *commands[BATCH_MOST];
+
+    w.tick_at_ms = w.tick ? 0 : INT64_MAX;
+    while (!queue_ended(t->writes)) {
+        size_t n = queue_take(t->writes, commands, w.config->batch_max, tick_wait_ms(&w));
+        if (n) {
+            batch_do(&w, commands, n);
+            tick_after_commands(&w);
+        }
+        if (tick_wait_ms(&w) == 0)
+            tick_do(&w);
+    }
+    arena_free(w.arena);
+    return NULL;
+}

@@ -1,0 +1,151 @@
+/* op_call.c: from a command line to a request, and its answer.
+ *
+ * A write carries an Idempotency-Key, its own or one made up, so that it can be
+ * sent again when the connection is lost, and still happens once. */
+#include <assert.h>
+#include <sys/random.h>
+
+#include "base/digest.h"
+#include "cli/op_verbs.h"
+#include "client/http_client.h"
+
+enum {
+    KEY_BYTES = 16,
+    KEY_MAX = 255,
+    CALL_MS = 30000,      /* for an answer that does not wait for anything */
+    WAIT_MS = 60000,      /* the longest that an operation waits which says no time */
+    WAIT_MORE_MS = 10000, /* beyond the time that an operation waits */
+};
+
+/* ---- the request ---- */
+
+static bool fields_go_into_query(str method)
+{
+    return str_eq(method, STR("GET")) || str_eq(method, STR("DELETE"));
+}
+
+/* How long an operation that waits may take: its own time, and some for the way. */
+static int64_t timeout_of(const struct op *op, const struct json *input)
+{
+    int64_t seconds = json_int_or(input, "timeout", json_int_or(input, "wait", -1));
+
+    if (seconds < 0 || seconds > 24 * 3600)
+        return op->wait ? WAIT_MS + WAIT_MORE_MS : CALL_MS;
+    return seconds * 1000 + WAIT_MORE_MS;
+}
+
+err op_request_make(struct arena *a, const struct op *op, const struct json *input,
+                    const struct url *u, struct op_request *out)
+{
+    struct url_param *params = ARENA_ARRAY(a, struct url_param, input->len + 1);
+    struct json body = json_object();
+    size_t count = 0;
+    str method, pattern;
+
+    str_cut(str_from(op->http), ' ', &method, &pattern);
+    bool query = fields_go_into_query(method);
+    for (uint32_t i = 0; i < input->len; i++) {
+        const struct json_member *m = &input->members[i];
+        if (!query && !op_captures(op, json_name(m))) {
+            json_put(a, &body, json_name(m), m->value);
+            continue;
+        }
+        str text = json_is(&m->value, JSON_STRING) ? json_text(&m->value)
+                                                   : json_printed(a, &m->value);
+        params[count++] = (struct url_param){ arena_copy(a, json_name(m)).at, text };
+    }
+    *out = (struct op_request){ .method = arena_copy(a, method).at,
+                                .body = query ? STR("") : json_printed(a, &body),
+                                .timeout_ms = timeout_of(op, input) };
+    return url_target(a, u, pattern.at, params, count, &out->target);
+}
+
+/* ---- what goes with a write ---- */
+
+static err key_make(struct cli *c, str *out)
+{
+    const char *given = cli_value(c, "--key");
+    unsigned char random[KEY_BYTES];
+
+    if (!given) {
+        ssize_t got = getrandom(random, sizeof random, 0);
+        assert(got == sizeof random); /* so few bytes come whole or not at all */
+        *out = hex_encode(c->arena, (str){ (const char *)random, sizeof random });
+        return NULL;
+    }
+    *out = str_from(given);
+    bool good = out->len > 0 && out->len <= KEY_MAX;
+    for (size_t i = 0; i < out->len; i++)
+        good = good && given[i] > ' ' && given[i] <= '~' && given[i] != '"';
+    return good ? NULL
+                : usage_error(c, arena_printf(c->arena,
+                                              "--key expects up to %d letters, digits and signs "
+                                              "without spaces, but found '%s'.",
+                                              KEY_MAX, given));
+}
+
+static err match_make(struct cli *c, str *out)
+{
+    const char *given = cli_value(c, "--if-match");
+    int64_t version;
+
+    if (!str_to_int(str_from(given), &version) || version < 1)
+        return usage_error(c, arena_printf(c->arena,
+                                           "--if-match expects a version, but found '%s'.", given));
+    *out = arena_printf(c->arena, "\"%lld\"", (long long)version);
+    return NULL;
+}
+
+static bool has_option(const struct verb *v, const char *name)
+{
+    for (const struct option *o = v->options; o->name; o++)
+        if (strcmp(o->name, name) == 0)
+            return true;
+    return false;
+}
+
+static err fields_make(struct cli *c, struct response_field fields[2], size_t *count)
+{
+    *count = 0;
+    if (has_option(c->verb, "--key")) {
+        struct response_field *f = &fields[(*count)++];
+        f->name = STR("Idempotency-Key");
+        TRY(key_make(c, &f->value));
+    }
+    if (has_option(c->verb, "--if-match") && cli_value(c, "--if-match")) {
+        struct response_field *f = &fields[(*count)++];
+        f->name = STR("If-Match");
+        TRY(match_make(c, &f->value));
+    }
+    return NULL;
+}
+
+/* ---- the call ---- */
+
+err op_call_run(struct cli *c)
+{
+    const struct op *op = c->verb->op;
+    struct response_field fields[2];
+    const struct json *input;
+    struct http_call call = { .fields = fields };
+    struct op_request request;
+    struct response answer;
+    struct op_args args;
+    struct place place;
+
+    op_args_make(c->arena, op, &args);
+    TRY(op_args_read(c, &args, &input));
+    TRY(fields_make(c, fields, &call.field_count));
+    TRY(place_find(c->arena, cli_value(c, "--data"), &place));
+    TRY(op_request_make(c->arena, op, input, &place.url, &request));
+    call.method = request.method;
+    call.target = request.target;
+    call.body = request.body;
+    call.timeout_ms = request.timeout_ms;
+    call.repeatable = !op->secret; /* the answer to a secret is not kept for a second time */
+
+    struct http_client *client = http_client_new(&place);
+    err e = http_client_call(client, c->arena, &call, &answer);
+    http_client_free(client);
+    return e ? e : render_answer(c, &answer);
+}

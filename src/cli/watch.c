@@ -1,0 +1,345 @@
+/* watch.c: baton watch: the versions of a state, live.
+ *
+ * Follows the events of one state over WebSocket. When the connection is lost it
+ * is made again, and the server goes on after the last number that was seen, so
+ * that nothing is missed and nothing comes twice. */
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "client/http_client.h"
+#include "client/ws_client.h"
+
+enum {
+    CONNECT_MS = 10000,
+    SILENCE_MS = 90000, /* the server pings more often than that */
+    WAIT_LEAST_MS = 100,
+    WAIT_MOST_MS = 5000,
+};
+
+struct watch {
+    struct cli *cli;
+    struct arena *arena; /* of one message */
+    struct arena *last;  /* of the last error */
+    str state_id;
+    str path;      /* empty: all */
+    int64_t after; /* the last number that was seen; −1: from now on */
+    int64_t left;  /* events to go; −1: no limit */
+    bool over;
+};
+
+/* What is printed was flushed, and nothing else needs an end. */
+static void interrupted(int signal)
+{
+    (void)signal;
+    _exit(0);
+}
+
+/* ---- which changes ---- */
+
+/* Whether one of the pointers is the other, or leads to it. */
+static bool related(str a, str b)
+{
+    if (a.len > b.len)
+        return related(b, a);
+    return str_starts(b, a) && (b.len == a.len || b.at[a.len] == '/');
+}
+
+/* A change of what holds the value changes the value too; what is moved away is gone. */
+static bool concerns(const struct watch *w, const struct json *operation)
+{
+    return related(json_str(operation, "path"), w->path) ||
+           (str_eq(json_str(operation, "op"), STR("move")) &&
+            related(json_str(operation, "from"), w->path));
+}
+
+static bool is_wanted(const struct watch *w, const struct json *event)
+{
+    const struct json *patch = json_get(event, "patch");
+
+    if (!w->path.len || !json_is(patch, JSON_ARRAY))
+        return true;
+    for (uint32_t i = 0; i < patch->len; i++)
+        if (concerns(w, &patch->items[i]))
+            return true;
+    return false;
+}
+
+/* ---- printing ---- */
+
+static void put_operation(struct cli *c, struct buf *out, const struct json *operation)
+{
+    const struct json *value = json_get(operation, "value");
+    str path = json_str(operation, "path"), from = json_str(operation, "from");
+
+    buf_add(out, STR("  "));
+    term_put(out, c->coloured ? PAINT_DIM : PAINT_PLAIN, json_str(operation, "op"));
+    buf_byte(out, ' ');
+    if (from.len) {
+        term_put(out, PAINT_PLAIN, from);
+        buf_add(out, STR(" to "));
+    }
+    term_put(out, PAINT_PLAIN, path.len ? path : STR("(all of it)"));
+    if (value) {
+        buf_byte(out, ' ');
+        render_json(c, out, value, false);
+    }
+    buf_byte(out, '\n');
+}
+
+/* A line for the version and one for each of its changes. */
+static void put_event(const struct watch *w, struct buf *out, const struct json *event)
+{
+    const struct json *patch = json_get(event, "patch");
+    struct cli *c = w->cli;
+    str type = json_str(event, "event_type");
+
+    if (str_starts(type, STR("workflow_state_")))
+        type = str_slice(type, strlen("workflow_state_"), type.len);
+    term_put(out, c->coloured ? PAINT_DIM : PAINT_PLAIN, json_str(event, "timestamp"));
+    buf_printf(out, "  version %lld  ", (long long)json_int_or(event, "version", 0));
+    term_put(out, PAINT_PLAIN, type);
+    buf_add(out, STR(" by "));
+    term_put(out, c->coloured ? PAINT_KEY : PAINT_PLAIN, json_str(event, "actor"));
+    buf_byte(out, '\n');
+    for (uint32_t i = 0; json_is(patch, JSON_ARRAY) && i < patch->len; i++)
+        if (!w->path.len || concerns(w, &patch->items[i]))
+            put_operation(c, out, &patch->items[i]);
+}
+
+static void event_show(struct watch *w, str message, const struct json *event)
+{
+    struct buf out = buf_in(w->arena);
+
+    if (w->cli->json) {
+        buf_add(&out, message);
+        buf_byte(&out, '\n');
+    } else {
+        put_event(w, &out, event);
+    }
+    cli_write(w->cli, buf_str(&out));
+    if (w->left > 0)
+        w->left--;
+    if (!cli_flush(w->cli) || w->left == 0)
+        w->over = true;
+}
+
+/* ---- messages ---- */
+
+static err message_error(struct watch *w, const struct json *m)
+{
+    int status = (int)json_int_or(m, "status", 500);
+    return err_new(w->arena, response_kind(status), STR_FMT ": " STR_FMT,
+                   STR_ARG(json_str(m, "title")), STR_ARG(json_str(m, "detail")));
+}
+
+static void note(struct watch *w, const char *text)
+{
+    cli_warn(w->cli, err_new(w->arena, ERR_UNAVAILABLE, "%s", text));
+}
+
+/* What is older than the server's log cannot be shown; what follows can. */
+static void reset_note(struct watch *w, const struct json *m)
+{
+    note(w, arena_printf(w->arena,
+                         "versions after event %lld are missing here: the server does not keep "
+                         "its events for so long; `baton state history` may have them",
+                         (long long)w->after)
+                .at);
+    w->after = json_int_or(m, "oldest", w->after + 1) - 1;
+}
+
+static void event_take(struct watch *w, str text, const struct json *event)
+{
+    if (is_wanted(w, event))
+        event_show(w, text, event);
+    w->after = json_int_or(event, "seq", w->after);
+    if (str_eq(json_str(event, "event_type"), STR("workflow_state_deleted")))
+        w->over = true; /* no version will come any more */
+}
+
+static err message_take(struct watch *w, str text)
+{
+    const struct json *m;
+
+    err e =
+        json_parse(w->arena, text, &(struct json_limits){ .bytes_max = JSON_BYTES_CEILING }, &m);
+    if (e)
+        return err_within(w->arena, e, "the server's message is not JSON");
+    str control = json_str(m, "type");
+    if (str_eq(control, STR("error")))
+        return message_error(w, m);
+    if (str_eq(control, STR("reset")))
+        reset_note(w, m);
+    if (control.len && w->after < 0)
+        w->after = json_int_or(m, "seq", w->after);
+    if (!control.len)
+        event_take(w, text, m);
+    return NULL;
+}
+
+/* ---- the connection ---- */
+
+static str subscription(struct watch *w)
+{
+    struct buf out = buf_in(w->arena);
+    struct json_writer j = json_writer_to(&out);
+
+    json_write_begin(&j, '{');
+    json_write_name(&j, STR("action"));
+    json_write_str(&j, STR("subscribe"));
+    json_write_name(&j, STR("state_id"));
+    json_write_str(&j, w->state_id);
+    if (w->after >= 0) {
+        json_write_name(&j, STR("after"));
+        json_write_int(&j, w->after);
+    }
+    json_write_end(&j, '}');
+    return buf_str(&out);
+}
+
+/* Follows until all is seen or the connection ends; *reached: there was one. The server is looked
+ * for each time, since it may have come back at another place. */
+static err follow(struct watch *w, struct arena *a, bool *reached)
+{
+    struct ws_client *client;
+    struct place place;
+    str message;
+
+    TRY(place_find(a, cli_value(w->cli, "--data"), &place));
+    TRY(ws_client_open(a, &place, "/ws", CONNECT_MS, &client));
+    *reached = true;
+    err e = ws_client_send(client, a, subscription(w), CONNECT_MS);
+    while (!e && !w->over) {
+        arena_reset(w->arena);
+        e = ws_client_next(client, w->arena, SILENCE_MS, &message);
+        if (!e)
+            e = message_take(w, message);
+    }
+    ws_client_free(client);
+    return e ? err_new(a, e->kind, STR_FMT, STR_ARG(e->message)) : NULL;
+}
+
+/* One try, whose memory goes with it: a server may be away for days. */
+static err try_once(struct watch *w, bool *reached)
+{
+    struct arena *a = arena_new();
+    err e = follow(w, a, reached);
+
+    if (e)
+        e = err_new(w->last, e->kind, STR_FMT, STR_ARG(e->message));
+    arena_free(a);
+    return e;
+}
+
+/* Goes on for as long as a server may come back. That it is not there at first is told at once:
+ * then it is more likely that something was mistyped. */
+static err watch_loop(struct watch *w)
+{
+    int64_t wait_ms = WAIT_LEAST_MS;
+    bool ever = false, told = false;
+
+    while (!w->over) {
+        bool reached = false;
+        arena_reset(w->last);
+        err e = try_once(w, &reached);
+        ever = ever || reached;
+        if (e && (e->kind != ERR_UNAVAILABLE || !ever))
+            return err_new(w->cli->arena, e->kind, STR_FMT, STR_ARG(e->message));
+        if (!e)
+            break;
+        if (reached) {
+            wait_ms = WAIT_LEAST_MS;
+            told = false;
+        }
+        if (!told)
+            cli_warn(w->cli, err_within(w->last, e, "connecting again"));
+        told = true;
+        poll(NULL, 0, (int)wait_ms);
+        wait_ms = 2 * wait_ms < WAIT_MOST_MS ? 2 * wait_ms : WAIT_MOST_MS;
+    }
+    return NULL;
+}
+
+/* Nobody waits for the versions of a state that is not there; *seen: it is. */
+static err state_look(struct cli *c, bool *seen)
+{
+    struct url_param id = { "state_id", str_from(c->args[0]) };
+    struct http_call call = { .method = "GET", .repeatable = true };
+    struct response answer;
+    struct place place;
+
+    TRY(place_find(c->arena, cli_value(c, "--data"), &place));
+    TRY(url_target(c->arena, &place.url, "/workflow-states/{state_id}", &id, 1, &call.target));
+    struct http_client *client = http_client_new(&place);
+    err e = http_client_call(client, c->arena, &call, &answer);
+    http_client_free(client);
+    *seen = !e && answer.status < 400;
+    return e || *seen ? e : render_answer(c, &answer);
+}
+
+/* A number that an option gives, or what stands in for it. */
+static err number_of(struct cli *c, const char *name, int64_t least, int64_t otherwise,
+                     int64_t *out)
+{
+    const char *value = cli_value(c, name);
+
+    *out = otherwise;
+    if (value && (!str_to_int(str_from(value), out) || *out < least))
+        return usage_error(c, arena_printf(c->arena,
+                                           "%s expects a number from %lld on, but found '%s'.",
+                                           name, (long long)least, value));
+    return NULL;
+}
+
+static err watch_run(struct cli *c)
+{
+    const char *path = cli_value(c, "--path");
+    struct watch w = { .cli = c, .state_id = str_from(c->args[0]), .path = str_from(path) };
+
+    TRY(number_of(c, "--after", 0, -1, &w.after));
+    TRY(number_of(c, "--count", 1, -1, &w.left));
+    if (w.path.len && w.path.at[0] != '/')
+        return usage_error(c, arena_printf(c->arena,
+                                           "--path expects a JSON Pointer like /tasks/0, but "
+                                           "found '%s'.",
+                                           path));
+    bool seen = true;
+    if (w.after < 0) /* what was before can be shown of a deleted state too */
+        TRY(state_look(c, &seen));
+    if (!seen)
+        return NULL;
+    signal(SIGINT, interrupted);
+    w.arena = arena_new();
+    w.last = arena_new();
+    err e = watch_loop(&w);
+    arena_free(w.arena);
+    arena_free(w.last);
+    return e;
+}
+
+// clang-format off
+static const struct option watch_options[] = {
+    { "--path",  0, "PTR", "only changes of the value at this JSON Pointer" },
+    { "--after", 0, "SEQ", "begin after the event of this number; 0: with the first" },
+    { "--count", 0, "N",   "end after so many versions" },
+    { "--json",  0, NULL,  "one line of JSON for each version" },
+    { "--data",  0, "DIR", "ask the server of this data directory" },
+    { 0 },
+};
+// clang-format on
+
+const struct verb watch_verb = {
+    .name = "watch",
+    .args = "STATE_ID",
+    .args_min = 1,
+    .args_max = 1,
+    .summary = "Show the versions of a state as they are written",
+    .example = "wfstate_4hq2m7k1x9ab --path /tasks",
+    .details = "For each version it prints when it was written, its number, by whom, and what it\n"
+               "changed. It begins with the next one, unless --after says from where. When the\n"
+               "server restarts it goes on where it was. Ctrl-C ends it.",
+    .options = watch_options,
+    .run = watch_run,
+};

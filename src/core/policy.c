@@ -1,0 +1,331 @@
+/* policy.c: what a schema says of its states beyond JSON Schema. */
+#include "core/policy.h"
+
+#include "json/pointer.h"
+#include "json/schema.h"
+
+#define STATE_BYTES_CEILING (1u << 20)
+
+/* A place of the document that has owners, or that has such places below it. */
+struct policy_place {
+    str name;
+    const str *owners;
+    size_t owner_count; /* 0: those of the place around it */
+    struct policy_place *places;
+    size_t place_count;
+};
+
+/* ---- x-baton ---- */
+
+#define JSON(...) #__VA_ARGS__
+
+/* Times are seconds. */
+static const char baton_schema[] = JSON({
+    "properties": {
+        "x-baton": {
+            "type": "object",
+            "additionalProperties": false,
+            "properties": {
+                "format": { "enum": ["annotation", "assertion"] },
+                "state_bytes_max": { "type": "integer", "minimum": 1, "maximum": 1048576 },
+                "state_update": {
+                    "type": "object",
+                    "additionalProperties": false,
+                    "properties": {
+                        "max_retries": { "type": "integer", "minimum": 0, "maximum": 100 },
+                        "timeout": { "type": "integer", "minimum": 1, "maximum": 86400 },
+                        "retry_delay": { "type": "integer", "minimum": 0, "maximum": 86400 },
+                        "policy": { "enum": ["always", "if_missing"] },
+                        "on_failure": { "enum": ["try", "skip"] }
+                    }
+                }
+            }
+        }
+    }
+});
+
+static err baton_check(struct arena *a, const struct json *schema)
+{
+    const struct json *text;
+    struct schema *program;
+
+    TRY(json_parse(a, str_from(baton_schema), NULL, &text));
+    TRY(schema_compile(a, text, NULL, &program));
+    err e = schema_require(a, program, schema);
+    schema_unref(program);
+    return e;
+}
+
+static err baton_read(struct arena *a, const struct json *schema, struct policy *out)
+{
+    const struct json *said = json_get(schema, "x-baton");
+
+    *out = (struct policy){ .formats_asserted = true, .state_bytes_max = STATE_BYTES_CEILING };
+    if (!said)
+        return NULL;
+    TRY(baton_check(a, schema));
+    out->formats_asserted = !str_eq(json_str(said, "format"), STR("annotation"));
+    out->state_bytes_max = (uint32_t)json_int_or(said, "state_bytes_max", STATE_BYTES_CEILING);
+    return NULL;
+}
+
+/* ---- x-owner ---- */
+
+struct reading {
+    struct arena *arena, *keep;
+    struct buf path; /* in the schema */
+};
+
+static err unfit(struct reading *r, const char *message)
+{
+    return err_new(r->arena, ERR_UNFIT, STR_FMT ": %s", STR_ARG(buf_str(&r->path)), message);
+}
+
+static bool is_owner(str name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.at[i], low = (char)(c | 0x20);
+        if (!(low >= 'a' && low <= 'z') && !(c >= '0' && c <= '9') && c != '_' && c != '-')
+            return false;
+    }
+    return name.len > 0 && name.len <= 60;
+}
+
+static err owners_read(struct reading *r, const struct json *said, struct policy_place *out)
+{
+    const struct json *names = said->kind == JSON_ARRAY ? said->items : said;
+    size_t count = said->kind == JSON_ARRAY ? said->len : 1;
+    str *owners = ARENA_ARRAY(r->keep, str, count);
+
+    for (size_t i = 0; i < count; i++) {
+        if (names[i].kind != JSON_STRING || !is_owner(json_text(&names[i])))
+            return unfit(r, "expected \"operator\", \"root\", the name of a session, or an array "
+                            "of those");
+        owners[i] = arena_copy(r->keep, json_text(&names[i]));
+    }
+    if (count == 0)
+        return unfit(r, "expected at least one owner");
+    out->owners = owners;
+    out->owner_count = count;
+    return NULL;
+}
+
+/* How the value of a keyword is to be read on. */
+enum keyword_kind { OF_SCHEMAS, OF_NAMED_SCHEMAS, OF_DATA };
+
+static enum keyword_kind keyword_kind(str name)
+{
+    static const struct {
+        const char *name;
+        enum keyword_kind kind;
+    } kinds[] = {
+        { "patternProperties", OF_NAMED_SCHEMAS },
+        { "$defs", OF_NAMED_SCHEMAS },
+        { "definitions", OF_NAMED_SCHEMAS },
+        { "dependentSchemas", OF_NAMED_SCHEMAS },
+        { "dependencies", OF_NAMED_SCHEMAS },
+        { "const", OF_DATA },
+        { "enum", OF_DATA },
+        { "default", OF_DATA },
+        { "examples", OF_DATA },
+        { "x-baton", OF_DATA },
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (str_eq(name, str_from(kinds[i].name)))
+            return kinds[i].kind;
+    return OF_SCHEMAS;
+}
+
+static err strays_refuse(struct reading *r, const struct json *schema);
+
+static err strays_refuse_each(struct reading *r, const struct json *container)
+{
+    for (uint32_t i = 0; i < container->len; i++) {
+        size_t len = r->path.len;
+        bool named = container->kind == JSON_OBJECT;
+        if (named)
+            json_pointer_add(&r->path, json_name(&container->members[i]));
+        else
+            json_pointer_add_index(&r->path, i);
+        TRY(strays_refuse(r, named ? &container->members[i].value : &container->items[i]));
+        r->path.len = len;
+    }
+    return NULL;
+}
+
+static err strays_refuse_keyword(struct reading *r, str name, const struct json *value)
+{
+    enum keyword_kind kind = str_eq(name, STR("properties")) ? OF_NAMED_SCHEMAS
+                                                             : keyword_kind(name);
+    bool container = value->kind == JSON_OBJECT || value->kind == JSON_ARRAY;
+    size_t len = r->path.len;
+
+    if (kind == OF_DATA || !container)
+        return NULL;
+    json_pointer_add(&r->path, name);
+    TRY(kind == OF_SCHEMAS && value->kind == JSON_OBJECT ? strays_refuse(r, value)
+                                                         : strays_refuse_each(r, value));
+    r->path.len = len;
+    return NULL;
+}
+
+/* Owners stand where a place of the document can be told: not behind $ref, anyOf or items. */
+static err strays_refuse(struct reading *r, const struct json *schema)
+{
+    for (uint32_t i = 0; schema->kind == JSON_OBJECT && i < schema->len; i++) {
+        const struct json_member *m = &schema->members[i];
+        if (str_eq(json_name(m), STR("x-owner")))
+            return unfit(r, "\"x-owner\" is understood at the top of a schema and at members of "
+                            "its \"properties\", not here");
+        TRY(strays_refuse_keyword(r, json_name(m), &m->value));
+    }
+    return NULL;
+}
+
+static err place_read(struct reading *r, const struct json *schema, struct policy_place *out);
+
+static err places_read(struct reading *r, const struct json *properties, struct policy_place *out)
+{
+    size_t len = r->path.len;
+
+    json_pointer_add(&r->path, STR("properties"));
+    struct policy_place *found = ARENA_ARRAY(r->arena, struct policy_place, properties->len);
+    for (uint32_t i = 0; i < properties->len; i++) {
+        const struct json_member *m = &properties->members[i];
+        struct policy_place place = { .name = json_name(m) };
+        size_t at = r->path.len;
+        json_pointer_add(&r->path, place.name);
+        TRY(place_read(r, &m->value, &place));
+        r->path.len = at;
+        if (!place.owner_count && !place.place_count)
+            continue;
+        place.name = arena_copy(r->keep, place.name);
+        found[out->place_count++] = place;
+    }
+    out->places = ARENA_ARRAY(r->keep, struct policy_place, out->place_count);
+    for (size_t i = 0; i < out->place_count; i++)
+        out->places[i] = found[i];
+    r->path.len = len;
+    return NULL;
+}
+
+static err place_read(struct reading *r, const struct json *schema, struct policy_place *out)
+{
+    for (uint32_t i = 0; schema->kind == JSON_OBJECT && i < schema->len; i++) {
+        const struct json_member *m = &schema->members[i];
+        if (str_eq(json_name(m), STR("x-owner")))
+            TRY(owners_read(r, &m->value, out));
+        else if (str_eq(json_name(m), STR("properties")) && m->value.kind == JSON_OBJECT)
+            TRY(places_read(r, &m->value, out));
+        else
+            TRY(strays_refuse_keyword(r, json_name(m), &m->value));
+    }
+    return NULL;
+}
+
+err policy_read(struct arena *a, struct arena *keep, const struct json *schema, struct policy *out)
+{
+    struct reading r = { .arena = a, .keep = keep, .path = buf_in(a) };
+    struct policy_place *document = ARENA_NEW(keep, struct policy_place);
+
+    TRY(baton_read(a, schema, out));
+    TRY(place_read(&r, schema, document));
+    if (document->owner_count || document->place_count)
+        out->owned = document;
+    return NULL;
+}
+
+/* ---- checking a change ---- */
+
+struct change {
+    struct arena *arena;
+    const struct actor *who;
+    str root_session;
+    struct buf path; /* in the document */
+};
+
+bool policy_binds(const struct policy *p, const struct actor *who)
+{
+    return p->owned && who->kind != ACTOR_OPERATOR && who->kind != ACTOR_SYSTEM;
+}
+
+/* A session that calls itself "operator" or "root" is not thereby one. */
+static bool owns(const struct change *c, str owner)
+{
+    if (str_eq(owner, STR("operator")))
+        return false;
+    if (str_eq(owner, STR("root")))
+        return c->root_session.len && str_eq(c->who->session_id, c->root_session);
+    return str_eq(c->who->name, owner);
+}
+
+static err require_owner(struct change *c, const struct policy_place *owners)
+{
+    struct buf names = buf_in(c->arena);
+
+    for (size_t i = 0; i < owners->owner_count; i++) {
+        if (owns(c, owners->owners[i]))
+            return NULL;
+        buf_printf(&names, "%s" STR_FMT, i ? ", " : "", STR_ARG(owners->owners[i]));
+    }
+    return err_new(c->arena, ERR_FORBIDDEN,
+                   "\"" STR_FMT "\" may be changed by its owners only (" STR_FMT "), not by "
+                   "\"" STR_FMT "\": leave it as it is",
+                   STR_ARG(buf_str(&c->path)), STR_ARG(buf_str(&names)), STR_ARG(c->who->name));
+}
+
+static bool same(const struct json *before, const struct json *after)
+{
+    return before && after ? json_equal(before, after) : before == after;
+}
+
+static bool has_place(const struct policy_place *p, str name)
+{
+    for (size_t i = 0; i < p->place_count; i++)
+        if (str_eq(p->places[i].name, name))
+            return true;
+    return false;
+}
+
+/* The value without members that have owners of their own. */
+static const struct json *without_places(struct change *c, const struct policy_place *p,
+                                         const struct json *value)
+{
+    if (!json_is(value, JSON_OBJECT) || !p->place_count)
+        return value;
+    struct json *rest = ARENA_NEW(c->arena, struct json);
+    *rest = json_object();
+    for (uint32_t i = 0; i < value->len; i++) {
+        const struct json_member *m = &value->members[i];
+        if (!has_place(p, json_name(m)))
+            json_put(c->arena, rest, json_name(m), m->value);
+    }
+    return rest;
+}
+
+/* `owners` is the nearest place at or around this one that has some; NULL: everyone may. */
+static err place_check(struct change *c, const struct policy_place *p,
+                       const struct policy_place *owners, const struct json *before,
+                       const struct json *after)
+{
+    if (p->owner_count)
+        owners = p;
+    if (owners && !same(without_places(c, p, before), without_places(c, p, after)))
+        TRY(require_owner(c, owners));
+    for (size_t i = 0; i < p->place_count; i++) {
+        size_t len = c->path.len;
+        str name = p->places[i].name;
+        json_pointer_add(&c->path, name);
+        TRY(place_check(c, &p->places[i], owners, json_find(before, name), json_find(after, name)));
+        c->path.len = len;
+    }
+    return NULL;
+}
+
+err policy_check(struct arena *a, const struct policy *p, const struct actor *who, str root_session,
+                 const struct json *before, const struct json *after)
+{
+    struct change c = { .arena = a, .who = who, .root_session = root_session, .path = buf_in(a) };
+
+    return policy_binds(p, who) ? place_check(&c, p->owned, NULL, before, after) : NULL;
+}

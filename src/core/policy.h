@@ -1,0 +1,38 @@
+/* policy.h: what a schema says of its states beyond JSON Schema.
+ *
+ *   "x-baton": { "format": "annotation", "state_bytes_max": 65536, "state_update": { … } }
+ *
+ * stands at the top of a schema and is for the whole state. "x-owner" stands at a
+ * property, or at the top, and says who alone may change what is there and below:
+ *
+ *   "verdict": { "type": "string", "x-owner": ["reviewer", "root"] }
+ *
+ * An owner is "operator", "root" (the session that the state belongs to) or the
+ * name of a session. The operator may always write. Of two places inside each
+ * other, the inner one's owners decide about the inner one. */
+#ifndef CORE_POLICY_H
+#define CORE_POLICY_H
+
+#include "core/tx.h"
+#include "json/json.h"
+
+struct policy {
+    bool formats_asserted;
+    uint32_t state_bytes_max;
+    const struct policy_place *owned; /* the document; NULL: nothing has an owner */
+};
+
+/* Reads what a schema says; the policy lives in the arena `keep`. UNFIT, with a pointer into the
+ * schema, for annotations that nobody would understand: an owner that would be ignored is worse
+ * than none. */
+err policy_read(struct arena *a, struct arena *keep, const struct json *schema, struct policy *out);
+
+/* Whether there is anything that the actor may not change; without it no check is needed. */
+bool policy_binds(const struct policy *p, const struct actor *who);
+
+/* FORBIDDEN, naming the place and its owners, when a document differs from the one before at a
+ * place that belongs to others. What counts is the effect, not how the change was written. */
+err policy_check(struct arena *a, const struct policy *p, const struct actor *who, str root_session,
+                 const struct json *before, const struct json *after);
+
+#endif

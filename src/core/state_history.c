@@ -1,0 +1,140 @@
+/* state_history.c: older versions of a state.
+ *
+ * The history is a chain of log rows, from the newest back. Some rows hold a
+ * whole body; a segment is one of those and the rows after it up to the next. Of
+ * what was compacted only single bodies are left, each a segment of its own. */
+#include <assert.h>
+
+#include "core/retain.h"
+#include "core/state.h"
+#include "json/diff.h"
+#include "json/patch.h"
+
+const struct json_limits state_stored_limits = { .depth_max = JSON_DEPTH_MAX + 4,
+                                                 .bytes_max = JSON_BYTES_CEILING };
+
+static err row_of(struct tx *tx, const struct state *s, int64_t seq, const struct event **out)
+{
+    *out = NULL;
+    if (seq)
+        TRY(event_get(tx, seq, out));
+    assert(!*out || str_eq((*out)->subject, s->id));
+    return NULL;
+}
+
+struct segment {
+    const struct event *body; /* NULL: there is none that early */
+    const struct event *last; /* its newest row; the body itself when it is alone */
+    int64_t whole_from;       /* from this version on, all are there */
+};
+
+/* The segment whose body is the newest one up to a version. From the newest row one goes back from
+ * body to body, so however long the history is, few rows are read. */
+static err segment_find(struct tx *tx, const struct state *s, int64_t version, struct segment *out)
+{
+    const struct event *row;
+
+    *out = (struct segment){ .body = NULL };
+    TRY(row_of(tx, s, s->last_seq, &row));
+    while (row) {
+        const struct event *body = row;
+        if (row->snap_seq != row->seq)
+            TRY(row_of(tx, s, row->snap_seq, &body));
+        assert(body);
+        if (body->version <= version) {
+            out->body = body;
+            out->last = row;
+            return NULL;
+        }
+        TRY(row_of(tx, s, body->prev_seq, &row));
+        bool gap = !row || row->version != body->version - 1;
+        if (gap && !out->whole_from)
+            out->whole_from = body->version;
+    }
+    return NULL;
+}
+
+static err gone(struct tx *tx, const struct state *s, int64_t version, int64_t whole_from)
+{
+    const struct retention *r = tx->retention ? tx->retention : &retention_default;
+
+    return err_new(tx->arena, ERR_GONE,
+                   "version %lld of state " STR_FMT " is not kept any more: there are those from "
+                   "%lld on, and of the older ones each %lldth",
+                   (long long)version, STR_ARG(s->id), (long long)whole_from,
+                   (long long)r->versions_step);
+}
+
+/* Brings a segment's body up to a version by the patches of its rows. */
+static err segment_replay(struct tx *tx, const struct state *s, const struct segment *g,
+                          int64_t version, struct json *doc)
+{
+    static const struct json_patch_limits unlimited = { .operations_max = UINT32_MAX,
+                                                        .copy_bytes_max = SIZE_MAX };
+    size_t count = (size_t)(version - g->body->version);
+    const struct event **rows = ARENA_ARRAY(tx->arena, const struct event *, count);
+    const struct event *row = g->last;
+    const struct json *patch;
+
+    while (row->version > g->body->version) {
+        if (row->version <= version)
+            rows[row->version - g->body->version - 1] = row;
+        TRY(row_of(tx, s, row->prev_seq, &row));
+        assert(row);
+    }
+    for (size_t i = 0; i < count; i++) {
+        TRY(json_parse(tx->arena, rows[i]->data, &state_stored_limits, &patch));
+        TRY(json_patch(tx->arena, doc, patch, &unlimited));
+    }
+    return NULL;
+}
+
+err state_at(struct tx *tx, const struct state *state, int64_t version, struct json *out)
+{
+    bool current = version == state->version;
+    const struct json *parsed;
+    struct segment g;
+
+    if (version < 1 || version > state->version)
+        return err_new(tx->arena, ERR_NOT_FOUND,
+                       "state " STR_FMT " has no version %lld: its newest is %lld",
+                       STR_ARG(state->id), (long long)version, (long long)state->version);
+    if (!current) {
+        TRY(segment_find(tx, state, version, &g));
+        if (!g.body || g.last->version < version)
+            return gone(tx, state, version, g.whole_from);
+    }
+    TRY(json_parse(tx->arena, current ? state->body : g.body->body, &state_stored_limits, &parsed));
+    *out = *parsed;
+    return current ? NULL : segment_replay(tx, state, &g, version, out);
+}
+
+err state_diff(struct tx *tx, const struct state *state, int64_t from, int64_t to,
+               struct json *patch)
+{
+    struct json old, new;
+
+    TRY(state_at(tx, state, from, &old));
+    TRY(state_at(tx, state, to, &new));
+    *patch = json_diff(tx->arena, &old, &new, 0);
+    return NULL;
+}
+
+err state_history(struct tx *tx, const struct state *state, int64_t before, int64_t limit,
+                  const struct event **out, size_t *count)
+{
+    struct event *rows = ARENA_ARRAY(tx->arena, struct event, (size_t)limit);
+    const struct event *row;
+    struct segment g;
+
+    *count = 0;
+    TRY(segment_find(tx, state, before ? before - 1 : state->version, &g));
+    row = g.body ? g.last : NULL;
+    while (row && (int64_t)*count < limit) {
+        if (!before || row->version < before)
+            rows[(*count)++] = *row;
+        TRY(row_of(tx, state, row->prev_seq, &row));
+    }
+    *out = rows;
+    return NULL;
+}

@@ -1,0 +1,372 @@
+/* state_write.c: the writes of states.
+ *
+ * Whatever the write is, it comes down to a document before, one after, and the
+ * patch between them. Then the same things are asked: may this actor change that,
+ * is it small enough, does it fit the schema. */
+#include <stdlib.h>
+
+#include "core/due.h"
+#include "core/plant.h"
+#include "core/retain.h"
+#include "core/state.h"
+#include "core/token.h"
+#include "json/diff.h"
+#include "json/patch.h"
+#include "json/pointer.h"
+
+enum {
+    SNAPSHOT_VERSIONS = 100, /* a whole body is logged at least every so many versions */
+    PURGE_AFTER_MS = 24 * 60 * 60 * 1000,
+};
+
+static const struct json_patch_limits patch_limits = { .operations_max = 1000,
+                                                       .copy_bytes_max = 2 * STATE_BYTES_MAX };
+
+/* A write on its way: the state as it was, and what its document is to become. */
+struct writing {
+    struct state *state;
+    const struct schema_rules *rules;
+    struct json doc; /* parsed, and free to be edited */
+};
+
+static err version_check(struct tx *tx, const struct state *s, int64_t expected)
+{
+#ifdef PLANT_NO_VERSION_CHECK
+    expected = 0;
+#endif
+    if (!expected || expected == s->version)
+        return NULL;
+    err e = err_new(tx->arena, tx->precondition ? ERR_PRECONDITION : ERR_CONFLICT,
+                    "state " STR_FMT " is at version %lld, expected %lld: read it again and "
+                    "repeat the change on what it is now",
+                    STR_ARG(s->id), (long long)s->version, (long long)expected);
+    return err_with(tx->arena, e,
+                    arena_printf(tx->arena, "\"current_version\":%lld", (long long)s->version));
+}
+
+static err write_begin(struct tx *tx, str id, int64_t expected, struct state *out,
+                       struct writing *w)
+{
+    const struct json *parsed;
+
+    TRY(state_get(tx, id, out));
+    TRY(version_check(tx, out, expected));
+    TRY(json_parse(tx->arena, out->body, &state_stored_limits, &parsed));
+    *w = (struct writing){ .state = out, .doc = *parsed };
+    return schema_rules(tx, out->schema_id, &w->rules);
+}
+
+/* ---- checks ---- */
+
+static bool depth_within(const struct json *j, unsigned most)
+{
+    if (j->kind != JSON_ARRAY && j->kind != JSON_OBJECT)
+        return true;
+    for (uint32_t i = 0; most > 0 && i < j->len; i++)
+        if (!depth_within(j->kind == JSON_ARRAY ? &j->items[i] : &j->members[i].value, most - 1))
+            return false;
+    return most > 0;
+}
+
+static err document_check(struct tx *tx, const struct schema_rules *rules, const struct json *doc,
+                          str printed)
+{
+    if (printed.len > rules->policy.state_bytes_max)
+        return err_new(tx->arena, ERR_TOO_LARGE,
+                       "the state would have %zu bytes, at most %u are allowed", printed.len,
+                       (unsigned)rules->policy.state_bytes_max);
+    if (!depth_within(doc, JSON_DEPTH_MAX))
+        return err_new(tx->arena, ERR_INVALID,
+                       "the state would have more than %d containers inside each other",
+                       JSON_DEPTH_MAX);
+    return schema_require(tx->arena, rules->program, doc);
+}
+
+static str sections_shown(struct tx *tx)
+{
+    struct buf out = buf_in(tx->arena);
+
+    for (size_t i = 0; i < tx->actor->pointer_count; i++)
+        buf_printf(&out, "%s" STR_FMT, i ? ", " : "", STR_ARG(tx->actor->pointers[i]));
+    return tx->actor->pointer_count ? buf_str(&out) : STR("nothing");
+}
+
+/* A session with sections of its own changes nothing outside of them. */
+static err sections_check(struct tx *tx, const struct json *patch)
+{
+    for (uint32_t i = 0; tx->actor->pointers && i < patch->len; i++) {
+        const struct json *op = &patch->items[i];
+        str places[2] = { json_str(op, "path"), json_str(op, "from") };
+        bool reads_from = str_eq(json_str(op, "op"), STR("copy"));
+        for (int p = 0; p < 2; p++) {
+            bool writes = p == 0 ? !str_eq(json_str(op, "op"), STR("test"))
+                                 : json_get(op, "from") && !reads_from;
+            if (writes && !actor_may_write(tx->actor, places[p]))
+                return err_new(tx->arena, ERR_FORBIDDEN,
+                               "operation %u changes \"" STR_FMT
+                               "\", which is outside of what this "
+                               "session may write: " STR_FMT,
+                               (unsigned)i, STR_ARG(places[p]), STR_ARG(sections_shown(tx)));
+        }
+    }
+    return NULL;
+}
+
+/* ---- the row and the log ---- */
+
+/* Appends the version to the log, with its whole body when the last one is far, when the patches
+ * since then have outgrown it, or when it is one of those that stay for good. */
+static err version_log(struct tx *tx, struct state *s, enum event_type type, str patch)
+{
+    const struct retention *r = tx->retention ? tx->retention : &retention_default;
+    bool stays = s->version % r->versions_step == 0;
+    bool whole = stays || s->version == 1 || s->version - s->snap_version >= SNAPSHOT_VERSIONS ||
+                 s->patch_bytes + (int64_t)patch.len > (int64_t)s->body.len;
+    struct event *e;
+
+    TRY(event_emit(tx,
+                   (struct event){ .type = type,
+                                   .subject = s->id,
+                                   .version = s->version,
+                                   .prev_seq = s->last_seq,
+                                   .snap_seq = s->snap_seq,
+                                   .data = patch,
+                                   .body = whole ? s->body : STR("") },
+                   &e));
+    s->last_seq = e->seq;
+    s->patch_bytes = whole ? 0 : s->patch_bytes + (int64_t)patch.len;
+    if (whole) {
+        s->snap_seq = e->seq;
+        s->snap_version = s->version;
+    }
+    if (stays && s->version > r->versions)
+        return due_add(tx, tx->now_ms, DUE_COMPACT_STATE, s->id, s->version);
+    return NULL;
+}
+
+/* Makes the next version out of a changed document. */
+static err write_end(struct tx *tx, struct writing *w, enum event_type type, const struct json *doc,
+                     str patch)
+{
+    struct state *s = w->state;
+
+    s->body = json_printed(tx->arena, doc);
+    TRY(document_check(tx, w->rules, doc, s->body));
+    s->version++;
+    s->updated_at_ms = tx->now_ms;
+    TRY(version_log(tx, s, type, patch));
+#ifdef PLANT_HISTORY_IN_SECOND_TRANSACTION
+    TRY(plant_split(tx));
+#endif
+    return sql_exec(tx->sql,
+                    "UPDATE state SET version = $2, body = $3, last_seq = $4, snap_seq = $5,"
+                    " snap_version = $6, patch_bytes = $7, updated_at = $8 WHERE state_id = $1",
+                    ARGS(TEXT(s->id), INT(s->version), TEXT(s->body), INT(s->last_seq),
+                         INT(s->snap_seq), INT(s->snap_version), INT(s->patch_bytes),
+                         INT(s->updated_at_ms)));
+}
+
+/* The write of a whole new document: what it changes is found by comparing. */
+static err write_diff(struct tx *tx, struct writing *w, const struct json *from,
+                      const struct json *to)
+{
+    struct json patch = json_diff(tx->arena, from, to, 0);
+
+    TRY(sections_check(tx, &patch));
+    TRY(policy_check(tx->arena, &w->rules->policy, tx->actor, w->state->root_session, from, to));
+    return write_end(tx, w, EVENT_STATE_UPDATED, to, json_printed(tx->arena, &patch));
+}
+
+/* ---- creating and deleting ---- */
+
+err state_create(struct tx *tx, const struct schema_version *schema, const struct json *data,
+                 str root_session, struct state *out)
+{
+    const struct schema_rules *rules;
+
+    if (tx->actor->state_id.len)
+        return err_new(tx->arena, ERR_CONFLICT,
+                       "this session has the state " STR_FMT " already: write to that one",
+                       STR_ARG(tx->actor->state_id));
+    *out = (struct state){
+        .id = tx_id(tx, "wfstate_"),
+        .schema_id = schema->id,
+        .schema_name = schema->name,
+        .schema_version = schema->version,
+        .root_session = tx->actor->session_id.len ? tx->actor->session_id : root_session,
+        .version = 1,
+        .created_at_ms = tx->now_ms,
+        .updated_at_ms = tx->now_ms,
+        .body = json_printed(tx->arena, data),
+    };
+    TRY(schema_rules(tx, schema->id, &rules));
+    TRY(document_check(tx, rules, data, out->body));
+    TRY(version_log(tx, out, EVENT_STATE_CREATED, STR("")));
+    return sql_exec(tx->sql,
+                    "INSERT INTO state (state_id, schema_id, schema_name, schema_version,"
+                    " root_session, version, last_seq, snap_seq, snap_version, patch_bytes,"
+                    " created_at, updated_at, body)"
+                    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+                    ARGS(TEXT(out->id), TEXT(out->schema_id), TEXT(out->schema_name),
+                         INT(out->schema_version), TEXT(out->root_session), INT(out->version),
+                         INT(out->last_seq), INT(out->snap_seq), INT(out->snap_version),
+                         INT(out->patch_bytes), INT(out->created_at_ms), INT(out->updated_at_ms),
+                         TEXT(out->body)));
+}
+
+/* Its history stays for a day, for those who follow the log. */
+err state_delete(struct tx *tx, str id, int64_t expected)
+{
+    struct state s;
+
+    TRY(state_get(tx, id, &s));
+    TRY(version_check(tx, &s, expected));
+    TRY(event_emit(tx,
+                   (struct event){ .type = EVENT_STATE_DELETED,
+                                   .subject = id,
+                                   .version = s.version,
+                                   .prev_seq = s.last_seq },
+                   NULL));
+    TRY(due_add(tx, tx->now_ms + PURGE_AFTER_MS, DUE_PURGE_STATE, id, s.last_seq));
+    return sql_exec(tx->sql, "DELETE FROM state WHERE state_id = $1", ARGS(TEXT(id)));
+}
+
+/* ---- what a new document drops ---- */
+
+static int by_name(const void *a, const void *b)
+{
+    const struct json_member *x = *(const struct json_member *const *)a;
+    const struct json_member *y = *(const struct json_member *const *)b;
+
+    return str_compare(json_name(x), json_name(y));
+}
+
+static const struct json_member **sorted(struct arena *a, const struct json *object)
+{
+    const struct json_member **members = ARENA_ARRAY(a, const struct json_member *, object->len);
+
+    for (uint32_t i = 0; i < object->len; i++)
+        members[i] = &object->members[i];
+    qsort(members, object->len, sizeof *members, by_name);
+    return members;
+}
+
+static void dropped_find(struct buf *path, const struct json *old, const struct json *new,
+                         struct state_dropped *out)
+{
+    if (old->kind != JSON_OBJECT || new->kind != JSON_OBJECT)
+        return;
+    const struct json_member **before = sorted(path->arena, old),
+                             **after = sorted(path->arena, new);
+    for (uint32_t i = 0, j = 0; i < old->len; i++) {
+        size_t len = path->len;
+        while (j < new->len && by_name(&after[j], &before[i]) < 0)
+            j++;
+        json_pointer_add(path, json_name(before[i]));
+        if (j < new->len && by_name(&after[j], &before[i]) == 0) {
+            dropped_find(path, &before[i]->value, &after[j]->value, out);
+        } else {
+            if (out->count < STATE_DROPPED_SHOWN)
+                out->pointers[out->count] = arena_copy(path->arena, buf_str(path));
+            out->count++;
+        }
+        path->len = len;
+    }
+}
+
+/* ---- changing ---- */
+
+err state_replace(struct tx *tx, str id, const struct json *data, int64_t expected,
+                  struct state *out, struct state_dropped *dropped)
+{
+    struct writing w;
+    struct buf path = buf_in(tx->arena);
+
+    TRY(write_begin(tx, id, expected, out, &w));
+    TRY(write_diff(tx, &w, &w.doc, data));
+    if (dropped) {
+        *dropped = (struct state_dropped){ .count = 0 };
+        dropped_find(&path, &w.doc, data, dropped);
+    }
+    return NULL;
+}
+
+err state_patch(struct tx *tx, str id, const struct json *operations, int64_t expected,
+                struct state *out)
+{
+    struct writing w;
+    struct json before = json_null();
+
+    TRY(write_begin(tx, id, expected, out, &w));
+    const struct policy *policy = &w.rules->policy;
+    bool bound = policy_binds(policy, tx->actor);
+    if (bound)
+        before = json_copy(tx->arena, &w.doc);
+    TRY(json_patch(tx->arena, &w.doc, operations, &patch_limits));
+    TRY(sections_check(tx, operations));
+    if (bound)
+        TRY(policy_check(tx->arena, policy, tx->actor, out->root_session, &before, &w.doc));
+    return write_end(tx, &w, EVENT_STATE_UPDATED, &w.doc, json_printed(tx->arena, operations));
+}
+
+err state_merge(struct tx *tx, str id, const struct json *patch, int64_t expected,
+                struct state *out)
+{
+    struct writing w;
+
+    TRY(write_begin(tx, id, expected, out, &w));
+    struct json before = json_copy(tx->arena, &w.doc);
+    TRY(json_merge(tx->arena, &w.doc, patch, NULL));
+    return write_diff(tx, &w, &before, &w.doc);
+}
+
+err state_rollback(struct tx *tx, str id, int64_t version, int64_t expected, struct state *out)
+{
+    struct writing w;
+    struct json old;
+
+    TRY(write_begin(tx, id, expected, out, &w));
+    TRY(state_at(tx, out, version, &old));
+    return write_diff(tx, &w, &w.doc, &old);
+}
+
+/* ---- migrating ---- */
+
+static err migrate_begin(struct tx *tx, str id, const struct state_migration *m, struct state *out,
+                         struct writing *w, struct schema_version *schema)
+{
+    TRY(write_begin(tx, id, m->expected, out, w));
+    TRY(schema_find(tx, out->schema_name, m->schema_version, schema));
+    if (m->operations) {
+        TRY(json_patch(tx->arena, &w->doc, m->operations, &patch_limits));
+        TRY(sections_check(tx, m->operations));
+    }
+    return schema_rules(tx, schema->id, &w->rules);
+}
+
+err state_migrate(struct tx *tx, str id, const struct state_migration *m, struct state *out)
+{
+    struct schema_version schema;
+    struct writing w;
+
+    TRY(migrate_begin(tx, id, m, out, &w, &schema));
+    out->schema_id = schema.id;
+    out->schema_version = schema.version;
+    TRY(write_end(tx, &w, EVENT_STATE_MIGRATED, &w.doc,
+                  m->operations ? json_printed(tx->arena, m->operations) : STR("[]")));
+    return sql_exec(tx->sql,
+                    "UPDATE state SET schema_id = $2, schema_version = $3 WHERE state_id = $1",
+                    ARGS(TEXT(id), TEXT(schema.id), INT(schema.version)));
+}
+
+err state_migrate_try(struct tx *tx, str id, const struct state_migration *m,
+                      struct state_trial *out)
+{
+    struct schema_version schema;
+    struct writing w;
+
+    TRY(migrate_begin(tx, id, m, &out->state, &w, &schema));
+    out->doc = w.doc;
+    out->unfit = document_check(tx, w.rules, &out->doc, json_printed(tx->arena, &out->doc));
+    return NULL;
+}

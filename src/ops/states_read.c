@@ -1,0 +1,285 @@
+/* states_read.c: operations that read states. */
+#include "core/blame.h"
+#include "json/path.h"
+#include "json/pointer.h"
+#include "ops/states.h"
+#include "ops/write.h"
+
+void write_state_head(struct json_writer *w, const struct state *s, int64_t version)
+{
+    json_write_begin(w, '{');
+    write_text(w, STR("state_id"), s->id);
+    write_text(w, STR("schema_id"), s->schema_id);
+    write_text(w, STR("schema_name"), s->schema_name);
+    write_int(w, STR("schema_version"), s->schema_version);
+    write_or_null(w, STR("root_session_id"), s->root_session);
+    write_int(w, STR("version"), version);
+    write_time(w, STR("created_at"), s->created_at_ms);
+    write_time(w, STR("updated_at"), s->updated_at_ms);
+}
+
+/* ---- many ---- */
+
+err state_list_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    size_t limit = (size_t)input_int(in, "limit", 50), count;
+    struct state_filter filter = { .after = input_str(in, "after"),
+                                   .root_session = input_str(in, "root_session"),
+                                   .schema_name = input_str(in, "schema"),
+                                   .active = input_bool(in, "active", false),
+                                   .limit = (int64_t)limit + 1 };
+    const struct state *all;
+
+    TRY(state_list(tx, &filter, &all, &count));
+    json_write_begin(&out->json, '{');
+    json_write_name(&out->json, STR("states"));
+    json_write_begin(&out->json, '[');
+    for (size_t i = 0; i < count && i < limit; i++) {
+        write_state_head(&out->json, &all[i], all[i].version);
+        json_write_end(&out->json, '}');
+    }
+    json_write_end(&out->json, ']');
+    if (count > limit) {
+        out->next = all[limit - 1].id;
+        write_text(&out->json, STR("next"), out->next);
+    }
+    json_write_end(&out->json, '}');
+    return NULL;
+}
+
+/* ---- one ---- */
+
+static err write_matches(struct tx *tx, struct json_writer *w, const struct json *doc, str query)
+{
+    const struct json_path *path;
+    struct json_matches found;
+
+    TRY(json_path_compile(tx->arena, query, &path));
+    TRY(json_path_run(tx->arena, path, doc, &found));
+    json_write_name(w, STR("matches"));
+    json_write_begin(w, '[');
+    for (size_t i = 0; i < found.count; i++) {
+        struct buf pointer = buf_in(tx->arena);
+        json_path_print_pointer(&pointer, found.items[i].place);
+        json_write_begin(w, '{');
+        write_text(w, STR("pointer"), buf_str(&pointer));
+        json_write_name(w, STR("value"));
+        json_write_value(w, found.items[i].value);
+        json_write_end(w, '}');
+    }
+    json_write_end(w, ']');
+    return NULL;
+}
+
+static err write_value_at(struct tx *tx, struct json_writer *w, const struct json *doc, str pointer)
+{
+    const struct json *value;
+
+    TRY(json_pointer_get(tx->arena, doc, pointer, &value));
+    write_text(w, STR("pointer"), pointer);
+    json_write_name(w, STR("value"));
+    json_write_value(w, value);
+    return NULL;
+}
+
+/* A version, or what was asked for of it. */
+static err write_version(struct tx *tx, struct json_writer *w, const struct state *s,
+                         int64_t version, const struct input *in)
+{
+    struct json doc;
+
+    TRY(state_at(tx, s, version, &doc));
+    if (input_json(in, "query"))
+        return write_matches(tx, w, &doc, input_str(in, "query"));
+    if (input_json(in, "pointer"))
+        return write_value_at(tx, w, &doc, input_str(in, "pointer"));
+    json_write_name(w, STR("current_data"));
+    json_write_value(w, &doc);
+    return NULL;
+}
+
+static err write_since(struct tx *tx, struct json_writer *w, const struct state *s, int64_t from)
+{
+    struct json patch;
+
+    TRY(state_diff(tx, s, from, s->version, &patch));
+    write_int(w, STR("from_version"), from);
+    json_write_name(w, STR("patch"));
+    json_write_value(w, &patch);
+    return NULL;
+}
+
+/* Fields that ask for different things, of which one can be answered. */
+static err choice_check(struct tx *tx, const struct input *in)
+{
+    static const char *const pairs[][2] = { { "query", "pointer" },
+                                            { "since_version", "pointer" },
+                                            { "since_version", "query" },
+                                            { "since_version", "version" },
+                                            { "wait_version", "version" } };
+
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (input_json(in, pairs[i][0]) && input_json(in, pairs[i][1]))
+            return err_new(tx->arena, ERR_INVALID, "expected %s or %s, found both", pairs[i][0],
+                           pairs[i][1]);
+    return NULL;
+}
+
+err state_read_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    struct json_writer *w = &out->json;
+    struct state s;
+
+    TRY(choice_check(tx, in));
+    TRY(state_get(tx, input_str(in, "state_id"), &s));
+    if (s.version < input_int(in, "wait_version", 0) && !in->wait_over) {
+        out->waits = true;
+        out->wait_subject = s.id;
+        out->wait_seq = s.last_seq;
+        out->wait_until_ms = tx->now_ms + input_int(in, "timeout", 30) * 1000;
+        return NULL;
+    }
+    int64_t version = input_int(in, "version", s.version),
+            since = input_int(in, "since_version", 0);
+    bool part = since || input_json(in, "pointer") || input_json(in, "query");
+    out->version = version;
+    write_state_head(w, &s, version);
+    if (since) {
+        TRY(write_since(tx, w, &s, since));
+    } else if (part || version != s.version) {
+        TRY(write_version(tx, w, &s, version, in));
+    } else {
+        json_write_name(w, STR("current_data"));
+        json_write_printed(w, s.body);
+        out->shown_id = s.id;
+    }
+    json_write_end(w, '}');
+    return NULL;
+}
+
+err state_schema_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    struct schema_version schema;
+    struct state s;
+
+    TRY(state_get(tx, input_str(in, "state_id"), &s));
+    TRY(schema_by_id(tx, s.schema_id, &schema));
+    write_schema(&out->json, &schema, true);
+    return NULL;
+}
+
+/* ---- its past ---- */
+
+/* Who made a version, and when. */
+static void write_author(struct json_writer *w, const struct event *row)
+{
+    write_time(w, STR("time"), row->time_ms);
+    write_text(w, STR("actor"), row->actor);
+    write_or_null(w, STR("session_id"), row->session_id);
+}
+
+/* The first version is a patch too, of nothing. */
+static void write_patch_of(struct json_writer *w, const struct event *row)
+{
+    json_write_name(w, STR("patch"));
+    if (row->data.len) {
+        json_write_printed(w, row->data);
+        return;
+    }
+    json_write_begin(w, '[');
+    json_write_begin(w, '{');
+    write_text(w, STR("op"), STR("add"));
+    write_text(w, STR("path"), STR(""));
+    json_write_name(w, STR("value"));
+    json_write_printed(w, row->body);
+    json_write_end(w, '}');
+    json_write_end(w, ']');
+}
+
+err state_history_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    struct json_writer *w = &out->json;
+    size_t limit = (size_t)input_int(in, "limit", 50), count;
+    const struct event *rows;
+    struct state s;
+
+    TRY(state_get(tx, input_str(in, "state_id"), &s));
+    TRY(state_history(tx, &s, input_int(in, "after", 0), (int64_t)limit + 1, &rows, &count));
+    json_write_begin(w, '{');
+    json_write_name(w, STR("versions"));
+    json_write_begin(w, '[');
+    for (size_t i = 0; i < count && i < limit; i++) {
+        json_write_begin(w, '{');
+        write_int(w, STR("version"), rows[i].version);
+        write_int(w, STR("seq"), rows[i].seq);
+        write_text(w, STR("type"), str_from(event_name(rows[i].type)));
+        write_author(w, &rows[i]);
+        write_patch_of(w, &rows[i]);
+        json_write_end(w, '}');
+    }
+    json_write_end(w, ']');
+    if (count > limit) {
+        out->next = arena_printf(tx->arena, "%lld", (long long)rows[limit - 1].version);
+        write_int(w, STR("next"), rows[limit - 1].version);
+    }
+    json_write_end(w, '}');
+    return NULL;
+}
+
+err state_diff_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    struct json_writer *w = &out->json;
+    struct json patch;
+    struct state s;
+
+    TRY(state_get(tx, input_str(in, "state_id"), &s));
+    int64_t from = input_int(in, "from", 0), to = input_int(in, "to", s.version);
+    TRY(state_diff(tx, &s, from, to, &patch));
+    json_write_begin(w, '{');
+    write_text(w, STR("state_id"), s.id);
+    write_int(w, STR("from"), from);
+    write_int(w, STR("to"), to);
+    json_write_name(w, STR("patch"));
+    json_write_value(w, &patch);
+    json_write_end(w, '}');
+    return NULL;
+}
+
+static void write_blame(struct json_writer *w, const struct blame *b)
+{
+    json_write_begin(w, '{');
+    write_text(w, STR("pointer"), b->pointer);
+    json_write_name(w, STR("version"));
+    if (b->by) {
+        json_write_int(w, b->by->version);
+        write_author(w, b->by);
+    } else {
+        json_write_null(w);
+        write_int(w, STR("before"), b->before);
+    }
+    json_write_end(w, '}');
+}
+
+err state_blame_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    struct json_writer *w = &out->json;
+    const struct blame *all;
+    struct state s;
+    size_t count;
+    bool cut;
+
+    TRY(state_get(tx, input_str(in, "state_id"), &s));
+    TRY(state_blame(tx, &s, input_str(in, "pointer"), &all, &count, &cut));
+    out->version = s.version;
+    json_write_begin(w, '{');
+    write_text(w, STR("state_id"), s.id);
+    write_int(w, STR("version"), s.version);
+    json_write_name(w, STR("entries"));
+    json_write_begin(w, '[');
+    for (size_t i = 0; i < count; i++)
+        write_blame(w, &all[i]);
+    json_write_end(w, ']');
+    write_bool(w, STR("truncated"), cut);
+    json_write_end(w, '}');
+    return NULL;
+}

@@ -1,0 +1,379 @@
+/* conn.c: one connection: what is waiting to be sent, and how long it may take.
+ *
+ * What is sent is a ring of pieces. Small texts are copied, one behind the other,
+ * into chunks that all connections take turns with; a body that is shared stays
+ * where it is. So a response is one call to the system, whatever it is made of,
+ * and costs no malloc; and a connection that is silent holds no buffer. */
+#include "wire/conn.h"
+
+#include <assert.h>
+
+#include "wire/server_private.h"
+
+enum {
+    RING_MIN = 4,
+    RING_KEPT = 8, /* a larger ring goes when it is empty */
+    CHUNK_BYTES = 4096 - sizeof(void *),
+    CHUNKS_KEPT = 256,
+    LINGER_MS = 1000,
+};
+
+struct chunk {
+    struct chunk *next; /* while it is empty */
+    char bytes[CHUNK_BYTES];
+};
+
+struct piece {
+    str bytes;
+    void *keeper; /* whom the bytes belong to */
+    enum { PIECE_CHUNK, PIECE_SHARED, PIECE_SHOWN } kind;
+    uint32_t room; /* of a chunk: free bytes behind the others */
+};
+
+/* ---- shared bytes ---- */
+
+struct shared *shared_new(str bytes)
+{
+    struct shared *s = mem_alloc(sizeof *s + bytes.len);
+    char *copy = (char *)(s + 1);
+
+    if (bytes.len)
+        memcpy(copy, bytes.at, bytes.len);
+    *s = (struct shared){ .refs = 1, .bytes = { copy, bytes.len } };
+    return s;
+}
+
+struct shared *shared_ref(struct shared *s)
+{
+    s->refs++;
+    return s;
+}
+
+void shared_unref(struct shared *s)
+{
+    assert(s->refs > 0);
+    if (--s->refs == 0)
+        mem_free(s);
+}
+
+/* ---- chunks ---- */
+
+static struct chunk *chunk_take(struct server *s)
+{
+    struct chunk *chunk = s->chunks;
+
+    if (!chunk)
+        return mem_alloc(sizeof *chunk);
+    s->chunks = chunk->next;
+    s->chunk_count--;
+    return chunk;
+}
+
+static void chunk_give(struct server *s, struct chunk *chunk)
+{
+    if (s->chunk_count == CHUNKS_KEPT) {
+        mem_free(chunk);
+        return;
+    }
+    chunk->next = s->chunks;
+    s->chunks = chunk;
+    s->chunk_count++;
+}
+
+void conn_chunks_free(struct server *s)
+{
+    while (s->chunks)
+        mem_free(chunk_take(s));
+}
+
+/* ---- the ring ---- */
+
+static struct piece *piece_at(struct conn *c, uint32_t i)
+{
+    return &c->out[(c->out_first + i) & (c->out_room - 1)];
+}
+
+static void ring_grow(struct conn *c)
+{
+    uint32_t room = c->out_room ? c->out_room * 2 : RING_MIN;
+    struct piece *ring = mem_alloc(room * sizeof *ring);
+
+    for (uint32_t i = 0; i < c->out_count; i++)
+        ring[i] = *piece_at(c, i);
+    mem_free(c->out);
+    c->out = ring;
+    c->out_first = 0;
+    c->out_room = room;
+}
+
+static void ring_append(struct conn *c, struct piece p)
+{
+    if (c->out_count == c->out_room)
+        ring_grow(c);
+    *piece_at(c, c->out_count++) = p;
+    c->out_bytes += p.bytes.len;
+}
+
+static void piece_release(struct server *s, struct piece *p)
+{
+    switch (p->kind) {
+    case PIECE_CHUNK: chunk_give(s, p->keeper); break;
+    case PIECE_SHARED: shared_unref(p->keeper); break;
+    case PIECE_SHOWN: op_shown_unref(p->keeper); break;
+    }
+}
+
+/* Drops pieces from the front. */
+static void ring_drop(struct conn *c, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct piece *p = piece_at(c, i);
+        c->out_bytes -= p->bytes.len;
+        piece_release(c->server, p);
+    }
+    c->out_first += count;
+    c->out_count -= count;
+    if (c->out_count == 0 && c->out_room > RING_KEPT) {
+        mem_free(c->out);
+        c->out = NULL;
+        c->out_room = 0;
+    }
+}
+
+/* ---- sending ---- */
+
+/* Whether more can be put to it: what comes too late is dropped. */
+static bool takes_more(const struct conn *c)
+{
+    return !c->closing && !c->closed;
+}
+
+/* The last piece, when these bytes can be put behind its own. */
+static struct piece *piece_with_room(struct conn *c, size_t len)
+{
+    if (c->out_count == c->out_taken)
+        return NULL;
+    struct piece *last = piece_at(c, c->out_count - 1);
+    return last->kind == PIECE_CHUNK && len <= last->room ? last : NULL;
+}
+
+void conn_send(struct conn *c, str bytes)
+{
+    if (!takes_more(c) || bytes.len == 0)
+        return;
+    if (bytes.len > CHUNK_BYTES) {
+        struct shared *copy = shared_new(bytes);
+        ring_append(c, (struct piece){ copy->bytes, copy, PIECE_SHARED, 0 });
+        return;
+    }
+    struct piece *last = piece_with_room(c, bytes.len);
+    if (!last) {
+        struct chunk *chunk = chunk_take(c->server);
+        ring_append(c, (struct piece){ { chunk->bytes, 0 }, chunk, PIECE_CHUNK, CHUNK_BYTES });
+        last = piece_at(c, c->out_count - 1);
+    }
+    memcpy((char *)last->bytes.at + last->bytes.len, bytes.at, bytes.len);
+    last->bytes.len += bytes.len;
+    last->room -= (uint32_t)bytes.len;
+    c->out_bytes += bytes.len;
+}
+
+void conn_send_shared(struct conn *c, struct shared *s)
+{
+    if (takes_more(c))
+        ring_append(c, (struct piece){ s->bytes, shared_ref(s), PIECE_SHARED, 0 });
+}
+
+void conn_send_shown(struct conn *c, struct op_shown *s)
+{
+    if (takes_more(c))
+        ring_append(c, (struct piece){ s->text, s, PIECE_SHOWN, 0 });
+    else
+        op_shown_unref(s);
+}
+
+/* All is sent and the connection is to be closed. Unread bytes would turn a close into a reset, and
+ * a reset makes the peer's system throw away what the peer has not read yet: our last answer. So
+ * the peer is told that no more comes, and what it still sends is dropped for a while. */
+static void linger(struct conn *c)
+{
+    int64_t now = loop_now_ms(c->server->loop);
+
+    if (c->lingering)
+        return;
+    if (c->ended || now - c->sent_ms > LINGER_MS) {
+        conn_abort(c);
+        return;
+    }
+    c->lingering = true;
+    c->deadline_ms = now + LINGER_MS;
+    link_finish(c->link);
+    link_resume(c->link);
+}
+
+void conn_flush(struct conn *c)
+{
+    str pieces[LINK_PIECES_MAX];
+
+    if (c->sending || c->closed)
+        return;
+    while (c->out_count) {
+        uint32_t count = c->out_count < LINK_PIECES_MAX ? c->out_count : LINK_PIECES_MAX;
+        for (uint32_t i = 0; i < count; i++)
+            pieces[i] = piece_at(c, i)->bytes;
+        c->sent_ms = loop_now_ms(c->server->loop);
+        if (!link_send(c->link, pieces, count)) {
+            c->sending = true;
+            c->out_taken = count;
+            c->unsent = link_unsent(c->link);
+            return;
+        }
+        ring_drop(c, count);
+    }
+    if (c->closing)
+        linger(c);
+}
+
+void conn_flush_later(struct conn *c)
+{
+    if (!c->closed && list_empty(&c->dirty))
+        list_append(&c->server->dirty, &c->dirty);
+}
+
+static void tell_if_sent(struct conn *c)
+{
+    if (c->out_count == 0 && takes_more(c))
+        c->protocol->sent(c);
+}
+
+void conn_turn_ends(struct conn *c)
+{
+    list_remove(&c->dirty);
+    conn_flush(c);
+    tell_if_sent(c);
+}
+
+/* ---- time ---- */
+
+void conn_deadline(struct conn *c, int64_t ms)
+{
+    if (takes_more(c))
+        c->deadline_ms = ms ? loop_now_ms(c->server->loop) + ms : 0;
+}
+
+/* A peer that takes what we send, however slowly, is no stalled one. */
+static bool is_stalled(struct conn *c, int64_t now_ms)
+{
+    int64_t most = c->server->limits.write_ms;
+
+    if (!c->sending || !most)
+        return false;
+    size_t unsent = link_unsent(c->link);
+    if (unsent != c->unsent) {
+        c->unsent = unsent;
+        c->sent_ms = now_ms;
+    }
+    return now_ms - c->sent_ms >= most;
+}
+
+void conn_look_at(struct conn *c, int64_t now_ms)
+{
+    if (c->closed)
+        return;
+    if (is_stalled(c, now_ms)) {
+        conn_abort(c);
+    } else if (c->deadline_ms && now_ms >= c->deadline_ms) {
+        c->deadline_ms = 0;
+        if (c->closing)
+            conn_abort(c);
+        else
+            c->protocol->late(c);
+    }
+}
+
+/* ---- the link ---- */
+
+static void on_bytes(void *owner, str bytes)
+{
+    struct conn *c = owner;
+
+    if (takes_more(c))
+        c->protocol->bytes(c, bytes);
+}
+
+static void on_sent(void *owner)
+{
+    struct conn *c = owner;
+    uint32_t taken = c->out_taken;
+
+    c->sending = false;
+    c->out_taken = 0;
+    ring_drop(c, taken);
+    conn_flush(c);
+    tell_if_sent(c);
+}
+
+static void on_ended(void *owner)
+{
+    struct conn *c = owner;
+
+    c->ended = true;
+    if (takes_more(c))
+        c->protocol->ended(c);
+    else if (c->lingering)
+        conn_abort(c);
+}
+
+static void on_closed(void *owner)
+{
+    struct conn *c = owner;
+    struct server *s = c->server;
+
+    c->closed = true;
+    c->protocol->closed(c);
+    ring_drop(c, c->out_count);
+    mem_free(c->out);
+    if (c->grant)
+        grant_unref(c->grant);
+    list_remove(&c->dirty);
+    list_remove(&c->all);
+    mem_free(c);
+    server_conn_gone(s);
+}
+
+static const struct link_events events = { on_bytes, on_sent, on_ended, on_closed };
+
+struct conn *conn_open(struct server *s, struct link *l)
+{
+    struct conn *c = mem_alloc(sizeof *c);
+
+    *c = (struct conn){ .server = s, .link = l };
+    list_init(&c->dirty);
+    server_conn_came(s, c);
+    link_open(l, &events, c);
+    return c;
+}
+
+void conn_switch(struct conn *c, const struct protocol *p, void *state)
+{
+    c->protocol = p;
+    c->state = state;
+}
+
+void conn_finish(struct conn *c)
+{
+    if (!takes_more(c))
+        return;
+    c->closing = true;
+    c->deadline_ms = 0;
+    conn_flush(c);
+}
+
+void conn_abort(struct conn *c)
+{
+    if (c->closed)
+        return;
+    c->closed = true;
+    list_remove(&c->dirty);
+    link_close(c->link);
+}

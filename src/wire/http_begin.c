@@ -1,0 +1,190 @@
+/* http_begin.c: a request whose head is there: who asks, for what, and whether its body is wanted.
+ *
+ * All that can be refused is refused here, so that nobody has to send a body in
+ * vain. The order of the checks is from what concerns everybody to what concerns
+ * one operation. Does not look into bodies. */
+#include <assert.h>
+
+#include "wire/http_glue.h"
+
+static void refuse(struct http *h, err e)
+{
+    http_refuse(&h->x, e);
+}
+
+/* ---- what it asks for ---- */
+
+/* The methods of operations; HEAD and OPTIONS go with them. */
+static const str methods[] = { STR("GET"), STR("POST"), STR("PUT"), STR("PATCH"), STR("DELETE") };
+
+static bool is_method(str method)
+{
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (str_eq(method, methods[i]))
+            return true;
+    return str_eq(method, STR("HEAD")) || str_eq(method, STR("OPTIONS"));
+}
+
+static void refuse_method(struct http *h)
+{
+    str method = h->parser.request.method;
+
+    if (h->match.allowed_count == 0)
+        refuse(h, err_new(h->x.arena, ERR_NOT_FOUND,
+                          "there is nothing at " STR_FMT "; GET /openapi.json lists what there is",
+                          STR_ARG(http_legible(h->x.arena, h->parser.request.path))));
+    else if (str_eq(method, STR("OPTIONS")))
+        http_answer_options(h);
+    else
+        http_problem(h, 405,
+                     arena_printf(h->x.arena, STR_FMT " cannot be done here, see Allow",
+                                  STR_ARG(method)),
+                     STR(""));
+}
+
+static void begin_route(struct http *h)
+{
+    const struct http_request *r = &h->parser.request;
+    struct conn *c = h->x.conn;
+
+    h->match.allowed[0] = STR("GET");
+    h->match.allowed_count = 1;
+    if (!h->bodiless && !str_eq(r->method, STR("GET"))) {
+        refuse_method(h);
+        return;
+    }
+    if (http_has_body(r)) {
+        refuse(h, err_new(h->x.arena, ERR_INVALID, "expected no body here, found one"));
+        return;
+    }
+    bool routed = route_try(&h->x);
+    assert(routed);
+    if (c->protocol != &http_protocol)
+        h->phase = HTTP_SWITCHED;
+    else if (c->closing || c->closed)
+        h->phase = HTTP_CLOSING;
+    assert(h->phase != HTTP_HEAD);
+}
+
+static void begin_op(struct http *h)
+{
+    const struct http_request *r = &h->parser.request;
+    const struct server *s = h->server;
+    err e;
+
+    op_route(s->options.table, h->bodiless ? STR("GET") : r->method, r->path, &h->match);
+    if (str_eq(r->path, STR("*"))) { /* OPTIONS of the server as a whole */
+        memcpy(h->match.allowed, methods, sizeof methods);
+        h->match.allowed_count = sizeof methods / sizeof *methods;
+    }
+    if (!h->match.op) {
+        refuse_method(h);
+        return;
+    }
+    if ((e = http_check_media(h))) {
+        refuse(h, e);
+        return;
+    }
+    if (s->buffered + r->content_length > s->limits.buffered_max) {
+        http_refuse_busy(h, "too many bytes of requests are held");
+        return;
+    }
+    if (r->expect_continue) {
+        conn_send(h->x.conn, STR("HTTP/1.1 100 Continue\r\n\r\n"));
+        conn_flush(h->x.conn);
+    }
+    h->phase = HTTP_BODY;
+}
+
+/* What is left of the connections is for the operator, who must be able to see to it. */
+static bool is_crowded(const struct http *h)
+{
+    const struct server *s = h->server;
+    const struct grant *g = h->x.conn->grant;
+
+    return s->conn_count + s->limits.connections_kept > s->limits.connections_max &&
+           !(g && g->operates);
+}
+
+/* The one who asks is known, or need not be. */
+static void admitted(struct http *h, enum route_need need)
+{
+    const struct http_request *r = &h->parser.request;
+
+    if (need != ROUTE_OPEN && is_crowded(h)) {
+        h->close = true;
+        http_refuse_busy(h, "there are too many connections");
+    } else if (!is_method(r->method)) {
+        http_problem(h, 501,
+                     arena_printf(h->x.arena, "no operation has the method " STR_FMT,
+                                  STR_ARG(r->method)),
+                     STR(""));
+    } else if (need != ROUTE_NONE) {
+        begin_route(h);
+    } else {
+        begin_op(h);
+    }
+}
+
+static void grant_set(struct conn *c, struct grant *g)
+{
+    if (c->grant)
+        grant_unref(c->grant);
+    c->grant = g;
+}
+
+static void grant_came(void *owner, struct grant *g, err refused)
+{
+    struct http *h = owner;
+
+    h->phase = HTTP_HEAD;
+    if (!h->x.conn) {
+        if (g)
+            grant_unref(g);
+    } else if (g) {
+        grant_set(h->x.conn, g);
+        http_remember(h);
+        admitted(h, route_needs(h->x.request));
+    } else {
+        refuse(h, refused);
+    }
+    http_go_on(h);
+}
+
+static void admit(struct http *h, enum route_need need)
+{
+    str token;
+
+    if (http_is_known(h)) {
+        admitted(h, need);
+        return;
+    }
+    if (need == ROUTE_SELF && !http_header(h->x.request, "authorization", &token)) {
+        grant_set(h->x.conn, NULL); /* what an earlier request showed is not this one's */
+        admitted(h, need);
+        return;
+    }
+    err e = http_bearer(h, &token);
+    if (e) {
+        refuse(h, e);
+        return;
+    }
+    h->phase = HTTP_ADMITTING;
+    server_grant(h->server, token, grant_came, h);
+}
+
+void http_begin(struct http *h)
+{
+    enum route_need need = route_needs(h->x.request);
+
+    h->bodiless = str_eq(h->x.request->method, STR("HEAD"));
+    err e = http_check_host(h);
+    if (!e)
+        e = http_check_origin(h);
+    if (e)
+        refuse(h, e);
+    else if (need == ROUTE_OPEN)
+        admitted(h, need);
+    else
+        admit(h, need);
+}

@@ -1,0 +1,149 @@
+/* http_glue.h: what the files of the HTTP protocol know of each other. Private to them.
+ *
+ * http.c         the connection: one request after the other, and their time
+ * http_begin.c   a request whose head is there, until its body is wanted or it is refused
+ * http_check.c   who asks, and for whom the request is: Host, Origin, tokens
+ * http_input.c   request → command
+ * http_answer.c  command → response
+ * routes.c       what is no operation */
+#ifndef WIRE_HTTP_GLUE_H
+#define WIRE_HTTP_GLUE_H
+
+#include "wire/server_private.h"
+
+enum http_phase {
+    HTTP_IDLE,       /* between requests */
+    HTTP_HEAD,       /* a head has begun */
+    HTTP_BODY,       /* the head was accepted */
+    HTTP_ADMITTING,  /* its token is being looked up */
+    HTTP_PERFORMING, /* its command is with another thread */
+    HTTP_WAITING,    /* its command waits for an event */
+    HTTP_ANSWERED,   /* its response is on the way */
+    HTTP_CLOSING,    /* nothing is read any more */
+    HTTP_SWITCHED,   /* the connection speaks another protocol */
+};
+
+/* In server->by_class, where no class of statuses is 0: requests that the cache answered. */
+enum { HTTP_CACHE_HITS = 0 };
+
+enum http_prefer { PREFER_NOTHING, PREFER_REPRESENTATION, PREFER_MINIMAL };
+
+/* The protocol's state of a connection, with its one request at a time. It outlives the connection
+ * when that closes under a request which others still work on. */
+struct http {
+    struct http_exchange x; /* the first member; x.conn is NULL when the connection is gone */
+    struct server *server;
+    enum http_phase phase;
+    enum http_phase timed; /* the phase that the deadline is of */
+    bool pumping;          /* further up the stack, bytes are being read */
+    bool ended;            /* the peer sends no more */
+    bool paused;           /* the link is */
+
+    /* The request. */
+    struct http_parser parser;
+    uint64_t counted; /* bytes of it that are counted in server->buffered */
+    bool whole;       /* its body was read to the end */
+    bool close;       /* the connection ends with its response */
+    bool bodiless;    /* HEAD: the head of GET's response and nothing more */
+    struct op_match match;
+
+    /* The command. */
+    struct command command;
+    struct grant *grant; /* whose it is */
+    struct waiting *waiting;
+    const char *cut; /* why its waiting was cut short, as an error of `cut_kind` */
+    enum error_kind cut_kind;
+    bool plain;     /* nothing but the capture of an operation that can be peeked */
+    uint32_t mark;  /* of the cache, when it was submitted */
+    bool match_any; /* If-Match: * */
+    enum http_prefer applied;
+
+    /* What came behind the request and waits for its turn. */
+    char *held;
+    size_t held_from, held_len, held_room;
+
+    /* What the last request said and was found good: Host; and Authorization, for which c->grant
+     * stands. */
+    char host[64];
+    size_t host_len;
+    char *shown;
+    size_t shown_len, shown_room;
+};
+
+static inline struct http *http_of(struct http_exchange *x)
+{
+    return (struct http *)x;
+}
+
+static inline bool http_has_body(const struct http_request *r)
+{
+    return r->chunked || r->content_length > 0;
+}
+
+/* A value of a field of a stranger's, fit for a message: cut, and printable. */
+str http_legible(struct arena *a, str value);
+
+/* ---- http.c ---- */
+
+/* Whoever worked on the request is done with it: goes on with the connection, or lets go of the
+ * memory where that is gone. */
+void http_go_on(struct http *h);
+
+/* ---- http_begin.c ---- */
+
+/* Checks the request. Its phase is another one then: most often HTTP_BODY, or HTTP_ANSWERED. */
+void http_begin(struct http *h);
+
+/* ---- http_check.c ---- */
+
+/* MISDIRECTED, when the host is not ours; FORBIDDEN, when a page of another site asks. */
+err http_check_host(struct http *h);
+err http_check_origin(struct http *h);
+
+/* The token of Authorization. UNAUTHENTICATED, when there is none of the right scheme. */
+err http_bearer(struct http *h, str *token);
+
+/* Whether the request shows what it was let in with before, and that is still worth something. */
+bool http_is_known(const struct http *h);
+void http_remember(struct http *h);
+
+/* INVALID or UNSUPPORTED, when the body can be no input of the operation, whatever is in it. */
+err http_check_media(struct http *h);
+
+/* The media types that it takes, as a list. */
+str http_media_types(struct arena *a, const struct op *op);
+
+/* ---- http_input.c ---- */
+
+/* Fills h->command with the operation's input and what the fields of the head say of it. */
+err http_input(struct http *h);
+
+/* Whether the request is nothing but the address of one document, as the cache knows them. */
+bool http_is_plain(const struct http *h);
+
+/* ---- http_answer.c ---- */
+
+/* The response to a performed command; to a read out of the cache, whose reference is taken; to
+ * OPTIONS. */
+void http_answer(struct http *h);
+void http_answer_shown(struct http *h, struct op_shown *shown);
+void http_answer_options(struct http *h);
+
+/* UNAVAILABLE, for a reason that passes. */
+void http_refuse_busy(struct http *h, const char *what);
+
+/* A problem of that status. */
+void http_problem(struct http *h, int status, str detail, str members);
+
+/* ---- routes.c ---- */
+
+enum route_need {
+    ROUTE_NONE, /* it is an operation, or nothing */
+    ROUTE_OPEN, /* no token is needed */
+    ROUTE_TOKEN,
+    ROUTE_SELF, /* it asks for a token itself, where the request shows none */
+};
+
+enum route_need route_needs(const struct http_request *r);
+
+#endif

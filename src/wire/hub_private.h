@@ -1,0 +1,83 @@
+/* hub_private.h: what the files of the hub know of each other. Private to them.
+ *
+ * hub.c         topics, publishing, watches
+ * hub_follow.c  listeners, and how they catch up with the log */
+#ifndef WIRE_HUB_PRIVATE_H
+#define WIRE_HUB_PRIVATE_H
+
+#include "wire/hub.h"
+
+struct topic {
+    struct topic *next; /* in its slot */
+    str subject;
+    uint32_t hash;
+    uint32_t users; /* listeners, watches, and whoever walks over them */
+    struct list followers, watches;
+};
+
+struct follower {
+    struct hub *hub;
+    struct topic *topic;
+    struct list link;    /* in the topic */
+    struct list stalled; /* in the hub, while it waits to ask for its page again */
+    struct grant *grant;
+    enum hub_look look;
+    const struct hub_events *events;
+    void *owner;
+    unsigned refs;
+    bool started; /* its owner was told so */
+    bool live;    /* gets what is published */
+    bool reading; /* a page is on its way */
+    bool giving;  /* a page is being given, further up the stack */
+    bool paused, left;
+    int64_t given; /* all up to this number was given, or not wished for */
+    int page;      /* events of the next page */
+
+    struct kept *kept; /* published while a page was on its way */
+    uint32_t kept_count;
+    bool kept_lost;    /* not all of it: there was no room */
+    int64_t kept_from; /* what was published before this number is the page's business */
+
+    size_t type_count;
+    str types[];
+};
+
+enum { RECENT = 1 << 12 }; /* marks of what was published; several subjects share one */
+
+struct hub {
+    struct server *server;
+    const struct op *list;
+    struct topic **slots;
+    uint32_t slot_count, topic_count;
+    struct topic all;
+    struct list *next; /* the follower that a walk over a topic comes to next */
+    int64_t newest;    /* the last event that everybody live was given */
+    int64_t recent[RECENT];
+
+    struct list stalled;
+    struct timer *retry;
+    struct list due;
+    struct timer *alarm;
+    struct arena *scratch; /* for printing */
+};
+
+/* ---- hub.c ---- */
+
+/* The topic of a subject (empty: of all), with one more user; and without him. */
+struct topic *topic_use(struct hub *h, str subject);
+void topic_done(struct hub *h, struct topic *t);
+
+/* ---- hub_follow.c ---- */
+
+/* An event on its way to its listeners; framed when the first of a look asks. */
+struct telling {
+    const struct event *event;
+    int64_t seq;
+    str type;
+    struct shared *framed[HUB_LOOKS];
+};
+
+void follower_tell(struct follower *f, struct telling *t);
+void followers_retry(void *hub);
+
+#endif

@@ -1,0 +1,32 @@
+/* pace.c: whether a subscriber keeps up with what it is sent. */
+#include "wire/pace.h"
+
+static bool too_much_waits(const struct pace *p, const struct conn *c)
+{
+    const struct server_limits *l = &c->server->limits;
+
+    return c->out_bytes > 0 && (p->events > l->behind_events || c->out_bytes > l->behind_bytes);
+}
+
+bool pace_put(struct pace *p, struct conn *c, struct shared *framed)
+{
+    if (c->out_bytes == 0)
+        p->events = 0;
+    p->events++;
+    conn_send_shared(c, framed);
+    conn_flush_later(c);
+    if (!too_much_waits(p, c) || p->behind)
+        return false;
+    conn_flush(c); /* it may only be this turn that is long */
+    p->behind = too_much_waits(p, c);
+    return p->behind;
+}
+
+bool pace_sent(struct pace *p)
+{
+    bool was_behind = p->behind;
+
+    p->behind = false;
+    p->events = 0;
+    return was_behind;
+}

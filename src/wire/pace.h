@@ -1,0 +1,21 @@
+/* pace.h: whether a subscriber keeps up with what it is sent.
+ *
+ * One that does not is behind: no more events are put to its connection until all that waits there
+ * is sent. One that takes nothing at all is conn.c's business. */
+#ifndef WIRE_PACE_H
+#define WIRE_PACE_H
+
+#include "wire/server_private.h"
+
+struct pace {
+    uint32_t events; /* put since nothing was waiting */
+    bool behind;
+};
+
+/* Puts an event, to be sent at the end of the turn. True: it has fallen behind by that. */
+bool pace_put(struct pace *p, struct conn *c, struct shared *framed);
+
+/* Called when all that had to wait is sent. True: it was behind. */
+bool pace_sent(struct pace *p);
+
+#endif

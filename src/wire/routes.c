@@ -1,0 +1,202 @@
+/* routes.c: what the server answers that is no operation: how it is, what it takes, and where the
+ * streams begin.
+ *
+ * Two of them need no token, so that whoever watches over the process can ask; so
+ * they say nothing of what is stored. */
+#include <inttypes.h>
+
+#include "wire/http_glue.h"
+#include "wire/http_text.h"
+
+#define TYPE_JSON "application/json"
+
+/* ---- how it is ---- */
+
+static void health(struct http_exchange *x)
+{
+    struct buf out = buf_in(x->arena);
+    struct json_writer w = json_writer_to(&out);
+
+    json_write_begin(&w, '{');
+    json_write_name(&w, STR("status"));
+    json_write_str(&w, STR("ok"));
+    json_write_name(&w, STR("version"));
+    json_write_str(&w, str_from(x->conn->server->options.version));
+    json_write_end(&w, '}');
+    http_respond(x, 200, TYPE_JSON, buf_str(&out));
+}
+
+static void ready(struct http_exchange *x)
+{
+    const struct server *s = x->conn->server;
+    const char *why = s->options.unready ? s->options.unready(s->options.self) : NULL;
+
+    if (s->stopping)
+        why = "the server stops";
+    if (why)
+        http_refuse(x, err_new(x->arena, ERR_UNAVAILABLE, "%s", why));
+    else
+        http_respond(x, 200, TYPE_JSON, STR("{\"status\":\"ready\"}"));
+}
+
+/* ---- numbers ---- */
+
+static void write_metric(struct buf *out, const char *name, const char *type, const char *help,
+                         uint64_t value)
+{
+    buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n%s %" PRIu64 "\n", name, help, name, type, name,
+               value);
+}
+
+static void write_by_class(struct buf *out, const struct server *s)
+{
+    buf_add(out, STR("# HELP baton_http_requests_total Requests answered, by class of status.\n"
+                     "# TYPE baton_http_requests_total counter\n"));
+    for (int i = 1; i <= 5; i++)
+        buf_printf(out, "baton_http_requests_total{class=\"%dxx\"} %" PRIu64 "\n", i,
+                   s->by_class[i]);
+}
+
+static void metrics(struct http_exchange *x)
+{
+    const struct server *s = x->conn->server;
+    struct buf out = buf_in(x->arena);
+
+    buf_printf(&out,
+               "# HELP baton_build_info The version of the program.\n"
+               "# TYPE baton_build_info gauge\n"
+               "baton_build_info{version=\"%s\"} 1\n",
+               s->options.version);
+    write_by_class(&out, s);
+    write_metric(&out, "baton_http_cache_hits_total", "counter", "Requests answered from memory.",
+                 s->by_class[HTTP_CACHE_HITS]);
+    write_metric(&out, "baton_connections", "gauge", "Connections that are open.", s->conn_count);
+    write_metric(&out, "baton_buffered_bytes", "gauge", "Bytes of requests that are held.",
+                 s->buffered);
+    write_metric(&out, "baton_published_seq", "gauge", "The number of the last event published.",
+                 (uint64_t)s->published);
+    if (s->options.metrics)
+        s->options.metrics(s->options.self, &out);
+    http_respond(x, 200, "text/plain; version=0.0.4; charset=utf-8", buf_str(&out));
+}
+
+/* ---- what it takes ---- */
+
+static void write_limit(struct json_writer *w, const char *name, uint64_t value)
+{
+    json_write_name(w, str_from(name));
+    json_write_int(w, (int64_t)value);
+}
+
+static void write_limits(struct json_writer *w, const struct server_limits *l,
+                         const struct http_limits *http)
+{
+    write_limit(w, "request_line_bytes", http->request_line_max);
+    write_limit(w, "header_bytes", http->field_max);
+    write_limit(w, "headers_bytes", http->fields_max);
+    write_limit(w, "headers", http->field_count_max);
+    write_limit(w, "body_bytes", http->body_max);
+    write_limit(w, "json_depth", JSON_DEPTH_MAX);
+    write_limit(w, "header_ms", (uint64_t)l->header_ms);
+    write_limit(w, "body_ms", (uint64_t)l->body_ms);
+    write_limit(w, "idle_ms", (uint64_t)l->idle_ms);
+    write_limit(w, "write_ms", (uint64_t)l->write_ms);
+    write_limit(w, "connections", l->connections_max);
+    write_limit(w, "connections_kept_for_operator", l->connections_kept);
+    write_limit(w, "buffered_bytes", l->buffered_max);
+    write_limit(w, "message_bytes", l->message_max);
+    write_limit(w, "behind_events", l->behind_events);
+    write_limit(w, "behind_bytes", l->behind_bytes);
+    write_limit(w, "ping_ms", (uint64_t)l->ping_ms);
+    write_limit(w, "wait_ms", (uint64_t)l->wait_max_ms);
+}
+
+static void limits(struct http_exchange *x)
+{
+    const struct server *s = x->conn->server;
+    const struct server_options *o = &s->options;
+    struct buf out = buf_in(x->arena);
+    struct json_writer w = json_writer_to(&out);
+    int64_t number;
+
+    json_write_begin(&w, '{');
+    write_limits(&w, &s->limits, &http_of(x)->parser.limits); /* where defaults are filled in */
+    for (size_t i = 0; i + 1 < o->config_count; i += 2) {
+        json_write_name(&w, o->config[i]);
+        if (str_to_int(o->config[i + 1], &number))
+            json_write_int(&w, number);
+        else
+            json_write_str(&w, o->config[i + 1]);
+    }
+    json_write_end(&w, '}');
+    http_respond(x, 200, TYPE_JSON, buf_str(&out));
+}
+
+/* The table does not change while the program runs, so its text is made once and kept. */
+static void openapi(struct http_exchange *x)
+{
+    static const struct op_table *described;
+    static struct shared *text;
+    const struct server_options *o = &x->conn->server->options;
+
+    if (described != o->table) {
+        if (text)
+            shared_unref(text);
+        text = shared_new(op_openapi(x->arena, o->table, o->version));
+        described = o->table;
+    }
+    http_respond(x, 200, TYPE_JSON, text->bytes);
+}
+
+/* ---- which is which ---- */
+
+// clang-format off
+static const struct {
+    str path;
+    enum route_need need;
+    void (*answer)(struct http_exchange *x);
+} routes[] = {
+    { STR("/health"),       ROUTE_OPEN,  health    },
+    { STR("/ready"),        ROUTE_OPEN,  ready     },
+    { STR("/metrics"),      ROUTE_TOKEN, metrics   },
+    { STR("/limits"),       ROUTE_TOKEN, limits    },
+    { STR("/openapi.json"), ROUTE_TOKEN, openapi   },
+    { STR("/ws"),           ROUTE_SELF,  ws_begin  },
+    { STR("/events"),       ROUTE_TOKEN, sse_begin },
+};
+// clang-format on
+
+enum { ROUTES = sizeof routes / sizeof *routes };
+
+/* A list of events is an operation; a stream of them is what asks for one by name. */
+static bool wants_stream(const struct http_request *r)
+{
+    bool named = false;
+    str accept;
+
+    return str_eq(r->method, STR("GET")) && http_header(r, "accept", &accept) &&
+           http_accepts(accept, STR("text/event-stream"), &named) > 0 && named;
+}
+
+static size_t route_find(const struct http_request *r)
+{
+    for (size_t i = 0; i < ROUTES; i++)
+        if (str_eq(r->path, routes[i].path) && (routes[i].answer != sse_begin || wants_stream(r)))
+            return i;
+    return ROUTES;
+}
+
+enum route_need route_needs(const struct http_request *r)
+{
+    size_t i = route_find(r);
+    return i < ROUTES ? routes[i].need : ROUTE_NONE;
+}
+
+bool route_try(struct http_exchange *x)
+{
+    size_t i = route_find(x->request);
+
+    if (i < ROUTES)
+        routes[i].answer(x);
+    return i < ROUTES;
+}

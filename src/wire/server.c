@@ -1,0 +1,473 @@
+/* server.c: what all connections share: limits, time, and the way to the other threads and back.
+ *
+ * A turn of the loop gathers commands and bytes, and passes each of them on once,
+ * at its end. What other threads bring is published before it is answered. */
+#include "wire/server.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "wire/hub.h"
+#include "wire/server_private.h"
+
+enum {
+    ARENAS_KEPT = 64,
+    ARENA_BYTES_KEPT = 1 << 20,
+    GATHERED_MAX = 8192,
+    REFUSALS_MAX = 64, /* connections beyond the limit that are told so, at a time */
+    ROUNDS_MAX = 8,    /* at the end of a turn: each may make work for the next */
+    LOOK_MS_MIN = 5,
+    LOOK_MS_MAX = 1000,
+};
+
+struct server_more {
+    struct timer *look, *grace;
+    bool looking; /* the timer is set */
+    int64_t look_ms;
+    struct shared *refusal;
+    void (*stopped)(void *self);
+    bool freed;
+
+    uint32_t gathered_count;
+    struct command *held, **held_end; /* reads that saw more than is published */
+
+    /* What other threads bring. */
+    struct wakeup *wakeup;
+    pthread_mutex_t mutex;
+    struct command *performed, **performed_end;
+    struct admission *admitted, **admitted_end;
+};
+
+struct server_limits server_limits_default(void)
+{
+    return (struct server_limits){
+        .header_ms = 10 * 1000,
+        .body_ms = 30 * 1000,
+        .idle_ms = 60 * 1000,
+        .write_ms = 60 * 1000,
+        .connections_max = 4096,
+        .connections_kept = 16,
+        .buffered_max = 256u << 20,
+        .message_max = 1 << 20,
+        .behind_events = 1000,
+        .behind_bytes = 4 << 20,
+        .ping_ms = 25 * 1000,
+        .wait_max_ms = 60 * 1000,
+    };
+}
+
+/* ---- arenas ---- */
+
+struct arena *server_arena(struct server *s)
+{
+    return s->arena_count ? s->arenas[--s->arena_count] : arena_new();
+}
+
+void server_arena_done(struct server *s, struct arena *a)
+{
+    if (s->arena_count == ARENAS_KEPT || a->bytes > ARENA_BYTES_KEPT) {
+        arena_free(a);
+        return;
+    }
+    arena_reset(a);
+    s->arenas[s->arena_count++] = a;
+}
+
+/* ---- commands, to the other threads ---- */
+
+bool server_submit(struct server *s, struct command *c)
+{
+    struct server_more *m = s->more;
+
+    if (m->gathered_count == GATHERED_MAX || m->freed)
+        return false;
+    m->gathered_count++;
+    c->follows = NULL;
+    *s->gathered_end = c;
+    s->gathered_end = &c->follows;
+    return true;
+}
+
+static struct command *gathered_take(struct server *s)
+{
+    struct command *list = s->gathered;
+
+    s->gathered = NULL;
+    s->gathered_end = &s->gathered;
+    s->more->gathered_count = 0;
+    return list;
+}
+
+static void refuse_all(struct command *list, const char *why)
+{
+    for (struct command *c = list, *next; c; c = next) {
+        next = c->follows;
+        c->error = err_new(c->arena, ERR_UNAVAILABLE, "%s", why);
+        c->done(c);
+    }
+}
+
+static void hand_over(struct server *s)
+{
+    struct command *list = gathered_take(s);
+
+    if (list && !s->options.submit(s->options.self, list))
+        refuse_all(list, "too much is waiting to be done; try again in a moment");
+}
+
+/* Those that wait for the end of the turn now; whoever joins them meanwhile is of the next round. */
+static void flush_all(struct server *s)
+{
+    struct list turn;
+
+    list_init(&turn);
+    while (!list_empty(&s->dirty)) {
+        struct list *first = s->dirty.next;
+        list_remove(first);
+        list_append(&turn, first);
+    }
+    while (!list_empty(&turn))
+        conn_turn_ends(LIST_ENTRY(turn.next, struct conn, dirty));
+}
+
+static bool has_gathered(const struct server *s)
+{
+    return s->gathered || !list_empty(&s->dirty);
+}
+
+static void on_turn(void *owner)
+{
+    struct server *s = owner;
+
+    for (int round = 0; round < ROUNDS_MAX && has_gathered(s); round++) {
+        hand_over(s);
+        flush_all(s);
+    }
+    if (has_gathered(s))
+        wakeup_send(s->more->wakeup); /* others may want a turn: go on in the next one */
+}
+
+/* ---- commands, from the other threads ---- */
+
+static void publish(struct server *s, const struct command *c)
+{
+    if (c->op->effect == OP_WRITES)
+        op_cache_written(s->cache, c);
+    for (const struct event *e = c->events; e; e = event_after(e)) {
+        s->published = event_seq(e);
+        hub_publish(s->hub, e);
+        if (str_eq(event_type_name(e), STR("token_revoked")))
+            grants_revoke(s, event_subject(e));
+    }
+}
+
+/* A reader may have seen a commit whose events are still on their way here. Its answer waits for
+ * them: else the next read, out of the cache, would show less than this one did. */
+static bool is_early(const struct server *s, const struct command *c)
+{
+    return c->op->effect == OP_READS && c->seq > s->published;
+}
+
+static void answer_or_hold(struct server *s, struct command *list)
+{
+    struct server_more *m = s->more;
+
+    for (struct command *c = list, *next; c; c = next) {
+        next = c->follows;
+        if (is_early(s, c)) {
+            c->follows = NULL;
+            *m->held_end = c;
+            m->held_end = &c->follows;
+        } else {
+            c->done(c);
+        }
+    }
+}
+
+static struct command *held_take(struct server *s)
+{
+    struct command *list = s->more->held;
+
+    s->more->held = NULL;
+    s->more->held_end = &s->more->held;
+    return list;
+}
+
+static void deliver(struct server *s, struct command *list)
+{
+    int64_t before = s->published;
+
+    for (const struct command *c = list; c; c = c->follows)
+        publish(s, c);
+    if (s->published != before)
+        answer_or_hold(s, held_take(s));
+    answer_or_hold(s, list);
+}
+
+/* Commands before admissions: a revocation that was on its way together with a grant counts. */
+static void on_wakeup(void *owner)
+{
+    struct server *s = owner;
+    struct server_more *m = s->more;
+
+    pthread_mutex_lock(&m->mutex);
+    struct command *performed = m->performed;
+    struct admission *admitted = m->admitted;
+    m->performed = NULL;
+    m->performed_end = &m->performed;
+    m->admitted = NULL;
+    m->admitted_end = &m->admitted;
+    pthread_mutex_unlock(&m->mutex);
+
+    deliver(s, performed);
+    for (struct admission *a = admitted, *next; a; a = next) {
+        next = a->follows;
+        a->done(a);
+    }
+}
+
+void server_performed(struct server *s, struct command *list)
+{
+    struct server_more *m = s->more;
+    struct command **end = &list;
+
+    if (!list)
+        return;
+    while (*end)
+        end = &(*end)->follows;
+    pthread_mutex_lock(&m->mutex);
+    *m->performed_end = list;
+    m->performed_end = end;
+    pthread_mutex_unlock(&m->mutex);
+    wakeup_send(m->wakeup);
+}
+
+void server_admitted(struct server *s, struct admission *a)
+{
+    struct server_more *m = s->more;
+
+    a->follows = NULL;
+    pthread_mutex_lock(&m->mutex);
+    *m->admitted_end = a;
+    m->admitted_end = &a->follows;
+    pthread_mutex_unlock(&m->mutex);
+    wakeup_send(m->wakeup);
+}
+
+/* ---- time ---- */
+
+static void look_later(struct server *s)
+{
+    struct server_more *m = s->more;
+
+    if (!m->looking && s->conn_count) {
+        m->looking = true;
+        timer_set(m->look, m->look_ms);
+    }
+}
+
+static void on_look(void *owner)
+{
+    struct server *s = owner;
+    int64_t now = loop_now_ms(s->loop);
+
+    s->more->looking = false;
+    grants_expire(s);
+    LIST_EACH(it, &s->conns)
+        conn_look_at(LIST_ENTRY(it, struct conn, all), now);
+    look_later(s);
+}
+
+/* A deadline is met within a tenth of the shortest one. */
+static int64_t look_interval(const struct server_limits *limits)
+{
+    const int64_t deadlines[] = { limits->header_ms, limits->body_ms, limits->idle_ms,
+                                  limits->write_ms, limits->ping_ms };
+    int64_t least = LOOK_MS_MAX;
+
+    for (size_t i = 0; i < sizeof deadlines / sizeof *deadlines; i++)
+        if (deadlines[i] && deadlines[i] / 10 < least)
+            least = deadlines[i] / 10;
+    return least < LOOK_MS_MIN ? LOOK_MS_MIN : least;
+}
+
+/* ---- connections ---- */
+
+static void nothing(struct conn *c)
+{
+    (void)c;
+}
+
+/* A connection that is one too many is finished from its first moment, and told nothing but that it
+ * is closed. */
+static const struct protocol refused = { .name = "refused", .closed = nothing };
+
+static struct shared *refusal_new(void)
+{
+    static const char body[] = "{\"type\":\"about:blank\",\"title\":\"Unavailable\",\"status\":503,"
+                               "\"detail\":\"all connections are in use; try again in a second\"}";
+    struct arena *a = arena_new();
+    struct shared *s = shared_new(arena_printf(a,
+                                               "HTTP/1.1 503 Service Unavailable\r\n"
+                                               "Content-Type: application/problem+json\r\n"
+                                               "Content-Length: %zu\r\n"
+                                               "Retry-After: 1\r\n"
+                                               "Connection: close\r\n\r\n%s",
+                                               sizeof body - 1, body));
+
+    arena_free(a);
+    return s;
+}
+
+/* Others than our own user are kept from a Unix socket by its file's mode; this also holds when
+ * somebody has changed that. */
+static bool is_stranger(const struct link *l)
+{
+    uint32_t uid;
+    int64_t pid;
+
+    return link_is_local(l) && (!link_peer(l, &uid, &pid) || (uid != geteuid() && uid != 0));
+}
+
+void server_accept(void *owner, struct link *l)
+{
+    struct server *s = owner;
+    uint32_t most = s->limits.connections_max;
+
+    if (s->stopping || is_stranger(l) || s->conn_count >= most + REFUSALS_MAX) {
+        link_close(l);
+        return;
+    }
+    bool one_too_many = s->conn_count >= most;
+    struct conn *c = conn_open(s, l);
+    if (one_too_many) {
+        conn_switch(c, &refused, NULL);
+        conn_send_shared(c, s->more->refusal);
+        conn_finish(c);
+    } else {
+        http_conn_open(c);
+    }
+}
+
+void server_conn_came(struct server *s, struct conn *c)
+{
+    list_append(&s->conns, &c->all);
+    s->conn_count++;
+    look_later(s);
+}
+
+/* ---- beginning and end ---- */
+
+static void tell_stopped(struct server *s)
+{
+    void (*stopped)(void *self) = s->more->stopped;
+
+    s->more->stopped = NULL;
+    timer_clear(s->more->grace);
+    stopped(s->options.self); /* may free the server */
+}
+
+void server_conn_gone(struct server *s)
+{
+    s->conn_count--;
+    if (s->more->stopped && s->conn_count == 0)
+        tell_stopped(s);
+}
+
+static void on_grace_over(void *owner)
+{
+    struct server *s = owner;
+
+    if (s->conn_count == 0) {
+        tell_stopped(s);
+        return;
+    }
+    LIST_EACH(it, &s->conns)
+        conn_abort(LIST_ENTRY(it, struct conn, all));
+}
+
+void server_stop(struct server *s, int64_t grace_ms, void (*stopped)(void *self))
+{
+    assert(!s->stopping);
+    s->stopping = true;
+    s->more->stopped = stopped;
+    LIST_EACH(it, &s->conns) {
+        struct conn *c = LIST_ENTRY(it, struct conn, all);
+        if (!c->closing && !c->closed)
+            c->protocol->stopping(c);
+    }
+    timer_set(s->more->grace, s->conn_count ? grace_ms : 0);
+}
+
+static struct server_more *more_new(struct server *s)
+{
+    struct server_more *m = mem_alloc(sizeof *m);
+
+    *m = (struct server_more){ .look_ms = look_interval(&s->limits), .refusal = refusal_new() };
+    m->look = timer_new(s->loop, on_look, s);
+    m->grace = timer_new(s->loop, on_grace_over, s);
+    m->wakeup = wakeup_new(s->loop, on_wakeup, s);
+    m->held_end = &m->held;
+    m->performed_end = &m->performed;
+    m->admitted_end = &m->admitted;
+    pthread_mutex_init(&m->mutex, NULL);
+    return m;
+}
+
+struct server *server_new(const struct server_options *options)
+{
+    struct server *s = mem_alloc(sizeof *s);
+
+    *s = (struct server){ .options = *options,
+                          .limits = options->limits,
+                          .loop = options->loop,
+                          .published = options->seq };
+    list_init(&s->conns);
+    list_init(&s->dirty);
+    s->gathered_end = &s->gathered;
+    s->arenas = mem_alloc(ARENAS_KEPT * sizeof *s->arenas);
+    s->cache = op_cache_new(options->cache_bytes);
+    s->grants = grants_new();
+    s->more = more_new(s);
+    s->hub = hub_new(s);
+    loop_each_turn(s->loop, on_turn, s);
+    return s;
+}
+
+/* Everything that somebody still waits for gets an answer, so that he can let go of its memory. */
+static void settle_all(struct server *s)
+{
+    static const char why[] = "the server has stopped";
+
+    s->more->freed = true;
+    on_wakeup(s);
+    for (struct command *c = held_take(s), *next; c; c = next) {
+        next = c->follows;
+        c->done(c);
+    }
+    refuse_all(gathered_take(s), why);
+    grants_free(s);
+}
+
+void server_free(struct server *s)
+{
+    struct server_more *m = s->more;
+
+    assert(s->conn_count == 0);
+    settle_all(s);
+    hub_free(s->hub);
+    loop_each_turn(s->loop, NULL, NULL);
+    timer_free(m->look);
+    timer_free(m->grace);
+    wakeup_free(m->wakeup);
+    pthread_mutex_destroy(&m->mutex);
+    shared_unref(m->refusal);
+    mem_free(m);
+    op_cache_free(s->cache);
+    conn_chunks_free(s);
+    while (s->arena_count)
+        arena_free(s->arenas[--s->arena_count]);
+    mem_free(s->arenas);
+    mem_free(s);
+}

@@ -1,0 +1,42 @@
+/* ws.h: what the files of a WebSocket connection know of each other. Private to them.
+ *
+ * ws.c          the handshake, tokens, time, closing
+ * ws_message.c  what messages ask for, and what is answered */
+#ifndef WIRE_WS_H
+#define WIRE_WS_H
+
+#include "wire/hub.h"
+#include "wire/pace.h"
+#include "wire/websocket.h"
+
+struct ws {
+    struct conn *conn; /* NULL: gone, but its token is still being looked up */
+    struct server *server;
+    struct websocket_reader reader;
+    struct list subs;
+    uint32_t sub_count;
+    struct pace pace;
+    int64_t heard_ms; /* the last time that something came */
+    int pings;        /* sent since then */
+    bool closing;     /* our close frame is sent */
+    bool admitting;   /* a token is being looked up */
+    bool asked;       /* the token came in a message */
+    char *early;      /* bytes that came meanwhile */
+    size_t early_len;
+};
+
+/* ---- ws.c ---- */
+
+/* Begins to close. Nothing of what the peer still sends counts, but its close frame. */
+void ws_close(struct ws *ws, enum websocket_code code, str reason);
+void ws_authenticate(struct ws *ws, str token);
+void ws_read(struct ws *ws, str bytes);
+
+/* ---- ws_message.c ---- */
+
+void ws_message(struct ws *ws, enum websocket_kind kind, str payload);
+void ws_say_authenticated(struct ws *ws);
+void ws_resume_all(struct ws *ws);
+void ws_unsubscribe_all(struct ws *ws);
+
+#endif

@@ -1,0 +1,418 @@
+/* ws_message.c: what the messages of a WebSocket ask for, and what is answered.
+ *
+ * Every message that can be understood is answered, each mistake with what was expected. Events
+ * themselves are framed by the hub and only pass through here. */
+#include "wire/ws.h"
+
+enum { SUBS_MAX = 100, TYPES_MAX = 64, ID_MAX = 200, FIELDS_MAX = 5 };
+
+struct sub {
+    struct list link; /* in the connection */
+    struct ws *ws;
+    struct follower *follower;
+    bool of_state;  /* it named a state_id */
+    bool replaying; /* it asked for what was, and was not told yet that it has all of it */
+    str id;         /* printed JSON; empty: none */
+    str subject;
+};
+
+/* ---- messages to the peer ---- */
+
+struct message {
+    struct arena *arena;
+    struct buf text;
+    struct json_writer w;
+};
+
+static void message_begin(struct message *m, struct ws *ws, const char *type)
+{
+    m->arena = server_arena(ws->server);
+    m->text = buf_in(m->arena);
+    m->w = json_writer_to(&m->text);
+    json_write_begin(&m->w, '{');
+    json_write_name(&m->w, STR("type"));
+    json_write_str(&m->w, str_from(type));
+}
+
+static void message_int(struct message *m, str name, int64_t value)
+{
+    json_write_name(&m->w, name);
+    json_write_int(&m->w, value);
+}
+
+static void message_id(struct message *m, str id)
+{
+    if (id.len == 0)
+        return;
+    json_write_name(&m->w, STR("id"));
+    json_write_printed(&m->w, id);
+}
+
+/* By what a subscription is known to the peer. */
+static void message_sub(struct message *m, const struct sub *s)
+{
+    message_id(m, s->id);
+    if (s->subject.len) {
+        json_write_name(&m->w, s->of_state ? STR("state_id") : STR("subject"));
+        json_write_str(&m->w, s->subject);
+    }
+}
+
+static void message_send(struct message *m, struct ws *ws)
+{
+    struct buf frame = buf_in(m->arena);
+
+    json_write_end(&m->w, '}');
+    websocket_frame(&frame, WEBSOCKET_TEXT, buf_str(&m->text));
+    conn_send(ws->conn, buf_str(&frame));
+    conn_flush_later(ws->conn);
+    server_arena_done(ws->server, m->arena);
+}
+
+static void say_error(struct ws *ws, err e, str id, const struct sub *s)
+{
+    struct message m;
+    const struct error_look *look = error_look(e->kind);
+
+    message_begin(&m, ws, "error");
+    message_int(&m, STR("status"), look->http);
+    json_write_name(&m.w, STR("title"));
+    json_write_str(&m.w, str_from(look->title));
+    json_write_name(&m.w, STR("detail"));
+    json_write_str(&m.w, e->message);
+    if (s)
+        message_sub(&m, s);
+    else
+        message_id(&m, id);
+    message_send(&m, ws);
+}
+
+void ws_say_authenticated(struct ws *ws)
+{
+    struct message m;
+
+    message_begin(&m, ws, "authenticated");
+    message_send(&m, ws);
+}
+
+/* ---- subscriptions ---- */
+
+static void sub_end(struct sub *s)
+{
+    hub_leave(s->follower);
+    list_remove(&s->link);
+    s->ws->sub_count--;
+    mem_free(s);
+}
+
+void ws_unsubscribe_all(struct ws *ws)
+{
+    LIST_EACH(it, &ws->subs)
+        sub_end(LIST_ENTRY(it, struct sub, link));
+}
+
+void ws_resume_all(struct ws *ws)
+{
+    LIST_EACH(it, &ws->subs)
+        hub_resume(LIST_ENTRY(it, struct sub, link)->follower);
+}
+
+static void on_started(void *owner, int64_t seq)
+{
+    struct sub *s = owner;
+    struct message m;
+
+    message_begin(&m, s->ws, "snapshot");
+    message_int(&m, STR("seq"), seq);
+    message_sub(&m, s);
+    message_send(&m, s->ws);
+}
+
+static void on_event(void *owner, struct shared *framed, int64_t seq)
+{
+    struct ws *ws = ((struct sub *)owner)->ws;
+
+    (void)seq;
+    if (pace_put(&ws->pace, ws->conn, framed))
+        LIST_EACH(it, &ws->subs)
+            hub_pause(LIST_ENTRY(it, struct sub, link)->follower);
+}
+
+static void on_caught_up(void *owner, int64_t seq)
+{
+    struct sub *s = owner;
+    struct message m;
+
+    if (!s->replaying)
+        return;
+    s->replaying = false;
+    message_begin(&m, s->ws, "caught_up");
+    message_int(&m, STR("seq"), seq);
+    message_sub(&m, s);
+    message_send(&m, s->ws);
+}
+
+static void on_gap(void *owner, int64_t oldest, int64_t newest)
+{
+    struct sub *s = owner;
+    struct message m;
+
+    s->replaying = true;
+    message_begin(&m, s->ws, "reset");
+    message_int(&m, STR("oldest"), oldest);
+    message_int(&m, STR("newest"), newest);
+    message_sub(&m, s);
+    message_send(&m, s->ws);
+}
+
+static void on_failed(void *owner, err e)
+{
+    struct sub *s = owner;
+
+    say_error(s->ws, e, STR(""), s);
+    sub_end(s);
+}
+
+static const struct hub_events sub_events = { .started = on_started,
+                                              .event = on_event,
+                                              .caught_up = on_caught_up,
+                                              .gap = on_gap,
+                                              .failed = on_failed };
+
+/* ---- what a message says ---- */
+
+struct request {
+    str id, subject; /* the id as printed JSON */
+    bool of_state, has_after;
+    struct hub_wish wish;
+};
+
+static err types_read(struct arena *a, const struct json *types, struct hub_wish *out)
+{
+    str *names = ARENA_ARRAY(a, str, TYPES_MAX);
+    bool fits = json_is(types, JSON_ARRAY) && types->len <= TYPES_MAX;
+
+    for (uint32_t i = 0; fits && i < types->len; i++) {
+        fits = json_is(&types->items[i], JSON_STRING);
+        names[i] = fits ? json_text(&types->items[i]) : STR("");
+    }
+    if (!fits)
+        return err_new(a, ERR_INVALID,
+                       "types: expected an array of at most %d names of event types, such as"
+                       " [\"workflow_state_updated\"]",
+                       TYPES_MAX);
+    out->types = names;
+    out->type_count = types->len;
+    return NULL;
+}
+
+/* Which subject: by either name, of which there may be one. */
+static err subject_read(struct arena *a, const struct json *m, struct request *out)
+{
+    const struct json *state_id = json_get(m, "state_id"), *subject = json_get(m, "subject");
+    const struct json *named = state_id ? state_id : subject;
+
+    if (state_id && subject)
+        return err_new(a, ERR_INVALID, "expected state_id or subject, found both");
+    if (!named)
+        return NULL;
+    if (!json_is(named, JSON_STRING) || named->len == 0)
+        return err_new(a, ERR_INVALID, "%s: expected a string that is not empty, found %s",
+                       state_id ? "state_id" : "subject", json_printed(a, named).at);
+    out->of_state = state_id;
+    out->subject = out->wish.subject = json_text(named);
+    return NULL;
+}
+
+static err request_read(struct arena *a, const struct json *m, str id, struct request *out)
+{
+    const struct json *after = json_get(m, "after"), *types = json_get(m, "types");
+
+    *out = (struct request){ .id = id,
+                             .subject = STR(""),
+                             .wish = { .subject = STR(""), .after = -1 } };
+    TRY(subject_read(a, m, out));
+    if (types)
+        TRY(types_read(a, types, &out->wish));
+    if (after) {
+        out->has_after = true;
+        if (!json_is_number(after) || !json_to_int(after, &out->wish.after) || out->wish.after < 0)
+            return err_new(a, ERR_INVALID,
+                           "after: expected the number of the last event that you have, 0 or"
+                           " more, found %s",
+                           json_printed(a, after).at);
+    }
+    return NULL;
+}
+
+/* The subscription of that id, or of that subject where none was given. */
+static struct sub *sub_find(struct ws *ws, const struct request *r)
+{
+    LIST_EACH(it, &ws->subs) {
+        struct sub *s = LIST_ENTRY(it, struct sub, link);
+        if (r->id.len ? str_eq(s->id, r->id) : !s->id.len && str_eq(s->subject, r->subject))
+            return s;
+    }
+    return NULL;
+}
+
+/* ---- actions ---- */
+
+static err act_subscribe(struct ws *ws, struct arena *a, const struct json *m, str id)
+{
+    struct request r;
+
+    TRY(request_read(a, m, id, &r));
+    if (sub_find(ws, &r))
+        return err_new(a, ERR_CONFLICT,
+                       "there is such a subscription already: unsubscribe first, or give each an"
+                       " id of its own");
+    if (ws->sub_count == SUBS_MAX)
+        return err_new(a, ERR_LIMIT,
+                       "a connection has at most %d subscriptions: unsubscribe from"
+                       " one, or open another connection",
+                       SUBS_MAX);
+    struct sub *s = mem_alloc(sizeof *s + r.id.len + r.subject.len);
+    char *texts = (char *)(s + 1);
+    *s = (struct sub){ .ws = ws,
+                       .of_state = r.of_state,
+                       .replaying = r.has_after,
+                       .id = { texts, r.id.len },
+                       .subject = { texts + r.id.len, r.subject.len } };
+    memcpy(texts, r.id.at, r.id.len);
+    memcpy(texts + r.id.len, r.subject.at, r.subject.len);
+    s->follower =
+        hub_listen(ws->server->hub, &r.wish, ws->conn->grant, HUB_WEBSOCKET, &sub_events, s);
+    list_append(&ws->subs, &s->link);
+    ws->sub_count++;
+    if (ws->pace.behind)
+        hub_pause(s->follower);
+    return NULL;
+}
+
+static err act_unsubscribe(struct ws *ws, struct arena *a, const struct json *m, str id)
+{
+    struct request r;
+    struct message out;
+
+    TRY(request_read(a, m, id, &r));
+    struct sub *s = sub_find(ws, &r);
+    if (!s)
+        return err_new(a, ERR_NOT_FOUND,
+                       "there is no such subscription: name it by the id, or by"
+                       " the state_id or subject, that it was made with");
+    message_begin(&out, ws, "unsubscribed");
+    message_sub(&out, s);
+    message_send(&out, ws);
+    sub_end(s);
+    return NULL;
+}
+
+static err act_ping(struct ws *ws, struct arena *a, const struct json *m, str id)
+{
+    struct message out;
+
+    (void)a, (void)m;
+    message_begin(&out, ws, "pong");
+    message_id(&out, id);
+    message_send(&out, ws);
+    return NULL;
+}
+
+static err act_auth(struct ws *ws, struct arena *a, const struct json *m, str id)
+{
+    str token = json_str(m, "token");
+
+    (void)id;
+    if (ws->conn->grant)
+        return err_new(a, ERR_CONFLICT, "this connection is authenticated already");
+    if (token.len == 0)
+        return err_new(a, ERR_INVALID, "expected a token, as a string");
+    ws->asked = true;
+    ws_authenticate(ws, token);
+    return NULL;
+}
+
+// clang-format off
+static const struct action {
+    const char *name;
+    err (*act)(struct ws *ws, struct arena *a, const struct json *m, str id);
+    const char *fields[FIELDS_MAX]; /* beside action and id */
+} actions[] = {
+    { "subscribe",   act_subscribe,   { "state_id", "subject", "types", "after" } },
+    { "unsubscribe", act_unsubscribe, { "state_id", "subject" } },
+    { "ping",        act_ping,        { 0 } },
+    { "auth",        act_auth,        { "token" } },
+};
+// clang-format on
+
+static const struct action *action_find(str name)
+{
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+        if (str_eq(name, str_from(actions[i].name)))
+            return &actions[i];
+    return NULL;
+}
+
+static err fields_check(struct arena *a, const struct json *m, const struct action *action)
+{
+    for (uint32_t i = 0; i < m->len; i++) {
+        str name = json_name(&m->members[i]);
+        bool known = str_eq(name, STR("action")) || str_eq(name, STR("id"));
+        for (int f = 0; !known && action->fields[f]; f++)
+            known = str_eq(name, str_from(action->fields[f]));
+        if (!known)
+            return err_new(a, ERR_INVALID, "%s has no field \"" STR_FMT "\"", action->name,
+                           STR_ARG(name));
+    }
+    return NULL;
+}
+
+/* What an answer is recognised by. */
+static err id_read(struct arena *a, const struct json *m, str *id)
+{
+    const struct json *given = json_get(m, "id");
+
+    *id = STR("");
+    if (!given)
+        return NULL;
+    if ((!json_is(given, JSON_STRING) && !json_is(given, JSON_INTEGER)) || given->len > ID_MAX)
+        return err_new(a, ERR_INVALID, "id: expected an integer or a string of at most %d bytes",
+                       ID_MAX);
+    *id = json_printed(a, given);
+    return NULL;
+}
+
+static err message_take(struct ws *ws, struct arena *a, enum websocket_kind kind, str payload,
+                        str *id)
+{
+    const struct json *m;
+
+    if (kind != WEBSOCKET_TEXT)
+        return err_new(a, ERR_UNSUPPORTED, "expected a text message with JSON, found a binary one");
+    TRY(json_parse(a, payload, NULL, &m));
+    TRY(id_read(a, m, id));
+    const struct action *action = action_find(json_str(m, "action"));
+    if (!action)
+        return err_new(a, ERR_INVALID,
+                       "expected an object whose action is subscribe, unsubscribe, ping or auth");
+    TRY(fields_check(a, m, action));
+    if (!ws->conn->grant && action->act != act_auth)
+        return err_new(a, ERR_UNAUTHENTICATED,
+                       "expected {\"action\":\"auth\",\"token\":\"…\"} first");
+    return action->act(ws, a, m, *id);
+}
+
+/* A mistake is answered and the connection lives; but strangers get no second try. */
+void ws_message(struct ws *ws, enum websocket_kind kind, str payload)
+{
+    struct arena *a = server_arena(ws->server);
+    str id = STR("");
+    err e = message_take(ws, a, kind, payload, &id);
+
+    if (e && ws->conn->grant)
+        say_error(ws, e, id, NULL);
+    else if (e)
+        ws_close(ws, WEBSOCKET_POLICY, e->message);
+    server_arena_done(ws->server, a);
+}

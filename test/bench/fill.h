@@ -1,0 +1,36 @@
+/* fill.h: data directories with as many states as a measurement wants.
+ *
+ * They are filled by the operations themselves, in this process and in large
+ * batches, while no server has the directory. States have numbers; the same
+ * number has the same id and the same first document everywhere. */
+#ifndef BENCH_FILL_H
+#define BENCH_FILL_H
+
+#include "base/arena.h"
+
+enum { FILL_ID_BYTES = 24 };
+
+/* Numbers of states that are not 1 KB long with one version. */
+enum {
+    FILL_LARGE = 100000000, /* 50 KB */
+    FILL_SHORT = 200000000, /* a history of 10 versions */
+    FILL_LONG = 300000000,  /* a history of 10,000 versions */
+};
+
+void fill_id(char id[FILL_ID_BYTES], uint64_t number);
+
+struct filler;
+
+/* Opens the directory, or makes it, with a schema named "bench" in it. */
+struct filler *fill_open(const char *folder);
+
+/* All that was committed is in the database's file afterwards. */
+void fill_close(struct filler *f);
+
+/* Makes states with these numbers. */
+void fill_states(struct filler *f, uint64_t first, uint64_t count, size_t tasks, size_t task_bytes);
+
+/* Patches a state that many times. */
+void fill_versions(struct filler *f, uint64_t number, uint64_t count);
+
+#endif

@@ -1,0 +1,69 @@
+/* server_bench.c: what the server costs, beside servers that do nothing.
+ *
+ *   server_bench PROGRAM DIRECTORY [TABLE…]
+ *
+ * Data directories are made in DIRECTORY. Each figure is the median of rounds in which all that is
+ * compared takes turns. It judges by goals and exits 0 whatever the figures are. */
+#include "bench/tables.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bench/set.h"
+
+str site_path(struct arena *a, const struct site *s, const char *name)
+{
+    return arena_printf(a, "%s/%s", s->folder, name);
+}
+
+static void folder_remove(const char *folder)
+{
+    static const char *const files[] = { "baton.db", "baton.db-wal", "baton.db-shm",
+                                         "operator.token" };
+    char path[4096];
+
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+        remove(path);
+    }
+}
+
+str site_fresh(struct arena *a, const struct site *s, const char *name)
+{
+    str folder = site_path(a, s, name);
+
+    folder_remove(folder.at);
+    struct filler *f = fill_open(folder.at);
+    fill_states(f, 0, SMALL_STATES, 4, 215);
+    fill_states(f, FILL_LARGE, LARGE_STATES, 200, 250);
+    fill_close(f);
+    return folder;
+}
+
+static const struct {
+    const char *name;
+    void (*print)(const struct site *s, const struct target *t);
+} tables[] = {
+    { "get", table_get },     { "patch", table_patch },     { "large", table_large_and_hot },
+    { "syncs", table_syncs }, { "fan-out", table_fan_out }, { "readers", table_readers },
+};
+
+int main(int count, char **words)
+{
+    struct arena *a = arena_new();
+
+    setvbuf(stdout, NULL, _IOLBF, 0); /* a row is shown when it is known, through a pipe too */
+    if (count < 3)
+        fail("usage", STR("PROGRAM DIRECTORY [TABLE…]"));
+    struct site site = { words[1], words[2] };
+    str folder = site_fresh(a, &site, "server");
+    struct target t = target_start(site.program, folder.at, NULL);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        for (int k = 3; k <= count; k++)
+            if (k == count ? count == 3 : strcmp(words[k], tables[i].name) == 0)
+                tables[i].print(&site, &t);
+    target_stop(&t);
+    report_end();
+    arena_free(a);
+    return 0;
+}

@@ -1,0 +1,35 @@
+/* tables.h: the tables of server_bench. Private to it.
+ *
+ * tables_requests.c  reads and writes beside servers that do nothing
+ * tables_events.c    fan-out, and readers beside a busy writer
+ * tables_growth.c    many states, long histories, starting with them
+ * tables_memory.c    what it takes to be there */
+#ifndef BENCH_TABLES_H
+#define BENCH_TABLES_H
+
+#include "bench/fill.h"
+#include "bench/report.h"
+#include "bench/target.h"
+#include "bench/traffic.h"
+
+struct site {
+    const char *program; /* the server */
+    const char *folder;  /* where its data directories are made */
+};
+
+enum { SMALL_STATES = 1000, LARGE_STATES = 64 };
+
+/* The path of something in the site's folder. */
+str site_path(struct arena *a, const struct site *s, const char *name);
+
+/* A new directory with SMALL_STATES states of 1 KB, LARGE_STATES of 50 KB. */
+str site_fresh(struct arena *a, const struct site *s, const char *name);
+
+void table_get(const struct site *s, const struct target *t);
+void table_patch(const struct site *s, const struct target *t);
+void table_large_and_hot(const struct site *s, const struct target *t);
+void table_syncs(const struct site *s, const struct target *t);
+void table_fan_out(const struct site *s, const struct target *t);
+void table_readers(const struct site *s, const struct target *t);
+
+#endif

@@ -1,0 +1,303 @@
+/* black.c: the program itself as a process, and peers of it. */
+#define _GNU_SOURCE
+#include "black/black.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { ARGS_MAX = 32, PIECE = 64 << 10, PATIENCE_S = 30 };
+
+/* ---- the server ---- */
+
+/* Beside the test (build/asan/baton), or a folder above it (build/baton). */
+static const char *program(void)
+{
+    static const char *const places[] = { "baton", "../baton" };
+    char self[4096];
+    ssize_t len = readlink("/proc/self/exe", self, sizeof self - 1);
+
+    CHECK(len > 0);
+    self[len] = '\0';
+    *(strrchr(self, '/') + 1) = '\0';
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        const char *path = arena_printf(check_arena(), "%s%s", self, places[i]).at;
+        if (access(path, X_OK) == 0)
+            return path;
+    }
+    check_fail(__FILE__, __LINE__, "expected the program beside %s: make build/baton", self);
+}
+
+static void launch(struct black *b)
+{
+    str listen = arena_printf(check_arena(), "127.0.0.1:%u", (unsigned)b->port);
+    char *argv[ARGS_MAX] = { "baton", "serve", "--data", (char *)b->data, "--listen",
+                             (char *)listen.at };
+    const char *path = program();
+    posix_spawn_file_actions_t files;
+    int ends[2], count = 6;
+
+    for (const char *const *arg = b->args; arg && *arg; arg++)
+        argv[count++] = (char *)*arg;
+    CHECK(count < ARGS_MAX && pipe2(ends, O_CLOEXEC) == 0);
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "log", O_WRONLY | O_CREAT | O_APPEND,
+                                     0600);
+    CHECK_INT(posix_spawn(&b->pid, path, &files, NULL, argv, environ), 0);
+    posix_spawn_file_actions_destroy(&files);
+    close(ends[1]);
+    b->out = ends[0];
+}
+
+/* One line of what it prints, without its end; empty when there is none. */
+static str line_of(const struct black *b)
+{
+    struct buf line = buf_in(check_arena());
+    char c;
+
+    while (read(b->out, &c, 1) == 1 && c != '\n')
+        buf_byte(&line, c);
+    return buf_str(&line);
+}
+
+static str end_of_log(void)
+{
+    str all = check_read("log");
+    return str_slice(all, all.len > 4000 ? all.len - 4000 : 0, all.len);
+}
+
+void black_start(struct black *b)
+{
+    str start = STR("baton listening on http://127.0.0.1:");
+    int64_t port;
+
+    b->data = b->data ? b->data : "data";
+    launch(b);
+    str line = line_of(b);
+    if (!str_starts(line, start))
+        check_fail(__FILE__, __LINE__, "not ready: \"" STR_FMT "\"; it logged:\n" STR_FMT,
+                   STR_ARG(line), STR_ARG(end_of_log()));
+    CHECK(str_to_int(str_slice(line, start.len, line.len), &port));
+    b->port = (uint16_t)port;
+    if (b->place.token.len)
+        return; /* it is started again: other threads may be using the place */
+    b->place = (struct place){
+        .url = { .scheme = URL_HTTP, .host = STR("127.0.0.1"), .port = b->port },
+        .token = str_trim(check_read(arena_printf(check_arena(), "%s/operator.token", b->data).at)),
+    };
+}
+
+static int status_of(struct black *b)
+{
+    int status;
+
+    CHECK(waitpid(b->pid, &status, 0) == b->pid);
+    close(b->out);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+void black_stop(struct black *b)
+{
+    kill(b->pid, SIGTERM);
+    int status = status_of(b);
+    if (status)
+        check_fail(__FILE__, __LINE__, "it ended with %d; it logged:\n" STR_FMT, status,
+                   STR_ARG(end_of_log()));
+}
+
+void black_kill(struct black *b)
+{
+    black_alive(b);
+    kill(b->pid, SIGKILL);
+    CHECK_INT(status_of(b), -SIGKILL);
+}
+
+void black_alive(const struct black *b)
+{
+    int status;
+
+    if (waitpid(b->pid, &status, WNOHANG) != 0)
+        check_fail(__FILE__, __LINE__, "it has ended by itself (%x); it logged:\n" STR_FMT, status,
+                   STR_ARG(end_of_log()));
+}
+
+long black_memory(const struct black *b)
+{
+    str status = check_read(arena_printf(check_arena(), "/proc/%d/status", (int)b->pid).at);
+    const char *at = strstr(status.at, "VmRSS:");
+
+    CHECK(at);
+    return atol(at + strlen("VmRSS:"));
+}
+
+/* ---- requests of somebody who behaves ---- */
+
+str black_json(struct arena *a, const char *text)
+{
+    str copy = arena_copy(a, str_from(text));
+
+    for (char *at = (char *)copy.at; (at = strchr(at, '\''));)
+        *at = '"';
+    return copy;
+}
+
+struct reply black_ask_as(const struct black *b, str token, const char *route, const char *body)
+{
+    struct arena *a = check_arena();
+    struct place as = b->place;
+    str method, target;
+
+    as.token = token;
+    CHECK(str_cut(str_from(route), ' ', &method, &target));
+    struct http_call call = { .method = arena_copy(a, method).at,
+                              .target = target,
+                              .body = black_json(a, body) };
+    struct http_client *client = http_client_new(&as);
+    struct reply r = { 0 };
+    CHECK_OK(http_client_call(client, a, &call, &r.response));
+    http_client_free(client);
+    r.status = r.response.status;
+    if (json_parse(a, r.response.body, NULL, &r.body))
+        r.body = NULL;
+    return r;
+}
+
+struct reply black_ask(const struct black *b, const char *route, const char *body)
+{
+    return black_ask_as(b, b->place.token, route, body);
+}
+
+const struct json *black_expect(const struct black *b, int status, const char *route,
+                                const char *body)
+{
+    struct reply r = black_ask(b, route, body);
+
+    if (r.status != status)
+        check_fail(__FILE__, __LINE__, "%s: expected status %d, found %d: " STR_FMT, route, status,
+                   r.status, STR_ARG(r.response.body));
+    return r.body;
+}
+
+void black_add_schema(const struct black *b)
+{
+    black_expect(b, 201, "POST /workflow-schemas", "{'name':'any','json_schema':true}");
+}
+
+str black_add_state(const struct black *b, const char *data)
+{
+    str body = arena_printf(check_arena(), "{'schema_name':'any','initial_data':%s}", data);
+    return json_str(black_expect(b, 201, "POST /workflow-states", body.at), "state_id");
+}
+
+struct black_token black_add_token(const struct black *b, const char *kind)
+{
+    str body = arena_printf(check_arena(), "{'kind':'%s'}", kind);
+    const struct json *made = black_expect(b, 201, "POST /tokens", body.at);
+    return (struct black_token){ json_str(made, "token_id"), json_str(made, "token") };
+}
+
+const char *black_route(const char *method, str state_id)
+{
+    return arena_printf(check_arena(), "%s /workflow-states/" STR_FMT, method, STR_ARG(state_id))
+        .at;
+}
+
+int64_t black_metric(const struct black *b, const char *name)
+{
+    struct reply all = black_ask(b, "GET /metrics", "");
+    str wanted = arena_printf(check_arena(), "\n%s ", name);
+    const char *at = strstr(arena_copy(check_arena(), all.response.body).at, wanted.at);
+
+    CHECK(at);
+    return atoll(at + wanted.len);
+}
+
+/* ---- requests of somebody who does not ---- */
+
+struct peer peer_open(const struct black *b, struct arena *a)
+{
+    struct timeval patience = { .tv_sec = PATIENCE_S };
+    struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(b->port) };
+    struct peer p = { .fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), .arena = a };
+
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (p.fd < 0 || connect(p.fd, (struct sockaddr *)&to, sizeof to) < 0)
+        check_fail(__FILE__, __LINE__, "connect: %s", strerror(errno));
+    setsockopt(p.fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    setsockopt(p.fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    return p;
+}
+
+void peer_close(struct peer *p)
+{
+    close(p->fd);
+}
+
+bool peer_send(struct peer *p, str bytes)
+{
+    while (bytes.len) {
+        ssize_t n = send(p->fd, bytes.at, bytes.len, MSG_NOSIGNAL);
+        if (n < 0 && (errno == EPIPE || errno == ECONNRESET))
+            return false;
+        if (n < 0)
+            check_fail(__FILE__, __LINE__, "send: %s", strerror(errno));
+        bytes = str_slice(bytes, (size_t)n, bytes.len);
+    }
+    return true;
+}
+
+str peer_head(struct arena *a, const struct black *b, const char *route)
+{
+    return arena_printf(a,
+                        "%s HTTP/1.1\r\nHost: localhost\r\n"
+                        "Authorization: Bearer " STR_FMT "\r\n",
+                        route, STR_ARG(b->place.token));
+}
+
+/* False: the connection has ended. Its end in time is what tests wait for. */
+static bool receive(struct peer *p)
+{
+    if (!p->piece)
+        p->piece = arena_alloc(p->arena, PIECE);
+    ssize_t n = recv(p->fd, p->piece, PIECE, 0);
+    if (n < 0 && errno != ECONNRESET)
+        check_fail(__FILE__, __LINE__, "recv: %s", strerror(errno));
+    p->from = 0;
+    p->len = n > 0 ? (size_t)n : 0;
+    return n > 0;
+}
+
+struct response peer_next(struct peer *p)
+{
+    struct response_parser parser;
+    size_t used;
+    bool done = false;
+
+    response_parser_init(&parser, p->arena, NULL);
+    while (!done) {
+        if (p->from == p->len && !receive(p)) {
+            if (response_end(&parser))
+                parser.response.status = 0;
+            break;
+        }
+        CHECK_OK(response_parse(&parser, (str){ p->piece + p->from, p->len - p->from }, &used,
+                                &done));
+        p->from += used;
+    }
+    return parser.response;
+}
+
+void peer_expect_end(struct peer *p)
+{
+    while (receive(p))
+        ;
+}

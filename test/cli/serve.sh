@@ -1,0 +1,45 @@
+# The server can be found out about, started, used and stopped by someone who has only its help.
+. "${0%/*}/lib"
+
+run serve --help
+exits 0
+silent
+shows 'baton listening on http://127.0.0.1:8765'
+shows 'operator.token'
+shows '--settings'
+[ "$(awk 'length > 80' out)" = '' ] || fail 'expected at most 80 columns'
+
+# What --settings prints is a baton.toml; asking makes no directory.
+run serve --data data --settings
+exits 0
+shows 'body_bytes = "4MiB"'
+[ ! -e data ] || fail 'expected no directory to be made'
+mkdir data
+sed 's/^body_bytes = .*/body_bytes = "2MiB"/' out >data/baton.toml
+run serve --data data --settings
+cmp -s out data/baton.toml || fail 'expected the settings of the file'
+echo 'body_byte = 3' >data/baton.toml
+run serve --data data
+exits 2
+complains "data/baton.toml:1: there is no setting 'body_byte'; did you mean 'body_bytes'?"
+rm data/baton.toml
+
+run serve --data new --listen 0.0.0.0:0
+exits 2
+complains 'can be reached from other machines'
+[ ! -e new ] || fail 'expected no directory to be made'
+
+# One line when it is ready, the token in a file, another server is sent away, a clean end.
+serve
+[ "$(cat data/server.json | grep -c "\"url\":\"$url\"")" = 1 ] || fail 'expected the url in server.json'
+run serve --data data --listen 127.0.0.1:0
+exits 6
+complains "pid $server, at $url"
+[ "$(stat -c %a data/operator.token)" = 600 ] || fail 'expected a token for its owner alone'
+! grep -q "$(cat data/operator.token)" serve.log || fail 'expected no token in the log'
+kill "$server"
+status=0
+wait "$server" || status=$?
+[ "$status" = 0 ] || { cat serve.log; fail 'expected a clean end'; }
+[ ! -e data/server.json ] || fail 'expected no server.json after the end'
+[ ! -e data/baton.sock ] || fail 'expected no socket after the end'

@@ -1,0 +1,188 @@
+/* due_test.c: what has a time comes at its time, once, and in order. */
+#include <stdio.h>
+
+#include "check.h"
+#include "core/due.h"
+#include "sim/engine.h"
+
+static struct {
+    char order[100];
+    err fails;
+    int64_t again_ms;
+} seen;
+
+static err note(struct tx *tx, const struct due *due)
+{
+    size_t at = strlen(seen.order);
+
+    snprintf(seen.order + at, sizeof seen.order - at, "%d" STR_FMT "%lld ", due->kind,
+             STR_ARG(due->subject), (long long)due->arg);
+    if (seen.again_ms)
+        TRY(due_add(tx, tx->now_ms + seen.again_ms, due->kind, due->subject, due->arg + 1));
+    return seen.fails;
+}
+
+static const struct due_work works[DUE_KIND_COUNT] = {
+    [DUE_COMPACT_STATE] = { .run = note },
+    [DUE_PURGE_STATE] = { .run = note },
+};
+
+static const struct due_work recurring[DUE_KIND_COUNT] = {
+    [DUE_FORGET_KEYS] = { .run = note, .recurs = true },
+    [DUE_MOVE_FLOOR] = { .run = note, .recurs = true },
+};
+
+static struct world *world_new(void)
+{
+    struct world *w;
+
+    CHECK_OK(world_open("due.db", NULL, &w));
+    w->now_ms = 1000;
+    memset(&seen, 0, sizeof seen);
+    return w;
+}
+
+struct step {
+    struct tx tx;
+    struct store_node node;
+};
+
+/* A transaction, as a command would have it. */
+static struct tx *begin(struct world *w, struct step *s)
+{
+    CHECK_OK(store_begin(w->engine.sql, check_arena(), &s->node));
+    s->tx = (struct tx){ .arena = check_arena(),
+                         .sql = w->engine.sql,
+                         .now_ms = w->now_ms,
+                         .seq = &s->node.seq,
+                         .actor = &w->actor };
+    return &s->tx;
+}
+
+static err end(struct world *w, struct step *s, err e)
+{
+    err why;
+
+    if (e)
+        store_rollback(w->engine.sql);
+    else
+        CHECK_INT(store_commit(w->engine.sql, &s->node, &why), STORE_COMMITTED);
+    return e;
+}
+
+static void add(struct world *w, int64_t at, enum due_kind kind, const char *subject, int64_t arg)
+{
+    struct step s;
+    CHECK_OK(end(w, &s, due_add(begin(w, &s), at, kind, str_from(subject), arg)));
+}
+
+static err fire(struct world *w, int64_t now, const struct due_work *table)
+{
+    struct step s;
+
+    w->now_ms = now;
+    return end(w, &s, due_fire(begin(w, &s), table));
+}
+
+static int64_t next(struct world *w)
+{
+    struct step s;
+    int64_t at;
+
+    CHECK_OK(end(w, &s, due_next(begin(w, &s), &at)));
+    return at;
+}
+
+TEST(what_is_due_fires_once_and_the_earliest_first)
+{
+    struct world *w = world_new();
+
+    CHECK_INT(next(w), 0);
+    add(w, 3000, DUE_COMPACT_STATE, "c", 7);
+    add(w, 2000, DUE_PURGE_STATE, "b", 6);
+    add(w, 2000, DUE_PURGE_STATE, "a", 5);
+    CHECK_INT(next(w), 2000);
+    CHECK_OK(fire(w, 1999, works));
+    CHECK_STR(str_from(seen.order), "");
+    for (int i = 0; i < 5; i++)
+        CHECK_OK(fire(w, 2000 + i * 500, works));
+    CHECK_STR(str_from(seen.order), "1a5 1b6 0c7 ");
+    CHECK_INT(next(w), 0);
+    world_close(w);
+}
+
+TEST(what_waits_for_the_same_subject_is_replaced)
+{
+    struct world *w = world_new();
+
+    add(w, 2000, DUE_PURGE_STATE, "a", 1);
+    add(w, 5000, DUE_PURGE_STATE, "a", 2);
+    add(w, 3000, DUE_COMPACT_STATE, "a", 3);
+    CHECK_INT(next(w), 3000);
+    CHECK_OK(fire(w, 9000, works));
+    CHECK_OK(fire(w, 9000, works));
+    CHECK_OK(fire(w, 9000, works));
+    CHECK_STR(str_from(seen.order), "0a3 1a2 ");
+    world_close(w);
+}
+
+TEST(a_firing_that_fails_is_due_again)
+{
+    struct world *w = world_new();
+
+    add(w, 2000, DUE_PURGE_STATE, "a", 1);
+    seen.fails = err_new(check_arena(), ERR_UNAVAILABLE, "not now");
+    CHECK_ERR(fire(w, 2000, works), ERR_UNAVAILABLE);
+    CHECK_INT(next(w), 2000);
+    seen.fails = NULL;
+    CHECK_OK(fire(w, 2000, works));
+    CHECK_STR(str_from(seen.order), "1a1 1a1 ");
+    CHECK_INT(next(w), 0);
+    world_close(w);
+}
+
+TEST(work_can_have_itself_fired_again)
+{
+    struct world *w = world_new();
+
+    add(w, 2000, DUE_PURGE_STATE, "a", 1);
+    seen.again_ms = 10;
+    CHECK_OK(fire(w, 2000, works));
+    CHECK_INT(next(w), 2010);
+    CHECK_OK(fire(w, 2009, works));
+    CHECK_OK(fire(w, 2010, works));
+    CHECK_STR(str_from(seen.order), "1a1 1a2 ");
+    world_close(w);
+}
+
+TEST(what_recurs_is_there_without_anyone_adding_it)
+{
+    struct world *w = world_new();
+
+    seen.again_ms = 100;
+    CHECK_OK(fire(w, 1000, recurring));
+    CHECK_OK(fire(w, 1000, recurring));
+    CHECK_OK(fire(w, 1000, recurring));
+    CHECK_STR(str_from(seen.order), "20 30 ");
+    CHECK_INT(next(w), 1100);
+    world_close(w);
+}
+
+/* The server's own operation: for no token, on no surface. */
+TEST(a_tick_says_when_the_next_one_is_worth_it)
+{
+    struct world *w = world_new();
+
+    CHECK_ERR(world_call(w, "system.tick", "{}", "")->error, ERR_FORBIDDEN);
+    w->actor = (struct actor){ .kind = ACTOR_SYSTEM, .name = STR("system") };
+    struct command *c = world_call(w, "system.tick", "{}", "");
+    CHECK_OK(c->error);
+    CHECK_STR(c->answer, "{\"next_at\":1000,\"more\":true}");
+    c = world_call(w, "system.tick", "{}", "");
+    CHECK_STR(c->answer, "{\"next_at\":61000,\"more\":false}");
+    c = world_call(w, "system.tick", "{}", "");
+    CHECK_STR(c->answer, "{\"next_at\":61000,\"more\":false}");
+    CHECK_INT(c->op->on, 0);
+    CHECK(!c->op->http);
+    world_close(w);
+}

@@ -1,0 +1,396 @@
+/* http_site.c: a real server with a client, for tests of its protocols. */
+#include "http_site.h"
+
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "core/tx.h"
+#include "json/schema.h"
+
+/* ---- the service ---- */
+
+/* What an operation was asked, which is what most of them answer. */
+static err echo(struct tx *tx, const struct input *in, struct answer *out)
+{
+    (void)tx;
+    json_write_begin(&out->json, '{');
+    json_write_name(&out->json, STR("asked"));
+    json_write_value(&out->json, in->json);
+    json_write_end(&out->json, '}');
+    return NULL;
+}
+
+static err refused(enum error_kind kind, const char *message)
+{
+    return err_new(check_arena(), kind, "%s", message);
+}
+
+static err thing_create(struct tx *tx, const struct input *in, struct answer *out)
+{
+    (void)tx;
+    out->created = true;
+    out->version = 1;
+    json_write_begin(&out->json, '{');
+    json_write_name(&out->json, STR("thing_id"));
+    json_write_str(&out->json, input_str(in, "name"));
+    json_write_end(&out->json, '}');
+    return NULL;
+}
+
+static err thing_list(struct tx *tx, const struct input *in, struct answer *out)
+{
+    if (input_int(in, "limit", 0) == 1)
+        out->next = STR("a b");
+    return echo(tx, in, out);
+}
+
+static err thing_read(struct tx *tx, const struct input *in, struct answer *out)
+{
+    if (str_eq(input_str(in, "thing_id"), STR("none")))
+        return refused(ERR_NOT_FOUND, "there is no thing none");
+    out->version = 7;
+    out->shown_id = input_str(in, "thing_id");
+    out->shown = STR("{\"from\":\"memory\"}");
+    return echo(tx, in, out);
+}
+
+static err thing_write(struct tx *tx, const struct input *in, struct answer *out)
+{
+    if (str_eq(input_str(in, "thing_id"), STR("none")))
+        return refused(ERR_NOT_FOUND, "there is no thing none");
+    if (input_int(in, "expected_version", 7) != 7)
+        return refused(tx->precondition ? ERR_PRECONDITION : ERR_CONFLICT, "it is at version 7");
+    out->version = 8;
+    return echo(tx, in, out);
+}
+
+static err thing_delete(struct tx *tx, const struct input *in, struct answer *out)
+{
+    (void)tx;
+    (void)in;
+    out->empty = true;
+    return NULL;
+}
+
+static err thing_wait(struct tx *tx, const struct input *in, struct answer *out)
+{
+    if (!in->wait_over && input_int(in, "timeout", 0) > 0) {
+        out->waits = true;
+        out->wait_until_ms = tx->now_ms + input_int(in, "timeout", 0);
+        return NULL;
+    }
+    return echo(tx, in, out);
+}
+
+static err thing_full(struct tx *tx, const struct input *in, struct answer *out)
+{
+    (void)tx;
+    (void)in;
+    (void)out;
+    return err_with(check_arena(), refused(ERR_FULL, "the disk is full"), STR("\"free_bytes\":0"));
+}
+
+// clang-format off
+#define ANY JSON({ "type": "object", "properties": {} })
+
+static const struct op ops[] = {
+    { .name = "thing.create", .http = "POST /things", .effect = OP_WRITES, .on = ON_HTTP, .by = BY_ALL,
+      .summary = "-", .output = ANY, .run = thing_create, .input = JSON({
+        "type": "object", "required": ["name"], "properties": { "name": { "type": "string" } } }) },
+    { .name = "thing.list", .http = "GET /things", .on = ON_HTTP, .by = BY_ALL,
+      .summary = "-", .output = ANY, .run = thing_list, .input = JSON({
+        "type": "object", "additionalProperties": false, "properties": { "after": { "type": "string" },
+        "note": { "type": "string" }, "limit": { "type": "integer" }, "deep": { "type": "boolean" }, "share": { "type": "number" },
+        "tag": { "type": "array", "items": { "type": "integer" } } } }) },
+    { .name = "thing.read", .http = "GET /things/{thing_id}", .on = ON_HTTP, .by = BY_ALL, .peek = true,
+      .summary = "-", .output = ANY, .run = thing_read, .input = JSON({
+        "type": "object", "required": ["thing_id"], "properties": { "thing_id": { "type": "string" },
+        "part": { "type": "string" } } }) },
+    { .name = "thing.update", .http = "PUT /things/{thing_id}", .effect = OP_WRITES, .on = ON_HTTP, .by = BY_ALL,
+      .summary = "-", .output = ANY, .run = thing_write, .input = JSON({
+        "type": "object", "required": ["thing_id"], "properties": { "thing_id": { "type": "string" },
+        "data": true, "expected_version": { "type": "integer" }, "representation": { "type": "boolean" } } }) },
+    { .name = "thing.patch", .http = "PATCH /things/{thing_id}", .effect = OP_WRITES, .on = ON_HTTP, .by = BY_ALL,
+      .bodies = { { "application/json-patch+json", "operations" }, { "application/merge-patch+json", "merge" } },
+      .summary = "-", .output = ANY, .run = thing_write, .input = JSON({
+        "type": "object", "required": ["thing_id"], "properties": { "thing_id": { "type": "string" },
+        "operations": { "type": "array" }, "merge": true, "expected_version": { "type": "integer" } } }) },
+    { .name = "thing.delete", .http = "DELETE /things/{thing_id}", .effect = OP_WRITES, .on = ON_HTTP, .by = BY_ALL,
+      .summary = "-", .output = ANY, .run = thing_delete, .input = JSON({
+        "type": "object", "required": ["thing_id"], "properties": { "thing_id": { "type": "string" } } }) },
+    { .name = "thing.wait", .http = "GET /things/{thing_id}/wait", .on = ON_HTTP, .by = BY_ALL, .wait = true,
+      .summary = "-", .output = ANY, .run = thing_wait, .input = JSON({
+        "type": "object", "required": ["thing_id"], "properties": { "thing_id": { "type": "string" },
+        "timeout": { "type": "integer" } } }) },
+    { .name = "thing.full", .http = "POST /full", .effect = OP_WRITES, .on = ON_HTTP, .by = BY_ALL,
+      .summary = "-", .output = ANY, .run = thing_full, .input = ANY },
+};
+// clang-format on
+
+/* ---- the server and one client ---- */
+
+static int64_t site_now(void *self)
+{
+    return ((struct site *)self)->now_ms;
+}
+
+static void perform(struct site *s, struct command *c)
+{
+    struct buf printed = buf_in(c->arena);
+    struct answer out = { .json = json_writer_to(&printed) };
+    struct input in = { c->op, c->input, c->wait_over };
+    struct tx tx = { .now_ms = s->now_ms, .precondition = c->precondition };
+
+    s->performed++;
+    c->waits = false;
+    c->error = schema_require(c->arena, op_input_schema(s->table, c->op), c->input);
+    if (!c->error)
+        c->error = c->op->run(&tx, &in, &out);
+    if (c->error)
+        return;
+    c->answer = buf_str(&printed);
+    c->created = out.created;
+    c->empty = out.empty;
+    c->version = out.version;
+    c->next = out.next;
+    c->shown_id = out.shown_id;
+    c->shown = out.shown;
+    c->waits = out.waits;
+    c->wait_subject = STR("");
+    c->wait_until_ms = out.wait_until_ms;
+    c->repeated = str_eq(c->key, STR("again"));
+}
+
+void site_perform(struct site *s)
+{
+    struct command *list = s->waiting;
+
+    s->waiting = NULL;
+    for (struct command *c = list; c; c = c->follows)
+        perform(s, c);
+    server_performed(s->server, list);
+}
+
+static bool site_submit(void *self, struct command *list)
+{
+    struct site *s = self;
+    struct command **end = &s->waiting;
+
+    if (s->full)
+        return false;
+    while (*end)
+        end = &(*end)->follows;
+    *end = list;
+    if (!s->holds)
+        site_perform(s);
+    return true;
+}
+
+static const struct actor nobody_special = { .kind = ACTOR_OPERATOR, .name = STR("op") };
+
+/* Tokens are the names of their grants. They are never freed. */
+struct grant site_grants[] = {
+    [SITE_OPERATOR] = { &nobody_special, STR("op"), 0, true, false, 1 << 20 },
+    [SITE_VIEWER] = { &nobody_special, STR("viewer"), 0, false, false, 1 << 20 },
+    [SITE_BRIEF] = { &nobody_special, STR("brief"), 5000, false, false, 1 << 20 },
+};
+
+static void answer_admission(struct site *s, struct admission *a)
+{
+    a->grant = NULL;
+    for (size_t i = 0; i < sizeof site_grants / sizeof *site_grants; i++)
+        if (str_eq(site_grants[i].token_id, a->token) &&
+            (!site_grants[i].expires_at_ms || site_grants[i].expires_at_ms > s->now_ms))
+            a->grant = grant_ref(&site_grants[i]);
+    if (!a->grant)
+        a->error = err_new(a->arena, ERR_UNAUTHENTICATED, "this token is not known");
+    server_admitted(s->server, a);
+}
+
+void site_answer_admissions(struct site *s)
+{
+    while (s->asking) {
+        struct admission *a = s->asking;
+        s->asking = a->follows;
+        answer_admission(s, a);
+    }
+}
+
+static void site_admit(void *self, struct admission *a)
+{
+    struct site *s = self;
+
+    s->lookups++;
+    a->follows = s->asking;
+    s->asking = a;
+    if (!s->holds)
+        site_answer_admissions(s);
+}
+
+static void site_metrics(void *self, struct buf *out)
+{
+    (void)self;
+    buf_add(out, STR("more 1\n"));
+}
+
+static const char *site_unready(void *self)
+{
+    return ((struct site *)self)->unready;
+}
+
+static void on_stop(void *self)
+{
+    loop_stop(((struct site *)self)->loop);
+}
+
+void site_stopped(void *self)
+{
+    ((struct site *)self)->stopped = true;
+}
+
+struct site *site_open(const struct server_limits *limits)
+{
+    static const str hosts[] = { STR("baton.example") };
+    static const str config[] = { STR("state_bytes"), STR("1048576"), STR("store"), STR("sqlite") };
+    struct site *s = ARENA_NEW(check_arena(), struct site);
+    struct op_list list = { ops, sizeof ops / sizeof *ops };
+
+    signal(SIGPIPE, SIG_IGN);
+    s->now_ms = 784111777000; /* Sun, 06 Nov 1994 08:49:37 GMT */
+    s->heard = buf_in(check_arena());
+    s->loop = loop_new();
+    s->stop = wakeup_new(s->loop, on_stop, s);
+    s->timer = timer_new(s->loop, on_stop, s);
+    CHECK_OK(op_table_new(check_arena(), &list, 1, &s->table));
+    s->server =
+        server_new(&(struct server_options){ .loop = s->loop,
+                                             .table = s->table,
+                                             .cache_bytes = 1 << 20,
+                                             .limits = limits ? *limits : server_limits_default(),
+                                             .hosts = hosts,
+                                             .host_count = 1,
+                                             .config = config,
+                                             .config_count = 4,
+                                             .now_ms = site_now,
+                                             .submit = site_submit,
+                                             .admit = site_admit,
+                                             .metrics = site_metrics,
+                                             .unready = site_unready,
+                                             .self = s,
+                                             .version = "1.2.3" });
+    CHECK_OK(loop_listen_unix(s->loop, check_arena(), STR("sock"), server_accept, s->server,
+                              &s->unix_socket));
+    CHECK_OK(loop_listen_tcp(s->loop, check_arena(), STR("127.0.0.1"), &s->port, server_accept,
+                             s->server, &s->tcp));
+    return s;
+}
+
+void site_turn(struct site *s)
+{
+    for (int i = 0; i < 5; i++) {
+        wakeup_send(s->stop);
+        loop_run(s->loop);
+    }
+}
+
+/* What came from the server: CR LF as '|', quotes as single ones, and its end. */
+void site_listen(struct site *s)
+{
+    char bytes[65536];
+    ssize_t n;
+
+    while ((n = recv(s->fd, bytes, sizeof bytes, MSG_DONTWAIT)) > 0)
+        for (ssize_t i = 0; i < n; i++)
+            if (bytes[i] != '\r')
+                buf_byte(&s->heard, bytes[i] == '\n' ? '|' : bytes[i] == '"' ? '\'' : bytes[i]);
+    if (n == 0)
+        buf_add(&s->heard, STR("<closed>"));
+}
+
+void site_say(struct site *s, str bytes)
+{
+    if (bytes.len > 0)
+        CHECK_INT(send(s->fd, bytes.at, bytes.len, MSG_NOSIGNAL), bytes.len);
+    site_turn(s);
+    site_listen(s);
+}
+
+str text_wire(const char *text)
+{
+    struct buf out = buf_in(check_arena());
+    for (; *text; text++)
+        buf_add(&out, *text == '|' ? STR("\r\n") : (str){ text, 1 });
+    return buf_str(&out);
+}
+
+void site_connect_local(struct site *s)
+{
+    struct sockaddr_un to = { .sun_family = AF_UNIX, .sun_path = "sock" };
+
+    s->fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    CHECK_INT(connect(s->fd, (struct sockaddr *)&to, sizeof to), 0);
+    s->heard.len = 0;
+    site_turn(s);
+}
+
+void site_connect(struct site *s)
+{
+    struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(s->port) };
+
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    s->fd = socket(AF_INET, SOCK_STREAM, 0);
+    CHECK_INT(connect(s->fd, (struct sockaddr *)&to, sizeof to), 0);
+    s->heard.len = 0;
+    site_turn(s);
+}
+
+void site_hang_up(struct site *s)
+{
+    close(s->fd);
+    site_turn(s);
+}
+
+void site_ask(struct site *s, const char *text)
+{
+    site_say(s, text_wire(text));
+}
+
+bool text_fits(const char *text, const char *pattern)
+{
+    for (; *pattern && *pattern != '*'; text++, pattern++)
+        if (*text != *pattern)
+            return false;
+    if (!*pattern)
+        return !*text;
+    for (; *text; text++)
+        if (text_fits(text, pattern + 1))
+            return true;
+    return text_fits(text, pattern + 1);
+}
+
+void check_fits(const char *file, int line, str found, const char *pattern)
+{
+    if (!text_fits(found.at, pattern))
+        check_fail(file, line, "expected %s\n     found %s", pattern, found.at);
+}
+
+void site_close(struct site *s)
+{
+    listener_close(s->unix_socket);
+    listener_close(s->tcp);
+    server_stop(s->server, 100, site_stopped);
+    for (int i = 0; i < 1000 && !s->stopped; i++) {
+        timer_set(s->timer, 5);
+        loop_run(s->loop);
+    }
+    CHECK(s->stopped);
+    CHECK_INT(s->server->buffered, 0);
+    server_free(s->server);
+    timer_free(s->timer);
+    wakeup_free(s->stop);
+    loop_free(s->loop);
+    op_table_free(s->table);
+}

@@ -1,0 +1,82 @@
+/* http_site.h: a real server with a client, for tests of its protocols.
+ *
+ * The loop is turned by hand, so nothing has to be waited for. Behind the server
+ * stand operations on things, of the tests' own, which are performed when a test
+ * says. */
+#ifndef TEST_HTTP_SITE_H
+#define TEST_HTTP_SITE_H
+
+#include "check.h"
+#include "wire/server_private.h"
+
+struct site {
+    struct loop *loop;
+    struct wakeup *stop;
+    struct timer *timer;
+    struct op_table *table;
+    struct server *server;
+    struct listener *unix_socket, *tcp;
+    uint16_t port;
+    bool holds; /* what is submitted stays in these: */
+    struct command *waiting;
+    struct admission *asking;
+    bool full, stopped;
+    int lookups, performed;
+    const char *unready;
+    int64_t now_ms;
+    int fd;
+    struct buf heard;
+};
+
+/* Tokens are the ids of these. They are never freed. The last one expires at 5,000 ms. */
+enum { SITE_OPERATOR, SITE_VIEWER, SITE_BRIEF };
+extern struct grant site_grants[];
+
+/* The limits may be NULL, for the defaults. It is 1994-11-06T08:49:37Z there. */
+struct site *site_open(const struct server_limits *limits);
+
+/* Stops the server and checks that nothing of it is left. */
+void site_close(struct site *s);
+void site_stopped(void *self);
+
+/* So many turns of the loop that a request comes to its token, its command and its answer. */
+void site_turn(struct site *s);
+
+/* The client: what it hears is gathered in s->heard, with '|' for CR LF and single quotes. */
+void site_connect(struct site *s);
+void site_connect_local(struct site *s); /* by the Unix socket */
+void site_say(struct site *s, str bytes);
+void site_ask(struct site *s, const char *text); /* with '|' for CR LF */
+void site_listen(struct site *s);
+void site_hang_up(struct site *s);
+
+/* Performs the commands that are held, and answers who asks for grants. */
+void site_perform(struct site *s);
+void site_answer_admissions(struct site *s);
+
+/* Bytes of legible text: '|' is CR LF. */
+str text_wire(const char *text);
+
+/* Whether it is like the pattern, in which '*' stands for anything. */
+bool text_fits(const char *text, const char *pattern);
+
+#define CHECK_HEARD(site, pattern)                                          \
+    do {                                                                    \
+        check_fits(__FILE__, __LINE__, buf_str(&(site)->heard), (pattern)); \
+        (site)->heard.len = 0;                                              \
+    } while (0)
+
+void check_fits(const char *file, int line, str found, const char *pattern);
+
+/* ---- parts of requests and responses ---- */
+
+#define H "Host: localhost:8765|"
+#define A H "Authorization: Bearer op|"
+#define DATE "Date: Sun, 06 Nov 1994 08:49:37 GMT|Cache-Control: no-store|"
+#define CLOSE DATE "Connection: close|"
+#define JSON_TYPE "Content-Type: application/json|"
+#define PROBLEM "Content-Type: application/problem+json|"
+#define GET(path) "GET " path " HTTP/1.1|" A "|"
+#define GET_AS(token, path) "GET " path " HTTP/1.1|" H "Authorization: Bearer " token "||"
+
+#endif

@@ -1,0 +1,651 @@
+/* loop_test.c: real sockets, timers and threads around one loop. */
+#include "wire/loop.h"
+
+#include <fcntl.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "net_help.h"
+
+/* A listener with links that do what a test's events say. */
+struct place {
+    struct loop *loop;
+    struct listener *tcp, *local;
+    uint16_t port;
+    const struct link_events *events;
+    struct link *link; /* the last that was accepted */
+    void (*on_accept)(struct place *p);
+    char log[256]; /* what was told, in order */
+    size_t received;
+    str big;
+    sem_t full; /* the system takes no more for now */
+    int open, most;
+};
+
+static void note(struct place *p, const char *what)
+{
+    strncat(p->log, what, sizeof p->log - strlen(p->log) - 1);
+}
+
+static void echo(void *owner, str bytes)
+{
+    struct place *p = owner;
+
+    p->received += bytes.len;
+    link_send(p->link, &bytes, 1);
+}
+
+static void note_bytes(void *owner, str bytes)
+{
+    struct place *p = owner;
+
+    p->received += bytes.len;
+    note(p, "bytes ");
+}
+
+static void note_sent(void *owner)
+{
+    note(owner, "sent ");
+}
+
+static void note_ended(void *owner)
+{
+    note(owner, "ended ");
+}
+
+static void ended_close(void *owner)
+{
+    struct place *p = owner;
+
+    note(p, "ended ");
+    link_close(p->link);
+}
+
+static void note_closed(void *owner)
+{
+    note(owner, "closed ");
+}
+
+static const struct link_events echoing = { echo, note_sent, ended_close, note_closed };
+static const struct link_events noting = { note_bytes, note_sent, note_ended, note_closed };
+static const struct link_events closing = { note_bytes, note_sent, ended_close, note_closed };
+
+static void accept_one(void *owner, struct link *l)
+{
+    struct place *p = owner;
+
+    p->link = l;
+    link_open(l, p->events, p);
+    if (p->on_accept)
+        p->on_accept(p);
+}
+
+static struct place *place_new(const struct link_events *events)
+{
+    struct place *p = ARENA_NEW(check_arena(), struct place);
+
+    p->loop = loop_new();
+    p->events = events;
+    sem_init(&p->full, 0, 0);
+    CHECK_OK(loop_listen_tcp(p->loop, check_arena(), STR("127.0.0.1"), &p->port, accept_one, p,
+                             &p->tcp));
+    CHECK_OK(loop_listen_unix(p->loop, check_arena(), STR("test.sock"), accept_one, p, &p->local));
+    CHECK(p->port != 0);
+    return p;
+}
+
+static void place_free(struct place *p)
+{
+    listener_close(p->tcp);
+    listener_close(p->local);
+    loop_free(p->loop);
+}
+
+/* ---- links ---- */
+
+static void say_hello(int fd)
+{
+    net_send(fd, STR("hello"));
+    net_expect(fd, STR("hello"));
+    net_send(fd, STR("again"));
+    net_expect(fd, STR("again"));
+    close(fd);
+}
+
+static void hello_tcp(void *with)
+{
+    struct place *p = with;
+    say_hello(net_tcp(p->port));
+}
+
+static void hello_unix(void *with)
+{
+    (void)with;
+    say_hello(net_unix("test.sock"));
+}
+
+TEST(link_carries_bytes_both_ways_over_either_kind_of_socket)
+{
+    void (*const kinds[])(void *) = { hello_tcp, hello_unix };
+
+    for (int i = 0; i < 2; i++) {
+        struct place *p = place_new(&echoing);
+        net_play(p->loop, kinds[i], p);
+        net_turn(p->loop);
+        CHECK_INT(p->received, 10);
+        CHECK_STR(str_from(p->log), "ended closed ");
+        place_free(p);
+    }
+}
+
+enum { BIG = 8 << 20 };
+
+static str big_bytes(void)
+{
+    char *at = arena_alloc(check_arena(), BIG);
+
+    for (size_t i = 0; i < BIG; i++)
+        at[i] = (char)(i * 2654435761u >> 13);
+    return (str){ at, BIG };
+}
+
+static void send_big(struct place *p)
+{
+    str pieces[LINK_PIECES_MAX];
+
+    for (size_t i = 0; i < LINK_PIECES_MAX; i++)
+        pieces[i] =
+            str_slice(p->big, i * (BIG / LINK_PIECES_MAX), (i + 1) * (BIG / LINK_PIECES_MAX));
+    CHECK(!link_send(p->link, pieces, LINK_PIECES_MAX));
+    CHECK(link_unsent(p->link) > 0);
+    note(p, "sending ");
+    sem_post(&p->full);
+}
+
+static void read_big(void *with)
+{
+    struct place *p = with;
+    char *found = arena_alloc(check_arena(), BIG);
+    int fd = net_tcp(p->port);
+
+    sem_wait(&p->full);
+    CHECK_INT(net_read(fd, found, BIG), BIG);
+    CHECK(memcmp(found, p->big.at, BIG) == 0);
+    close(fd);
+}
+
+TEST(link_sends_more_than_the_system_takes_at_once_and_tells_when_all_is_gone)
+{
+    struct place *p = place_new(&closing);
+
+    p->big = big_bytes();
+    p->on_accept = send_big;
+    net_play(p->loop, read_big, p);
+    net_turn(p->loop);
+    CHECK_STR(str_from(p->log), "sending sent ended closed ");
+    place_free(p);
+}
+
+static void close_while_sending(struct place *p)
+{
+    send_big(p);
+    link_close(p->link);
+    link_close(p->link);
+}
+
+static void read_some(void *with)
+{
+    struct place *p = with;
+    char some[1 << 16];
+    int fd = net_tcp(p->port);
+
+    sem_wait(&p->full);
+    while (recv(fd, some, sizeof some, 0) > 0) {
+    }
+    close(fd);
+}
+
+TEST(link_that_is_closed_while_sending_tells_nothing_but_that)
+{
+    struct place *p = place_new(&noting);
+
+    p->big = big_bytes();
+    p->on_accept = close_while_sending;
+    net_play(p->loop, read_some, p);
+    net_turn(p->loop);
+    CHECK_STR(str_from(p->log), "sending closed ");
+    place_free(p);
+}
+
+static void reset_at_once(void *with)
+{
+    struct place *p = with;
+    struct linger hard = { .l_onoff = 1 };
+    int fd = net_tcp(p->port);
+
+    net_send(fd, STR("x"));
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
+    close(fd);
+}
+
+static void pause_at_once(struct place *p)
+{
+    link_pause(p->link); /* so that only sending can find out */
+}
+
+static void send_in_vain(void *owner)
+{
+    struct place *p = owner;
+
+    CHECK(!link_send(p->link, (str[]){ STR("one"), STR("two") }, 2));
+    note(p, "sending ");
+}
+
+TEST(link_to_a_peer_that_is_gone_ends_and_swallows_what_is_sent)
+{
+    struct place *p = place_new(&noting);
+    struct timer *t = timer_new(p->loop, send_in_vain, p);
+
+    p->on_accept = pause_at_once;
+    net_play(p->loop, reset_at_once, p);
+    CHECK_STR(str_from(p->log), "");
+    timer_set(t, 0);
+    net_turn(p->loop);
+    CHECK_STR(str_from(p->log), "sending sent ended ");
+    CHECK(link_send(p->link, (str[]){ STR("three") }, 1));
+    timer_free(t);
+    link_close(p->link);
+    net_turn(p->loop);
+    CHECK_STR(str_from(p->log), "sending sent ended closed ");
+    place_free(p);
+}
+
+static void answer_after_the_end(void *owner)
+{
+    struct place *p = owner;
+
+    note(p, "ended ");
+    CHECK(link_send(p->link, (str[]){ STR("still"), STR(""), STR(" here") }, 3));
+    link_finish(p->link);
+}
+
+static void end_half(void *with)
+{
+    struct place *p = with;
+    int fd = net_tcp(p->port);
+
+    net_send(fd, STR("bye"));
+    shutdown(fd, SHUT_WR);
+    net_expect(fd, STR("still here"));
+    net_expect_end(fd);
+    close(fd);
+}
+
+TEST(link_can_send_to_a_peer_that_sends_no_more)
+{
+    static const struct link_events events = { note_bytes, note_sent, answer_after_the_end,
+                                               note_closed };
+    struct place *p = place_new(&events);
+
+    net_play(p->loop, end_half, p);
+    CHECK_STR(str_from(p->log), "bytes ended ");
+    link_close(p->link);
+    place_free(p);
+    CHECK_STR(str_from(p->log), "bytes ended closed ");
+}
+
+static void send_and_stay(void *with)
+{
+    struct place *p = with;
+    static int fd;
+
+    fd = net_tcp(p->port);
+    net_send(fd, STR("waiting"));
+}
+
+TEST(link_that_is_paused_leaves_bytes_with_the_system)
+{
+    struct place *p = place_new(&noting);
+
+    p->on_accept = pause_at_once;
+    net_play(p->loop, send_and_stay, p);
+    net_turn(p->loop);
+    CHECK_INT(p->received, 0);
+    link_resume(p->link);
+    link_resume(p->link);
+    net_turn(p->loop);
+    CHECK_INT(p->received, 7);
+    link_close(p->link);
+    place_free(p);
+}
+
+/* ---- many ---- */
+
+enum { MANY = 1000 };
+
+struct one {
+    struct link *link;
+    struct place *place;
+};
+
+static void one_echo(void *owner, str bytes)
+{
+    struct one *o = owner;
+    CHECK(link_send(o->link, &bytes, 1));
+}
+
+static void one_ended(void *owner)
+{
+    struct one *o = owner;
+    link_close(o->link);
+}
+
+static void one_closed(void *owner)
+{
+    struct one *o = owner;
+
+    if (--o->place->open == 0)
+        loop_stop(o->place->loop);
+    mem_free(o);
+}
+
+static const struct link_events one_of_many = { one_echo, note_sent, one_ended, one_closed };
+
+static void accept_many(void *owner, struct link *l)
+{
+    struct one *o = mem_alloc(sizeof *o);
+
+    *o = (struct one){ l, owner };
+    o->place->most = ++o->place->open;
+    link_open(l, &one_of_many, o);
+}
+
+static void be_many(void *with)
+{
+    struct place *p = with;
+    int fds[MANY];
+
+    for (int i = 0; i < MANY; i++)
+        fds[i] = net_tcp(p->port);
+    for (int i = 0; i < MANY; i++)
+        net_send(fds[i], (str){ (char *)&i, sizeof i });
+    for (int i = 0; i < MANY; i++)
+        net_expect(fds[i], (str){ (char *)&i, sizeof i });
+    CHECK_INT(p->most, MANY);
+    for (int i = 0; i < MANY; i++)
+        close(fds[i]);
+}
+
+TEST(loop_serves_a_thousand_links)
+{
+    struct place p = { .loop = loop_new() };
+    struct rlimit files;
+
+    getrlimit(RLIMIT_NOFILE, &files);
+    files.rlim_cur = files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
+    if (files.rlim_max < 2 * MANY + 50)
+        check_skip("%lu descriptors are too few", (unsigned long)files.rlim_max);
+    CHECK_OK(
+        loop_listen_tcp(p.loop, check_arena(), STR("127.0.0.1"), &p.port, accept_many, &p, &p.tcp));
+    net_play(p.loop, be_many, &p);
+    if (p.open)
+        loop_run(p.loop);
+    CHECK_INT(p.open, 0);
+    listener_close(p.tcp);
+    loop_free(p.loop);
+}
+
+/* ---- listening ---- */
+
+TEST(listen_takes_addresses_and_tells_the_port)
+{
+    static const struct {
+        const char *text;
+        int kind; /* of the error; -1: none */
+    } cases[] = {
+        { "127.0.0.1:0", -1 },
+        { "127.0.0.1", -1 },
+        { "localhost:0", -1 },
+        { "localhost", -1 },
+        { "", ERR_INVALID },
+        { "::1", ERR_INVALID },
+        { "[::1", ERR_INVALID },
+        { "127.0.0.1:", ERR_INVALID },
+        { "127.0.0.1:65536", ERR_INVALID },
+        { "127.0.0.1:-1", ERR_INVALID },
+        { "127.0.0.1:80x", ERR_INVALID },
+        { "127.0.0.256:0", ERR_INVALID },
+        { "example.org:80", ERR_INVALID },
+        { "0123456789012345678901234567890123456789012345678901234567890123456789", ERR_INVALID },
+        { "192.0.2.1:0", ERR_UNAVAILABLE }, /* an address for documents, which nobody has */
+    };
+    struct loop *loop = loop_new();
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct listener *l = NULL;
+        uint16_t port = 0;
+        err e = loop_listen_tcp(loop, check_arena(), str_from(cases[i].text), &port, accept_one,
+                                NULL, &l);
+        if ((e ? (int)e->kind : -1) != cases[i].kind)
+            check_fail(__FILE__, __LINE__, "%s: %s", cases[i].text, e ? e->message.at : "no error");
+        CHECK(e || port != 0);
+        if (l)
+            listener_close(l);
+    }
+    loop_free(loop);
+}
+
+TEST(listen_on_a_port_that_is_taken_is_a_conflict)
+{
+    struct place *p = place_new(&echoing);
+    struct listener *l;
+
+    CHECK_ERR(loop_listen_tcp(p->loop, check_arena(), STR("127.0.0.1"), &p->port, accept_one, p,
+                              &l),
+              ERR_CONFLICT);
+    place_free(p);
+}
+
+TEST(listen_on_a_unix_socket_makes_a_private_file_that_goes_with_it)
+{
+    struct place *p = place_new(&echoing);
+    struct stat st;
+
+    CHECK(stat("test.sock", &st) == 0);
+    CHECK(S_ISSOCK(st.st_mode));
+    CHECK_INT(st.st_mode & 0777, 0600);
+    place_free(p);
+    CHECK(stat("test.sock", &st) != 0);
+}
+
+TEST(listen_replaces_only_a_socket_that_nobody_listens_on)
+{
+    struct place *p = place_new(&echoing);
+    struct sockaddr_un stale = { .sun_family = AF_UNIX, .sun_path = "stale.sock" };
+    struct listener *l;
+    struct stat st;
+    int fd = net_open(AF_UNIX);
+    char far[300];
+
+    CHECK(bind(fd, (struct sockaddr *)&stale, sizeof stale) == 0);
+    close(fd);
+    CHECK_OK(loop_listen_unix(p->loop, check_arena(), STR("stale.sock"), accept_one, p, &l));
+    close(net_unix("stale.sock"));
+    net_turn(p->loop);
+    listener_close(l);
+
+    CHECK_ERR(loop_listen_unix(p->loop, check_arena(), STR("test.sock"), accept_one, p, &l),
+              ERR_CONFLICT);
+    net_turn(p->loop);
+    net_play(p->loop, hello_unix, p); /* and is left as it was */
+
+    fd = open("file", O_CREAT | O_WRONLY, 0600);
+    close(fd);
+    CHECK_ERR(loop_listen_unix(p->loop, check_arena(), STR("file"), accept_one, p, &l),
+              ERR_CONFLICT);
+    CHECK(stat("file", &st) == 0 && S_ISREG(st.st_mode));
+
+    memset(far, 'x', sizeof far);
+    CHECK_ERR(loop_listen_unix(p->loop, check_arena(), (str){ far, 108 }, accept_one, p, &l),
+              ERR_INVALID);
+    CHECK_ERR(loop_listen_unix(p->loop, check_arena(), STR("no/such/folder"), accept_one, p, &l),
+              ERR_UNAVAILABLE);
+    net_turn(p->loop);
+    place_free(p);
+}
+
+TEST(link_knows_who_is_at_the_other_end_of_a_unix_socket)
+{
+    struct place *p = place_new(&closing);
+    uint32_t uid;
+    int64_t pid;
+
+    int fd = net_unix("test.sock");
+    net_turn(p->loop);
+    CHECK(link_is_local(p->link));
+    CHECK(link_peer(p->link, &uid, &pid));
+    CHECK_INT(uid, geteuid());
+    CHECK_INT(pid, getpid());
+    link_close(p->link);
+    close(fd);
+
+    fd = net_tcp(p->port);
+    net_turn(p->loop);
+    CHECK(!link_is_local(p->link));
+    CHECK(!link_peer(p->link, &uid, &pid));
+    link_close(p->link);
+    close(fd);
+    place_free(p);
+}
+
+/* ---- time and other threads ---- */
+
+struct clockwork {
+    struct loop *loop;
+    struct timer *a, *b, *c;
+    char log[64];
+    int pending, passed_on;
+};
+
+static void ring_a(void *owner)
+{
+    struct clockwork *w = owner;
+
+    strcat(w->log, "a");
+    timer_free(w->a); /* in its own call */
+    timer_clear(w->c);
+    w->pending++;
+}
+
+static void ring_b(void *owner)
+{
+    struct clockwork *w = owner;
+
+    strcat(w->log, "b");
+    if (strlen(w->log) < 5)
+        timer_set(w->b, 5);
+    else
+        loop_stop(w->loop);
+    w->pending++;
+}
+
+static void ring_c(void *owner)
+{
+    struct clockwork *w = owner;
+    strcat(w->log, "c");
+}
+
+static void pass_on(void *owner)
+{
+    struct clockwork *w = owner;
+
+    w->passed_on += w->pending;
+    w->pending = 0;
+}
+
+/* The turn's end is before the loop sleeps: else the work of a timer would wait for the next one. */
+TEST(loop_rings_timers_and_ends_each_turn_with_their_work)
+{
+    struct clockwork w = { .loop = loop_new() };
+
+    w.a = timer_new(w.loop, ring_a, &w);
+    w.b = timer_new(w.loop, ring_b, &w);
+    w.c = timer_new(w.loop, ring_c, &w);
+    loop_each_turn(w.loop, pass_on, &w);
+    timer_set(w.b, 1);
+    timer_set(w.b, 20); /* instead */
+    timer_set(w.a, 5);
+    timer_set(w.c, 15);
+    int64_t begin = loop_now_ms(w.loop);
+    loop_run(w.loop);
+    CHECK_STR(str_from(w.log), "abbbb");
+    CHECK(loop_now_ms(w.loop) - begin >= 35);
+    CHECK_INT(w.passed_on, 5);
+    timer_free(w.b);
+    timer_free(w.c);
+    loop_free(w.loop);
+}
+
+enum { WAKERS = 4, WAKES = 10000 };
+
+struct mailbox {
+    struct loop *loop;
+    struct wakeup *wakeup;
+    pthread_mutex_t mutex;
+    int posted, taken;
+};
+
+static void *post_many(void *self)
+{
+    struct mailbox *m = self;
+
+    for (int i = 0; i < WAKES; i++) {
+        pthread_mutex_lock(&m->mutex);
+        m->posted++;
+        pthread_mutex_unlock(&m->mutex);
+        wakeup_send(m->wakeup);
+    }
+    return NULL;
+}
+
+static void take_all(void *self)
+{
+    struct mailbox *m = self;
+
+    pthread_mutex_lock(&m->mutex);
+    m->taken += m->posted;
+    m->posted = 0;
+    pthread_mutex_unlock(&m->mutex);
+    if (m->taken == WAKERS * WAKES)
+        loop_stop(m->loop);
+}
+
+TEST(loop_misses_no_wakeup_of_other_threads)
+{
+    struct mailbox m = { .loop = loop_new(), .mutex = PTHREAD_MUTEX_INITIALIZER };
+    pthread_t threads[WAKERS];
+
+    m.wakeup = wakeup_new(m.loop, take_all, &m);
+    for (int i = 0; i < WAKERS; i++)
+        CHECK(pthread_create(&threads[i], NULL, post_many, &m) == 0);
+    loop_run(m.loop);
+    for (int i = 0; i < WAKERS; i++)
+        pthread_join(threads[i], NULL);
+    CHECK_INT(m.taken, WAKERS * WAKES);
+    wakeup_free(m.wakeup);
+    loop_free(m.loop);
+}
+
+TEST(loop_hears_signals)
+{
+    struct loop *l = loop_new();
+    struct signal_watch *s = signal_new(l, SIGUSR1, net_stop, l);
+
+    raise(SIGUSR1);
+    loop_run(l);
+    signal_free(s);
+    loop_free(l);
+}

@@ -1,0 +1,84 @@
+/* render_test.c: what a terminal and a pipe get of an answer. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "check.h"
+#include "cli/op_verbs.h"
+#include "client/http_response.h"
+
+/* What a command prints of an answer, to a terminal of 60 columns or to a pipe. */
+static str rendered(const char *noun, const char *verb, bool terminal, const char *body)
+{
+    struct arena *a = check_arena();
+    struct response r = { .status = 200, .body = str_from(body) };
+    struct cli c = { .arena = a, .terminal = terminal };
+
+    setenv("COLUMNS", "60", 1);
+    c.verb = verb_find(verb_find(op_verbs(a), str_from(noun))->verbs, str_from(verb));
+    CHECK(freopen("out", "w", stdout) != NULL);
+    CHECK_OK(render_answer(&c, &r));
+    CHECK(cli_flush(&c));
+    return check_read("out");
+}
+
+TEST(list_is_a_table_for_a_terminal)
+{
+    CHECK_STR(rendered("schema", "list", true,
+                       "{\"schemas\":[{\"name\":\"a\",\"version\":1,\"description\":\"\"},"
+                       "{\"name\":\"longer\",\"version\":12,\"description\":\"\"}],"
+                       "\"next\":\"longer\"}"),
+              "name    version\n"
+              "a       1\n"
+              "longer  12\n"
+              "next     longer\n");
+    CHECK_STR(rendered("schema", "list", true, "{\"schemas\":[]}"), "none\n");
+}
+
+/* A document in a table stands below its row when there is no room for it. */
+TEST(wide_cells_stand_below_their_row)
+{
+    CHECK_STR(rendered("state", "history", true,
+                       "{\"versions\":[{\"patch\":[{\"op\":\"remove\",\"path\":\"/a\"}],"
+                       "\"version\":2,\"time\":\"2025-01-15T10:40:00.123Z\",\"actor\":\"me\"}]}"),
+              "version  time                      actor\n"
+              "2        2025-01-15T10:40:00.123Z  me\n"
+              "    [{\"op\":\"remove\",\"path\":\"/a\"}]\n");
+    CHECK_STR(rendered("state", "history", true,
+                       "{\"versions\":[{\"patch\":[{\"op\":\"replace\",\"path\":\"/a\","
+                       "\"value\":\"much longer than it should be\"}],\"version\":2}]}"),
+              "version  patch\n"
+              "2        [{\"op\":\"replace\",\"path\":\"/a\",\"value\":\"much longer …\n");
+}
+
+TEST(object_is_names_and_values_for_a_terminal)
+{
+    CHECK_STR(rendered("state", "read", true,
+                       "{\"state_id\":\"wfstate_1\",\"root\":null,\"version\":7,"
+                       "\"current_data\":[{\"a\":1}]}"),
+              "state_id      wfstate_1\n"
+              "root          null\n"
+              "version       7\n"
+              "current_data\n"
+              "[\n"
+              "  {\n"
+              "    \"a\": 1\n"
+              "  }\n"
+              "]\n");
+}
+
+/* A document must not be able to drive the reader's terminal. */
+TEST(control_characters_are_shown_and_not_sent)
+{
+    CHECK_STR(rendered("state", "read", true, "{\"name\":\"a\\u001b[2Jb\"}"),
+              "name  a\\u001b[2Jb\n");
+    CHECK_STR(rendered("schema", "list", true,
+                       "{\"schemas\":[{\"name\":\"a\\u001b[2Jb\",\"version\":1}]}"),
+              "name    version\n"
+              "a\\u001b[2Jb  1\n");
+}
+
+TEST(pipe_gets_the_answer_in_one_line)
+{
+    CHECK_STR(rendered("schema", "list", false, "{ \"schemas\": [ ] }"), "{\"schemas\":[]}\n");
+    CHECK_STR(rendered("state", "delete", false, ""), "");
+}

@@ -1,0 +1,652 @@
+/* server_test.c: what connections share: the way to other threads and back, grants, limits, the
+ * end. The test plays the other threads. */
+#include "wire/server.h"
+
+#include <grp.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "core/event.h"
+#include "server_help.h"
+
+static char told[512]; /* what happened, in order */
+
+static void tell(const char *what)
+{
+    strncat(told, what, sizeof told - strlen(told) - 1);
+}
+
+/* ---- commands ---- */
+
+static struct bench *bench; /* the one of the test */
+
+static void answered(struct command *c)
+{
+    char what[80];
+
+    snprintf(what, sizeof what, "%s%s@%lld ", (const char *)c->owner,
+             c->error ? error_look(c->error->kind)->name : "", (long long)bench->server->published);
+    tell(what);
+}
+
+static struct command *command_new(const char *op, const char *name)
+{
+    struct command *c = ARENA_NEW(check_arena(), struct command);
+
+    *c = (struct command){ .arena = check_arena(),
+                           .op = op_find(bench->table, str_from(op)),
+                           .done = answered,
+                           .owner = (void *)name };
+    CHECK(c->op);
+    return c;
+}
+
+static struct command *read_at(const char *name, int64_t seq)
+{
+    struct command *c = command_new("thing.read", name);
+
+    c->seq = seq;
+    return c;
+}
+
+static struct command *write_at(const char *name, int64_t seq, enum event_type type, str subject)
+{
+    struct command *c = command_new("thing.write", name);
+    struct event *e = ARENA_NEW(check_arena(), struct event);
+
+    *e = (struct event){ .seq = seq, .type = type, .subject = subject, .data = STR("{}") };
+    c->events = e;
+    return c;
+}
+
+static struct command *update_at(const char *name, int64_t seq)
+{
+    return write_at(name, seq, EVENT_STATE_UPDATED, STR("wfstate_1"));
+}
+
+static void submit_three(void *with)
+{
+    struct bench *b = with;
+
+    CHECK(server_submit(b->server, command_new("thing.read", "a")));
+    CHECK(server_submit(b->server, command_new("thing.write", "b")));
+    CHECK(server_submit(b->server, command_new("thing.read", "c")));
+    CHECK_INT(b->submits, 0);
+}
+
+TEST(server_hands_over_all_commands_of_a_turn_at_once_and_in_order)
+{
+    struct bench *b = bench = bench_new(NULL);
+    struct timer *t = timer_new(b->loop, submit_three, b);
+
+    timer_set(t, 0);
+    net_turn(b->loop);
+    CHECK_INT(b->submits, 1);
+    server_performed(b->server, b->submitted);
+    net_turn(b->loop);
+    CHECK_STR(str_from(told), "a@4 b@4 c@4 ");
+    timer_free(t);
+    bench_free(b);
+}
+
+TEST(server_answers_commands_for_which_there_was_no_room)
+{
+    struct bench *b = bench = bench_new(NULL);
+
+    b->full = true;
+    submit_three(b);
+    net_turn(b->loop);
+    CHECK_INT(b->submits, 1);
+    CHECK_STR(str_from(told), "aUNAVAILABLE@4 bUNAVAILABLE@4 cUNAVAILABLE@4 ");
+    bench_free(b);
+}
+
+TEST(server_gathers_a_bounded_number_of_commands)
+{
+    struct bench *b = bench = bench_new(NULL);
+    int count = 0;
+
+    while (server_submit(b->server, command_new("thing.read", "x")))
+        CHECK(++count < 100 * 1000);
+    net_turn(b->loop);
+    CHECK(server_submit(b->server, command_new("thing.read", "x")));
+    net_turn(b->loop);
+    bench_free(b);
+}
+
+TEST(server_publishes_the_events_of_a_delivery_before_its_first_answer)
+{
+    struct bench *b = bench = bench_new(NULL);
+    struct command *first = update_at("first", 5);
+
+    first->follows = update_at("second", 6);
+    first->follows->follows = read_at("read", 6);
+    server_performed(b->server, NULL);
+    server_performed(b->server, first);
+    net_turn(b->loop);
+    CHECK_STR(str_from(told), "first@6 second@6 read@6 ");
+    bench_free(b);
+}
+
+/* Else a client could see version 2 by one read and version 1, out of the cache, by the next. */
+TEST(server_holds_a_read_back_until_all_that_it_saw_is_published)
+{
+    struct bench *b = bench = bench_new(NULL);
+    struct command *early = read_at("early", 6);
+
+    early->follows = read_at("old", 4);
+    server_performed(b->server, early);
+    net_turn(b->loop);
+    CHECK_STR(str_from(told), "old@4 ");
+    server_performed(b->server, update_at("one", 5));
+    net_turn(b->loop);
+    CHECK_STR(str_from(told), "old@4 one@5 ");
+    server_performed(b->server, read_at("later", 7));
+    server_performed(b->server, update_at("two", 6));
+    net_turn(b->loop);
+    CHECK_STR(str_from(told), "old@4 one@5 early@6 two@6 ");
+    server_performed(b->server, update_at("three", 7));
+    net_turn(b->loop);
+    CHECK_STR(str_from(told), "old@4 one@5 early@6 two@6 later@7 three@7 ");
+    bench_free(b);
+}
+
+TEST(server_that_is_freed_answers_what_is_still_held)
+{
+    struct bench *b = bench = bench_new(NULL);
+
+    server_performed(b->server, read_at("held", 9));
+    net_turn(b->loop);
+    listener_close(b->tcp);
+    server_stop(b->server, 0, bench_stopped);
+    loop_run(b->loop);
+    CHECK(b->stopped);
+    server_performed(b->server, read_at("brought", 4));
+    server_submit(b->server, read_at("gathered", 4));
+    CHECK_STR(str_from(told), "");
+    server_free(b->server);
+    CHECK(strstr(told, "held@"));
+    CHECK(strstr(told, "brought@"));
+    CHECK(strstr(told, "gatheredUNAVAILABLE@"));
+    loop_free(b->loop);
+    op_table_free(b->table);
+}
+
+enum { THREADS = 4, EACH = 2000 };
+
+static int done_count;
+
+static void count_done(struct command *c)
+{
+    (void)c;
+    if (++done_count == THREADS * EACH)
+        loop_stop(bench->loop);
+}
+
+static void *perform_many(void *commands)
+{
+    struct command *all = commands;
+
+    for (int i = 0; i < EACH; i++)
+        server_performed(bench->server, &all[i]);
+    return NULL;
+}
+
+TEST(server_takes_what_many_threads_have_performed)
+{
+    struct bench *b = bench = bench_new(NULL);
+    struct command *all = arena_alloc(check_arena(), THREADS * EACH * sizeof *all);
+    pthread_t threads[THREADS];
+
+    for (int i = 0; i < THREADS * EACH; i++)
+        all[i] = (struct command){ .op = op_find(b->table, STR("thing.read")), .done = count_done };
+    for (int i = 0; i < THREADS; i++)
+        CHECK(pthread_create(&threads[i], NULL, perform_many, all + i * EACH) == 0);
+    loop_run(b->loop);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    CHECK_INT(done_count, THREADS * EACH);
+    bench_free(b);
+}
+
+TEST(server_keeps_a_few_arenas_and_no_large_ones)
+{
+    struct bench *b = bench = bench_new(NULL);
+    struct arena *a = server_arena(b->server), *many[100];
+
+    arena_alloc(a, 100);
+    server_arena_done(b->server, a);
+    CHECK(server_arena(b->server) == a);
+    arena_alloc(a, 2 << 20);
+    server_arena_done(b->server, a);
+    CHECK_INT(b->server->arena_count, 0);
+    for (int i = 0; i < 100; i++)
+        many[i] = server_arena(b->server);
+    for (int i = 0; i < 100; i++)
+        server_arena_done(b->server, many[i]);
+    CHECK_INT(b->server->arena_count, 64);
+    bench_free(b);
+}
+
+/* ---- grants ---- */
+
+/* Never freed: the test holds a reference, and counts the others. */
+static struct grant *grant_new(str token_id)
+{
+    struct grant *g = ARENA_NEW(check_arena(), struct grant);
+
+    *g = (struct grant){ .token_id = token_id, .refs = 1 };
+    return g;
+}
+
+static struct grant *given;
+static int given_count, refused_count;
+
+static void take_grant(void *owner, struct grant *g, err refused)
+{
+    CHECK(owner == bench);
+    CHECK_INT(!g, !!refused);
+    if (g) {
+        CHECK(!g->revoked);
+        given = g;
+        given_count++;
+        grant_unref(g);
+    } else {
+        refused_count++;
+    }
+}
+
+static void ask_for(struct bench *b, str token)
+{
+    server_grant(b->server, token, take_grant, b);
+}
+
+/* The one who looks tokens up answers the last question. */
+static void admit(struct bench *b, struct grant *g)
+{
+    struct admission *a = b->asked;
+
+    a->grant = g ? grant_ref(g) : NULL;
+    a->error = g ? NULL : err_new(a->arena, ERR_UNAUTHENTICATED, "not known");
+    server_admitted(b->server, a);
+    net_turn(b->loop);
+}
+
+TEST(grant_is_looked_up_once_for_all_who_show_the_token)
+{
+    struct bench *b = bench = bench_new(NULL);
+    struct grant *g = grant_new(STR("tok_1")), *h = grant_new(STR("tok_2"));
+
+    for (int i = 0; i < 3; i++)
+        ask_for(b, STR("secret"));
+    CHECK_INT(b->asks, 1);
+    CHECK_STR(b->asked->token, "secret");
+    CHECK_INT(given_count, 0);
+    admit(b, g);
+    CHECK_INT(given_count, 3);
+    ask_for(b, STR("secret"));
+    CHECK_INT(given_count, 4);
+    CHECK_INT(b->asks, 1);
+    CHECK(given == g);
+
+    ask_for(b, STR("another"));
+    CHECK_INT(b->asks, 2);
+    admit(b, h);
+    CHECK(given == h);
+    bench_free(b);
+    CHECK_INT(g->refs, 1);
+    CHECK_INT(h->refs, 1);
+}
+
+TEST(grant_that_was_refused_is_asked_for_again)
+{
+    struct bench *b = bench = bench_new(NULL);
+
+    ask_for(b, STR("secret"));
+    ask_for(b, STR("secret"));
+    admit(b, NULL);
+    CHECK_INT(refused_count, 2);
+    ask_for(b, STR("secret"));
+    CHECK_INT(b->asks, 2);
+    admit(b, NULL);
+    CHECK_INT(refused_count, 3);
+    bench_free(b);
+}
+
+TEST(grant_is_asked_for_again_when_its_time_has_passed)
+{
+    struct bench *b = bench = bench_new(NULL);
+    struct grant *g = grant_new(STR("tok_1"));
+
+    g->expires_at_ms = b->now_ms + 1000;
+    ask_for(b, STR("secret"));
+    admit(b, g);
+    b->now_ms += 999;
+    ask_for(b, STR("secret"));
+    CHECK_INT(given_count, 2);
+    b->now_ms += 1;
+    ask_for(b, STR("secret"));
+    CHECK_INT(given_count, 2);
+    CHECK_INT(b->asks, 2);
+    admit(b, NULL);
+    CHECK_INT(refused_count, 1);
+    CHECK_INT(g->refs, 1);
+    bench_free(b);
+}
+
+static void publish_revocation(struct bench *b, int64_t seq, str token_id)
+{
+    server_performed(b->server, write_at("revoked", seq, EVENT_TOKEN_REVOKED, token_id));
+    net_turn(b->loop);
+}
+
+TEST(grant_ends_when_its_revocation_is_published)
+{
+    struct bench *b = bench = bench_new(NULL);
+    struct grant *g = grant_new(STR("tok_1")), *other = grant_new(STR("tok_2"));
+
+    ask_for(b, STR("secret"));
+    admit(b, g);
+    ask_for(b, STR("other"));
+    admit(b, other);
+    publish_revocation(b, 5, STR("tok_1"));
+    CHECK(g->revoked);
+    CHECK_INT(g->refs, 1);
+    ask_for(b, STR("other"));
+    CHECK_INT(b->asks, 2);
+    ask_for(b, STR("secret"));
+    CHECK_INT(b->asks, 3);
+    admit(b, NULL);
+    CHECK_INT(refused_count, 1);
+    bench_free(b);
+    CHECK(!other->revoked);
+}
+
+/* The look-up may have read the row before the revocation was committed. */
+TEST(grant_is_not_given_when_a_revocation_came_between_question_and_answer)
+{
+    struct bench *b = bench = bench_new(NULL);
+    struct grant *g = grant_new(STR("tok_1"));
+
+    ask_for(b, STR("secret"));
+    publish_revocation(b, 5, STR("tok_1"));
+    admit(b, g);
+    CHECK_INT(given_count, 0);
+    CHECK_INT(b->asks, 2); /* again, now from behind the revocation */
+    CHECK_INT(g->refs, 1);
+    admit(b, NULL);
+    CHECK_INT(refused_count, 1);
+
+    /* Brought together: whichever was there first. */
+    ask_for(b, STR("secret"));
+    b->asked->grant = grant_ref(g);
+    server_admitted(b->server, b->asked);
+    publish_revocation(b, 6, STR("tok_1"));
+    CHECK_INT(given_count, 0);
+    CHECK_INT(b->asks, 4);
+    admit(b, NULL);
+    CHECK_INT(refused_count, 2);
+    bench_free(b);
+}
+
+TEST(grants_are_kept_up_to_a_number_and_the_least_used_one_goes)
+{
+    struct bench *b = bench = bench_new(NULL);
+    struct grant *g = grant_new(STR("tok_1"));
+
+    for (int i = 0; i <= 4096; i++) {
+        ask_for(b, arena_printf(check_arena(), "token %d", i));
+        admit(b, g);
+        ask_for(b, STR("token 0"));
+    }
+    CHECK_INT(b->asks, 4097);
+    CHECK_INT(g->refs, 1 + 4096);
+    ask_for(b, STR("token 4096"));
+    CHECK_INT(b->asks, 4097);
+    ask_for(b, STR("token 1"));
+    CHECK_INT(b->asks, 4098);
+    admit(b, g);
+    bench_free(b);
+    CHECK_INT(g->refs, 1);
+}
+
+TEST(grant_that_is_still_asked_for_at_the_end_is_refused)
+{
+    struct bench *b = bench = bench_new(NULL);
+
+    ask_for(b, STR("secret"));
+    ask_for(b, STR("other"));
+    bench_free(b);
+    CHECK_INT(refused_count, 2);
+}
+
+/* ---- connections ---- */
+
+static sem_t accepted;
+
+// clang-format off
+static void take(struct conn *c, str bytes) { (void)c, (void)bytes; }
+static void sent(struct conn *c) { (void)c; }
+static void ended(struct conn *c) { tell("ended "); conn_abort(c); }
+static void late(struct conn *c) { tell("late "); conn_abort(c); }
+static void revoked(struct conn *c) { tell("revoked "); conn_finish(c); }
+static void finish(struct conn *c) { tell("stopping "); conn_send(c, STR("bye")); conn_finish(c); }
+static void stay(struct conn *c) { (void)c; tell("staying "); }
+static void closed(struct conn *c) { (void)c; tell("closed "); }
+// clang-format on
+
+static const struct protocol obedient = {
+    "obedient", take, sent, ended, late, revoked, finish, closed,
+};
+static const struct protocol stubborn = {
+    "stubborn", take, sent, ended, late, revoked, stay, closed,
+};
+
+static void post_accepted(struct bench *b)
+{
+    (void)b;
+    sem_post(&accepted);
+}
+
+static struct bench *bench_with(const struct protocol *p, void (*options)(struct server_options *o))
+{
+    bench = bench_new(options);
+    bench->protocol = p;
+    bench->accepted = post_accepted;
+    sem_init(&accepted, 0, 0);
+    return bench;
+}
+
+/* Connects and stays. */
+static int peer_fds[3];
+
+static void connect_three(void *with)
+{
+    struct bench *b = with;
+
+    for (int i = 0; i < 3; i++) {
+        peer_fds[i] = net_tcp(b->port);
+        sem_wait(&accepted);
+    }
+}
+
+static void connect_with_grants(struct bench *b, struct grant *grants[3])
+{
+    int i = 0;
+
+    net_play(b->loop, connect_three, b);
+    LIST_EACH(it, &b->server->conns)
+        LIST_ENTRY(it, struct conn, all)->grant = grant_ref(grants[i++]);
+    CHECK_INT(i, 3);
+}
+
+TEST(conns_are_told_when_their_token_is_revoked)
+{
+    struct bench *b = bench_with(&obedient, NULL);
+    struct grant *g = grant_new(STR("tok_1")), *other = grant_new(STR("tok_2"));
+    struct grant *again = grant_new(STR("tok_1")); /* the same token, looked up a second time */
+
+    connect_with_grants(b, (struct grant *[]){ g, other, again });
+    publish_revocation(b, 5, STR("tok_1"));
+    CHECK(g->revoked && again->revoked && !other->revoked);
+    CHECK_STR(str_from(told), "revoked revoked revoked@5 closed closed ");
+    CHECK_INT(b->server->conn_count, 1);
+    bench_free(b);
+    CHECK_INT(g->refs + other->refs + again->refs, 3);
+}
+
+static void in_milliseconds(struct server_options *o)
+{
+    o->limits.idle_ms = 50;
+}
+
+static void read_end(void *with)
+{
+    (void)with;
+    net_expect_end(peer_fds[0]);
+}
+
+TEST(conns_are_told_when_the_time_of_their_token_has_passed)
+{
+    struct bench *b = bench_with(&obedient, in_milliseconds);
+    struct grant *g = grant_new(STR("tok_1")), *other = grant_new(STR("tok_2"));
+
+    g->expires_at_ms = b->now_ms + 60 * 1000;
+    other->expires_at_ms = b->now_ms + 61 * 1000;
+    connect_with_grants(b, (struct grant *[]){ g, other, g });
+    b->now_ms += 60 * 1000;
+    net_play(b->loop, read_end, b);
+    CHECK(g->revoked && !other->revoked);
+    CHECK_STR(str_slice(str_from(told), 0, 16), "revoked revoked ");
+    bench_free(b);
+}
+
+TEST(server_stops_when_its_connections_have_finished)
+{
+    struct bench *b = bench_with(&obedient, NULL);
+
+    net_play(b->loop, connect_three, b);
+    for (int i = 0; i < 3; i++)
+        shutdown(peer_fds[i], SHUT_WR);
+    server_stop(b->server, 60 * 1000, bench_stopped);
+    CHECK(!b->stopped);
+    int64_t begin = loop_now_ms(b->loop);
+    loop_run(b->loop);
+    CHECK(b->stopped);
+    CHECK(loop_now_ms(b->loop) - begin < 10 * 1000);
+    CHECK_INT(b->server->conn_count, 0);
+    for (int i = 0; i < 3; i++)
+        net_expect(peer_fds[i], STR("bye"));
+    bench_free(b);
+}
+
+TEST(server_cuts_off_what_has_not_finished_after_the_grace)
+{
+    struct bench *b = bench_with(&stubborn, NULL);
+
+    net_play(b->loop, connect_three, b);
+    int64_t begin = loop_now_ms(b->loop);
+    server_stop(b->server, 30, bench_stopped);
+    loop_run(b->loop);
+    CHECK(b->stopped);
+    CHECK(loop_now_ms(b->loop) - begin >= 30);
+    CHECK_STR(str_from(told), "staying staying staying closed closed closed ");
+    for (int i = 0; i < 3; i++)
+        net_expect_end(peer_fds[i]);
+    bench_free(b);
+}
+
+TEST(server_that_stops_takes_no_more_connections)
+{
+    struct bench *b = bench = bench_new(NULL);
+    int fd = net_tcp(b->port);
+
+    server_stop(b->server, 0, bench_stopped);
+    net_turn(b->loop);
+    net_turn(b->loop);
+    CHECK_INT(b->server->conn_count, 0);
+    net_expect_end(fd);
+    bench_free(b);
+}
+
+/* ---- limits ---- */
+
+static void two_connections(struct server_options *o)
+{
+    o->limits.connections_max = 2;
+    o->limits.connections_kept = 0;
+}
+
+static void connect_one_too_many(void *with)
+{
+    struct bench *b = with;
+    char found[1024];
+    int a = net_tcp(b->port), c = net_tcp(b->port), one_more = net_tcp(b->port);
+
+    size_t len = net_read(one_more, found, sizeof found - 1);
+    found[len] = '\0';
+    CHECK(str_starts(str_from(found), STR("HTTP/1.1 503 Service Unavailable\r\n")));
+    CHECK(strstr(found, "\r\nRetry-After: 1\r\n"));
+    CHECK(strstr(found, "\r\nConnection: close\r\n"));
+    const char *body = strstr(found, "\r\n\r\n") + 4, *length = strstr(found, "Content-Length: ");
+    CHECK(length);
+    CHECK_INT(atoi(length + 16), strlen(body));
+    close(one_more);
+    close(a);
+    close(c);
+}
+
+TEST(server_tells_the_connection_that_is_one_too_many)
+{
+    struct bench *b = bench = bench_new(two_connections);
+
+    net_play(b->loop, connect_one_too_many, b);
+    net_turn(b->loop);
+    CHECK_INT(b->server->conn_count, 0);
+    bench_free(b);
+}
+
+/* ---- who may come by the Unix socket ---- */
+
+static void connect_as_nobody(void *with)
+{
+    enum { NOBODY = 65534 };
+    pid_t child = fork();
+    int status;
+
+    (void)with;
+    if (child == 0) {
+        struct sockaddr_un to = { .sun_family = AF_UNIX, .sun_path = "test.sock" };
+        int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+        char byte;
+
+        if (setgroups(0, NULL) || setgid(NOBODY) || setuid(NOBODY) ||
+            connect(fd, (struct sockaddr *)&to, sizeof to))
+            _exit(2);
+        _exit(recv(fd, &byte, 1, 0) == 0 ? 0 : 1);
+    }
+    waitpid(child, &status, 0);
+    CHECK(WIFEXITED(status));
+    CHECK_INT(WEXITSTATUS(status), 0);
+}
+
+/* The file's mode keeps others out; this is for when somebody has changed it. */
+TEST(server_refuses_other_users_on_its_unix_socket)
+{
+    struct bench *b = bench = bench_new(NULL);
+
+    if (geteuid() != 0)
+        check_skip("only root can be somebody else");
+    CHECK_OK(loop_listen_unix(b->loop, check_arena(), STR("test.sock"), server_accept, b->server,
+                              &b->local));
+    CHECK(chmod(".", 0711) == 0 && chmod("test.sock", 0666) == 0);
+    int fd = net_unix("test.sock");
+    net_turn(b->loop);
+    CHECK_INT(b->server->conn_count, 1);
+    net_play(b->loop, connect_as_nobody, b);
+    CHECK_INT(b->server->conn_count, 1);
+    close(fd);
+    bench_free(b);
+}

@@ -1,0 +1,82 @@
+/* moments.c: what was on the disk before each of its changes. */
+#include "sim/moments.h"
+
+#include "sim/model.h"
+
+static void keep(void *self)
+{
+    struct moments *m = self;
+
+    if (m->count == m->room) {
+        m->room = m->room ? 2 * m->room : 64;
+        m->copies = mem_grow(m->copies, m->room * sizeof *m->copies);
+    }
+    m->copies[m->count] = vfs_world_copy(m->disk);
+    vfs_disk_bytes_max(m->copies[m->count++], 0);
+}
+
+void moments_begin(struct moments *m, struct vfs_world *disk)
+{
+    CHECK(m->count == 0);
+    m->disk = disk;
+    vfs_watch(disk, keep, m);
+}
+
+void moments_end(struct moments *m)
+{
+    vfs_watch(m->disk, NULL, NULL);
+    keep(m);
+}
+
+static void crash_check(const struct vfs_world *moment, uint64_t seed, const unsigned char *before,
+                        const unsigned char *after)
+{
+    struct vfs_world *disk = vfs_world_copy(moment);
+    struct arena *a = arena_new();
+    unsigned char found[SHA256_BYTES];
+    struct world *w;
+
+    vfs_crash(disk, seed);
+    CHECK_OK(world_open_in(a, "baton.db", vfs_name(disk), &w));
+    world_digest(w, found);
+    bool is_after = memcmp(found, after, SHA256_BYTES) == 0;
+    CHECK(is_after || (before && memcmp(found, before, SHA256_BYTES) == 0));
+    world_close(w);
+    vfs_world_free(disk);
+    arena_free(a);
+}
+
+void moments_crash_now(const struct vfs_world *disk, uint64_t seed,
+                       const unsigned char now[SHA256_BYTES])
+{
+    crash_check(disk, seed, NULL, now);
+}
+
+uint32_t moments_crash(struct moments *m, struct random *r, uint32_t most,
+                       const unsigned char before[SHA256_BYTES],
+                       const unsigned char after[SHA256_BYTES])
+{
+    uint32_t total = (uint32_t)m->count, points = total < most ? total : most;
+
+    for (uint32_t i = 0; i < points; i++) {
+        uint32_t which = total - 1 - (uint32_t)((uint64_t)i * total / points);
+        crash_check(m->copies[which], random_next(r), which + 1 < total ? before : NULL, after);
+    }
+    return points;
+}
+
+struct vfs_world *moments_take(struct moments *m, size_t which)
+{
+    struct vfs_world *taken = m->copies[which];
+
+    m->copies[which] = m->copies[--m->count];
+    return taken;
+}
+
+void moments_drop(struct moments *m)
+{
+    while (m->count > 0)
+        vfs_world_free(m->copies[--m->count]);
+    mem_free(m->copies);
+    *m = (struct moments){ 0 };
+}

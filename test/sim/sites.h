@@ -1,0 +1,49 @@
+/* sites.h: where a batch or a read can be hit, and how. */
+#ifndef SIM_SITES_H
+#define SIM_SITES_H
+
+#include "json_help.h"
+#include "sim/engine.h"
+#include "sim/vfs.h"
+
+// clang-format off
+#define SITES(X)                                                                   \
+    X(CALL,   "call fails")  /* a statement or a savepoint                     */  \
+    X(FULL,   "disk full")   /* inside the batch, or while it is committed     */  \
+    X(IOERR,  "i/o error")   /* a read, a write or a sync                      */  \
+    X(COMMIT, "no commit")   /* the commit fails                               */  \
+    X(LOST,   "no answer")   /* it succeeds, and nobody hears of it            */  \
+    X(CRASH,  "crash")       /* the power goes                                 */
+
+enum site {
+#define SITE_ENUM(id, name) SITE_##id,
+    SITES(SITE_ENUM)
+#undef SITE_ENUM
+    SITE_COUNT,
+    SITE_NONE = SITE_COUNT
+};
+// clang-format on
+
+extern const char *const site_names[SITE_COUNT];
+
+/* Whether a fault of that kind can meet an operation at all. */
+bool site_applies(enum site site, const struct op *op);
+
+/* Plans a fault for a batch of so many commands; a crash is planned by nobody: see moments.h. */
+void site_plan(enum site site, struct world *w, struct vfs_world *disk, struct random *r,
+               size_t count);
+
+/* The same for a read, which only a call that fails and an error of the disk can meet. */
+void site_plan_read(enum site site, struct world *w, struct vfs_world *disk, struct random *r);
+
+/* Takes it back; whether it has happened. */
+bool site_clear(struct world *w, struct vfs_world *disk);
+
+/* Whether the store is why a command was refused. */
+bool site_is_to_blame(const struct command *c);
+
+/* Whether a fault that has happened met a command. One call that fails meets one of a batch; what
+ * meets the batch meets all that were not refused for reasons of their own. */
+bool site_met(enum site site, const struct command *c);
+
+#endif

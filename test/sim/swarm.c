@@ -1,0 +1,367 @@
+/* swarm.c: a random run under faults. */
+#include "sim/swarm_private.h"
+
+/* So little is kept that letting go of it is part of every run. */
+static const struct retention retention = {
+    .events = 8,
+    .events_ms = 20 * 60 * 1000,
+    .versions = 2,
+    .versions_step = 2,
+    .keys_ms = 2 * 3600 * 1000,
+    .rows = 5,
+};
+
+/* ---- the log ---- */
+
+void swarm_note(struct swarm *s, const char *format, ...)
+{
+    struct buf line = buf_in(s->arena);
+    va_list args;
+
+    buf_printf(&line, "%llu.%d ", (unsigned long long)s->seed, s->step);
+    va_start(args, format);
+    buf_vprintf(&line, format, args);
+    va_end(args);
+    buf_byte(&line, '\n');
+    sha256_add(&s->sum, buf_str(&line));
+    printf("%s", buf_str(&line).at);
+    if (s->options->log)
+        fprintf(s->options->log, "%s", buf_str(&line).at);
+}
+
+void swarm_note_command(struct swarm *s, const struct command *c)
+{
+    str subject = json_str(c->input, "state_id");
+    const char *how = c->error      ? error_look(c->error->kind)->name
+                      : c->repeated ? "repeated"
+                      : c->events   ? "applied"
+                                    : "ok";
+
+    swarm_note(s, "  %s%s" STR_FMT " by " STR_FMT "%s" STR_FMT ": %s v%lld", c->op->name,
+               subject.len ? " " : "", STR_ARG(subject), STR_ARG(c->actor->name),
+               c->key.len ? " key " : "", STR_ARG(c->key), how, (long long)c->version);
+}
+
+/* ---- worlds come and go ---- */
+
+void swarm_open(struct swarm *s, int ids, int64_t now_ms)
+{
+    CHECK_OK(world_open_in(s->arena, "baton.db", vfs_name(s->disk), &s->w));
+    s->w->retention = retention;
+    s->w->ids = ids;
+    s->w->now_ms = s->model->now_ms = now_ms;
+    s->totals->restarts++;
+}
+
+/* Whatever was left by the one who died, what is shown now may not be lost later. */
+static void shown_is_durable(struct swarm *s)
+{
+    unsigned char now[SHA256_BYTES];
+
+    world_digest(s->w, now);
+    moments_crash_now(s->disk, random_next(&s->random), now);
+    s->totals->points++;
+}
+
+void swarm_reopen(struct swarm *s)
+{
+    int ids = s->w->ids;
+    int64_t now_ms = s->w->now_ms;
+
+    world_close(s->w);
+    swarm_open(s, ids, now_ms);
+    shown_is_durable(s);
+}
+
+void swarm_count(struct swarm *s, enum site site, struct command *const *batch, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t op = 0;
+        while (op_at(s->w->table, op) != batch[i]->op)
+            op++;
+        s->totals->cells[op][site] += site_met(site, batch[i]);
+    }
+}
+
+/* ---- commands ---- */
+
+struct command *swarm_command(struct swarm *s, const struct op *op, struct json input,
+                              const struct actor *actor, str key)
+{
+    struct command *c = ARENA_NEW(s->arena, struct command);
+    struct json *kept = arena_alloc(s->arena, sizeof *kept);
+
+    *kept = input;
+    *c = (struct command){ .arena = s->arena, .op = op, .input = kept, .actor = actor, .key = key };
+    return c;
+}
+
+static const struct op *draw_op(struct swarm *s, enum op_effect effect)
+{
+    static const char *const often[] = { "state.create", "state.update", "state.patch" };
+    const struct op *op;
+
+    if (effect == OP_WRITES && chance(s, 2))
+        return op_find(s->w->table, str_from(often[below(s, 3)]));
+    do
+        op = op_at(s->w->table, s->next_op[effect]++ % op_count(s->w->table));
+    while (op->effect != effect);
+    return op;
+}
+
+static str draw_key(struct swarm *s)
+{
+    return chance(s, 15) ? STR("") : arena_printf(s->arena, "k%d", ++s->keys);
+}
+
+static const struct model_key *old_key(struct swarm *s)
+{
+    const struct map *keys = &s->model->keys;
+
+    return keys->count ? keys->entries[below(s, keys->count)].value : NULL;
+}
+
+static struct command *draw_command(struct swarm *s, enum op_effect effect)
+{
+    const struct model_key *old = effect == OP_WRITES && chance(s, 8) ? old_key(s) : NULL;
+
+    if (old && chance(s, 2)) /* the same once more */
+        return swarm_command(s, old->op, *old->input, old->actor, old->key);
+    const struct op *op = draw_op(s, effect);
+    struct json input = inputs_draw(&s->inputs, op, chance(s, 12));
+    const struct actor *actor = inputs_actor(&s->inputs, op, &input, chance(s, 15));
+    if (old) /* something else under a key that was used */
+        return swarm_command(s, op, input, old->actor, old->key);
+    return swarm_command(s, op, input, actor, effect == OP_WRITES ? draw_key(s) : STR(""));
+}
+
+/* Several writers who have read the same version; all of them would fit. */
+static size_t draw_race(struct swarm *s, struct command **batch)
+{
+    static const struct actor racer = { .kind = ACTOR_OPERATOR, .name = { "operator", 8 } };
+    const struct model_state *state = inputs_state(&s->inputs);
+    size_t count = state ? 2 + below(s, 4) : 0;
+
+    for (size_t i = 0; i < count; i++) {
+        struct json input = json_object();
+        json_put(s->arena, &input, STR("state_id"), json_string(state->id));
+        json_put(s->arena, &input, STR("data"), inputs_document(&s->inputs, state->schema));
+        json_put(s->arena, &input, STR("expected_version"), json_int(s->arena, state->version));
+        batch[i] =
+            swarm_command(s, op_find(s->w->table, STR("state.update")), input, &racer, draw_key(s));
+    }
+    return count;
+}
+
+static void write_step(struct swarm *s)
+{
+    struct command *batch[SWARM_BATCH_MAX];
+    size_t count = chance(s, 6) ? draw_race(s, batch) : 0;
+    bool race = count > 0;
+
+    if (!race)
+        for (count = 0; count == 0 || (count < SWARM_BATCH_MAX && !chance(s, 3)); count++)
+            batch[count] = draw_command(s, OP_WRITES);
+    swarm_batch(s, batch, count, race);
+}
+
+/* What reads answer of older versions is what was told of them then. */
+static void read_check(struct swarm *s, const struct command *c)
+{
+    const struct json *answer;
+    const struct model_state *state = model_state(s->model, json_str(c->input, "state_id"));
+
+    if (c->error || c->waits || !state || strcmp(c->op->name, "state.read") != 0)
+        return;
+    CHECK(!state->deleted && c->version >= 1 && c->version <= state->version);
+    CHECK_OK(json_parse(s->arena, c->answer, NULL, &answer));
+    const struct json *data = json_get(answer, "current_data");
+    CHECK(!data || json_equal(data, &state->versions[c->version - 1].doc));
+}
+
+static void read_one(struct swarm *s)
+{
+    struct command *c = draw_command(s, OP_READS);
+    enum site site = chance(s, 2) ? SITE_NONE : chance(s, 2) ? SITE_CALL : SITE_IOERR;
+    struct engine *reader;
+
+    if (site == SITE_IOERR) /* what a connection has read before, it has in memory */
+        swarm_reopen(s);
+    CHECK_OK(world_reader(s->w, &reader));
+    site_plan_read(site, s->w, s->disk, &s->random);
+    op_read(reader, c);
+    bool fired = site_clear(s->w, s->disk);
+    swarm_note(s, "read%s%s", fired ? ", " : "", fired ? site_names[site] : "");
+    swarm_note_command(s, c);
+    s->totals->reads++;
+    if (site_is_to_blame(c))
+        swarm_count(s, site, &c, 1);
+    CHECK(fired || !site_is_to_blame(c));
+    CHECK(!c->error || c->error->kind != ERR_INTERNAL);
+    CHECK(c->error || c->seq == s->model->seq);
+    world_check_answer(s->w, c);
+    read_check(s, c);
+}
+
+static void reads_step(struct swarm *s)
+{
+    for (int i = 0; i < 3; i++)
+        read_one(s);
+    swarm_settle(s);
+}
+
+static bool follow_page(struct swarm *s)
+{
+    struct model *f = s->follower;
+    const struct json *answer;
+    struct command *c =
+        world_ask(s->w, s->arena, "event.list",
+                  arena_printf(s->arena, "{'after':%lld,'shape':'message','limit':%u}",
+                               (long long)f->seq, 1 + below(s, 20)));
+
+    if (c->error && c->error->kind == ERR_GONE) { /* it was away for too long */
+        s->follower = model_copy(s->model);
+        return false;
+    }
+    CHECK_OK(c->error);
+    CHECK_OK(json_parse(s->arena, c->answer, NULL, &answer));
+    const struct json *events = json_get(answer, "events");
+    for (uint32_t i = 0; i < events->len; i++)
+        model_message(f, json_printed(s->arena, &events->items[i]));
+    return json_int_or(answer, "next", 0) < json_int_or(answer, "seen", 0);
+}
+
+/* A subscriber that was away reads on from where it was, in pages. */
+static void follow_step(struct swarm *s)
+{
+    while (follow_page(s))
+        continue;
+    swarm_note(s, "follow to %lld", (long long)s->follower->seq);
+    CHECK_INT(s->follower->seq, s->model->seq);
+    model_same(s->follower, s->model);
+}
+
+static void look_back_step(struct swarm *s)
+{
+    const struct model_state *state = inputs_state(&s->inputs);
+
+    if (!state)
+        return;
+    int64_t dropped = model_look_back(s->model, s->w, state);
+    s->totals->dropped += (uint64_t)dropped;
+    swarm_note(s, "look back at " STR_FMT ": %lld of %lld versions are dropped", STR_ARG(state->id),
+               (long long)dropped, (long long)state->version);
+}
+
+/* By the checkpointer, on a connection of its own, or by the writer, who has the log begin anew.
+ * Neither changes what is there, whenever the power goes. */
+static void checkpoint_step(struct swarm *s)
+{
+    bool restarts = chance(s, 2);
+    struct sql *sql;
+
+    CHECK_OK(store_connect(s->arena, s->w->store, STORE_WRITES, &sql));
+    moments_begin(&s->moments, s->disk);
+    CHECK_OK(restarts ? store_restart_log(s->w->engine.sql, s->arena)
+                      : store_checkpoint(sql, s->arena));
+    moments_end(&s->moments);
+    store_disconnect(sql);
+    s->totals->points +=
+        moments_crash(&s->moments, &s->random, s->options->points_per_batch, s->digest, s->digest);
+    moments_drop(&s->moments);
+    swarm_note(s, "checkpoint%s", restarts ? " by the writer" : "");
+    swarm_settle(s);
+}
+
+/* The server does what has become due. */
+static void ticks(struct swarm *s)
+{
+    static const struct actor server = { .kind = ACTOR_SYSTEM, .name = { "system", 6 } };
+    struct command *batch[SWARM_BATCH_MAX];
+    size_t count = 1 + below(s, SWARM_BATCH_MAX);
+
+    for (size_t i = 0; i < count; i++)
+        batch[i] = swarm_command(s, op_find(s->w->table, STR("system.tick")), json_object(),
+                                 &server, STR(""));
+    swarm_batch(s, batch, count, false);
+}
+
+static void clock_step(struct swarm *s)
+{
+    const int64_t minute_ms = 60 * 1000, day_ms = 24 * 60 * minute_ms;
+
+    switch (below(s, 5)) {
+    case 0: s->w->now_ms -= (int64_t)below(s, 100) * 1000; break;
+    case 1: s->w->now_ms += day_ms; break;
+    default: s->w->now_ms += (int64_t)below(s, 60) * minute_ms;
+    }
+    if (s->w->now_ms > s->model->now_ms)
+        s->model->now_ms = s->w->now_ms;
+    swarm_note(s, "clock %lld", (long long)s->w->now_ms);
+    ticks(s);
+}
+
+static void restart_step(struct swarm *s)
+{
+    if (chance(s, 2))
+        vfs_crash(s->disk, random_next(&s->random));
+    swarm_reopen(s);
+    swarm_note(s, "restart between batches");
+    swarm_settle(s);
+}
+
+static void step(struct swarm *s)
+{
+    static void (*const steps[])(struct swarm *) = {
+        write_step,  write_step,      write_step, write_step,   write_step,
+        write_step,  write_step,      reads_step, reads_step,   reads_step,
+        follow_step, checkpoint_step, clock_step, restart_step, look_back_step,
+    };
+    steps[below(s, sizeof steps / sizeof *steps)](s);
+}
+
+/* ---- a run ---- */
+
+static void begin(struct swarm *s)
+{
+    static const char *const ops[] = { "schema.create", "state.create", "schema.create",
+                                       "state.create", "token.create" };
+    static const struct actor founder = { .kind = ACTOR_OPERATOR, .name = { "operator", 8 } };
+
+    s->model = model_new(s->arena, &retention);
+    s->follower = model_new(s->arena, &retention);
+    s->model->now_ms = 1736937300000;
+    inputs_init(&s->inputs, s->arena, &s->random, s->model);
+    swarm_open(s, 0, s->model->now_ms);
+    vfs_sync_directory(s->disk);
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+        const struct op *op = op_find(s->w->table, str_from(ops[i]));
+        struct command *c =
+            swarm_command(s, op, inputs_draw(&s->inputs, op, false), &founder, STR(""));
+        swarm_perform(s, c);
+        swarm_settle(s);
+    }
+    s->next_op[OP_READS] = s->next_op[OP_WRITES] = below(s, (uint32_t)op_count(s->w->table));
+}
+
+void swarm_run(uint64_t seed, const struct swarm_options *options, struct swarm_totals *totals,
+               unsigned char digest[SHA256_BYTES])
+{
+    struct swarm s = { .seed = seed,
+                       .random = { seed * 2654435761u },
+                       .arena = arena_new(),
+                       .options = options,
+                       .totals = totals };
+
+    sha256_init(&s.sum);
+    s.disk = vfs_world_new(seed, seed % 2 ? 512 : 4096);
+    begin(&s);
+    for (s.step = 1; s.step <= SWARM_STEPS; s.step++)
+        step(&s);
+    moments_drop(&s.moments);
+    world_close(s.w);
+    vfs_world_free(s.disk);
+    sha256_end(&s.sum, digest);
+    arena_free(s.arena);
+    totals->runs++;
+}

@@ -1,0 +1,35 @@
+/* swarm.h: from a seed, a random run of everything the operations can do, with everything that can
+ * go wrong.
+ *
+ * A run is one world on a simulated disk. In each step somebody does something (a batch of writes,
+ * a read, a retry, a restart), perhaps under a fault, and then the model and every row are compared.
+ * From the same seed follows the same run, byte for byte. */
+#ifndef SIM_SWARM_H
+#define SIM_SWARM_H
+
+#include <stdio.h>
+
+#include "sim/model.h"
+#include "sim/sites.h"
+
+enum { SWARM_OPS_MAX = 256, SWARM_STEPS = 40 };
+
+/* What was done and met, over all runs. */
+struct swarm_totals {
+    uint64_t cells[SWARM_OPS_MAX][SITE_COUNT]; /* by the operation's place in the table */
+    uint64_t runs, commands, applied, reads, restarts;
+    uint64_t dropped; /* versions that were looked for, and had been let go of */
+    uint64_t points;  /* moments at which the power went, each looked at */
+};
+
+struct swarm_options {
+    uint32_t points_per_batch; /* of the moments of a batch, so many are crashed */
+    FILE *log;                 /* one line for each step; NULL: nobody listens */
+};
+
+/* Runs one seed and adds to the totals. The digest is that of the log and of all rows after each
+ * step. A broken promise ends the test; what was printed by then ends with the step. */
+void swarm_run(uint64_t seed, const struct swarm_options *options, struct swarm_totals *totals,
+               unsigned char digest[SHA256_BYTES]);
+
+#endif

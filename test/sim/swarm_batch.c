@@ -1,0 +1,219 @@
+/* swarm_batch.c: a batch under a fault, and what must be true after it. */
+#include "sim/swarm_private.h"
+
+enum { CALLS_MAX = 3000 }; /* of the store, for one command: whatever is asked, it ends soon */
+
+/* ---- what was answered ---- */
+
+void swarm_settle(struct swarm *s)
+{
+    model_look(s->model, s->w);
+    model_audit(s->model, s->w);
+    world_digest(s->w, s->digest);
+    sha256_add(&s->sum, (str){ (const char *)s->digest, sizeof s->digest });
+}
+
+/* Somebody was told this, so from now on it is true. */
+static void answered(struct swarm *s, const struct command *c)
+{
+    world_check_answer(s->w, c);
+    CHECK(!c->error || c->error->kind != ERR_INTERNAL);
+    model_key_check(s->model, c);
+    s->totals->commands++;
+    if (c->error)
+        return;
+    s->totals->applied += c->events != NULL;
+    model_answered(s->model, c);
+}
+
+static void perform_one(struct swarm *s, struct command *c)
+{
+    op_perform(&s->w->engine, &c, 1);
+    CHECK(!s->w->engine.stopped);
+    swarm_note_command(s, c);
+}
+
+void swarm_perform(struct swarm *s, struct command *c)
+{
+    perform_one(s, c);
+    answered(s, c);
+}
+
+/* What a client does that was not answered, or was told to try again. */
+static struct command *command_again(struct swarm *s, const struct command *c)
+{
+    return swarm_command(s, c->op, *c->input, c->actor, c->key);
+}
+
+/* ---- after a restart ---- */
+
+/* Whether the events of a command are those that the log has from `found` on. */
+static bool is_there(struct swarm *s, const struct command *c, const struct json *found)
+{
+    size_t there = 0, all = 0;
+
+    for (const struct event *e = c->events; e; e = event_after(e), all++) {
+        struct buf text = buf_in(s->arena);
+        const struct json *message;
+        event_print(&text, e, EVENT_MESSAGE);
+        CHECK_OK(json_parse(s->arena, buf_str(&text), NULL, &message));
+        int64_t place = event_seq(e) - json_int_or(json_at(found, 0), "seq", 0);
+        const struct json *row = place < 0 ? NULL : json_at(found, (size_t)place);
+        there += row && json_equal(row, message);
+    }
+    CHECK(there == 0 || there == all);
+    return there > 0;
+}
+
+/* After a restart: of the commands that nobody was answered, each has happened wholly or not at
+ * all, and sending it again with its key makes it happen once. */
+static void resolve(struct swarm *s, struct command *const *batch, size_t count)
+{
+    bool there[SWARM_BATCH_MAX] = { false };
+    const struct json *answer;
+    struct command *list =
+        world_ask(s->w, s->arena, "event.list",
+                  arena_printf(s->arena, "{'after':%lld,'shape':'message','limit':1000}",
+                               (long long)s->model->seq));
+
+    CHECK_OK(list->error);
+    CHECK_OK(json_parse(s->arena, list->answer, NULL, &answer));
+    const struct json *found = json_get(answer, "events");
+    for (size_t i = 0; i < count; i++) {
+        there[i] = !batch[i]->error && is_there(s, batch[i], found);
+        if (there[i])
+            model_answered(s->model, batch[i]);
+    }
+    CHECK_INT(s->model->seq, list->seq); /* nothing is there that nobody asked for */
+    for (size_t i = 0; i < count; i++) {
+        struct command *again = command_again(s, batch[i]);
+        if (!again->key.len || again->op->secret)
+            continue;
+        perform_one(s, again);
+        if (batch[i]->events && !batch[i]->error)
+            CHECK_INT(again->repeated, there[i]);
+        model_may_learn(s->model, again, !batch[i]->events && !batch[i]->repeated);
+        answered(s, again);
+    }
+    swarm_settle(s);
+}
+
+/* The process dies, and perhaps the machine with it. */
+static void die_and_resolve(struct swarm *s, struct command *const *batch, size_t count)
+{
+    if (chance(s, 2))
+        vfs_kill(s->disk);
+    else
+        vfs_crash(s->disk, random_next(&s->random));
+    swarm_note(s, "restart");
+    swarm_reopen(s);
+    resolve(s, batch, count);
+}
+
+/* The power goes at one of the moments of a batch that succeeded in another future. */
+static void crash_for_real(struct swarm *s, struct command *const *batch, size_t count)
+{
+    int ids = s->w->ids;
+    int64_t now_ms = s->w->now_ms;
+
+    world_close(s->w);
+    vfs_world_free(s->disk);
+    s->disk = moments_take(&s->moments, below(s, (uint32_t)s->moments.count));
+    vfs_crash(s->disk, random_next(&s->random));
+    swarm_note(s, "crash");
+    swarm_open(s, ids, now_ms);
+    resolve(s, batch, count);
+}
+
+static size_t applied_count(struct command *const *batch, size_t count)
+{
+    size_t applied = 0;
+
+    for (size_t i = 0; i < count; i++)
+        applied += !batch[i]->error && !batch[i]->repeated;
+    return applied;
+}
+
+/* ---- the batch ---- */
+
+/* Who was refused for want of a disk asks again. */
+static void ask_again(struct swarm *s, struct command *const *batch, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (site_is_to_blame(batch[i]) && !chance(s, 3))
+            swarm_perform(s, command_again(s, batch[i]));
+}
+
+static enum site draw_site(struct swarm *s)
+{
+    uint32_t drawn = below(s, 12);
+
+    return drawn < SITE_COUNT ? (enum site)drawn : drawn < 8 ? SITE_CALL : SITE_NONE;
+}
+
+/* Whether the fault was met. Without one, the store refuses nothing. */
+static bool batch_perform(struct swarm *s, struct command *const *batch, size_t count,
+                          enum site site, bool race)
+{
+    site_plan(site, s->w, s->disk, &s->random, count);
+    moments_begin(&s->moments, s->disk);
+    op_perform(&s->w->engine, batch, count);
+    moments_end(&s->moments);
+    CHECK(s->w->fault.calls <= CALLS_MAX * count);
+    bool fired = site_clear(s->w, s->disk);
+    for (size_t i = 0; i < count && !s->w->engine.stopped; i++)
+        fired |= site_is_to_blame(batch[i]);
+    CHECK(!fired || site < SITE_CRASH);
+    swarm_note(s, "batch of %zu%s%s%s", count, race ? ", a race" : "", fired ? ", " : "",
+               fired ? site_names[site] : "");
+    for (size_t i = 0; i < count; i++)
+        swarm_note_command(s, batch[i]);
+    if (fired)
+        swarm_count(s, site, batch, count);
+    return fired;
+}
+
+/* The rows before and after a batch, in this future and in those in which the power went. */
+static void rows_check(struct swarm *s, struct command *const *batch, size_t count, bool once)
+{
+    unsigned char before[SHA256_BYTES];
+
+    memcpy(before, s->digest, sizeof before);
+    world_digest(s->w, s->digest);
+    if (applied_count(batch, count) == 0)
+        CHECK(memcmp(before, s->digest, sizeof before) == 0); /* what is refused changes nothing */
+    if (!once)
+        return;
+    uint32_t points =
+        moments_crash(&s->moments, &s->random, s->options->points_per_batch, before, s->digest);
+    s->totals->points += points;
+    for (uint32_t i = 0; i < points; i++)
+        swarm_count(s, SITE_CRASH, batch, count);
+}
+
+void swarm_batch(struct swarm *s, struct command *const *batch, size_t count, bool race)
+{
+    enum site site = draw_site(s);
+    bool fired = batch_perform(s, batch, count, site, race);
+
+    if (s->w->engine.stopped) {
+        moments_drop(&s->moments);
+        die_and_resolve(s, batch, count);
+        return;
+    }
+    if (race && !fired)
+        CHECK_INT(applied_count(batch, count), 1);
+    /* When commands were run one by one, there are more states than before and after. And a write
+     * that fails for want of space may have written all here, which no system does. */
+    bool once = s->w->fault.commits == 1 && !(fired && site == SITE_FULL);
+    rows_check(s, batch, count, once);
+    if (site == SITE_CRASH && once) {
+        crash_for_real(s, batch, count);
+    } else {
+        for (size_t i = 0; i < count; i++)
+            answered(s, batch[i]);
+        ask_again(s, batch, count);
+        swarm_settle(s);
+    }
+    moments_drop(&s->moments);
+}

@@ -1,0 +1,536 @@
+/* states_test.c: operations on states and schemas, through op_perform. */
+#include "check.h"
+#include "core/retain.h"
+#include "json_help.h"
+#include "sim/engine.h"
+
+static struct world *world_new(void)
+{
+    struct world *w;
+
+    CHECK_OK(world_open("states.db", NULL, &w));
+    CHECK_OK(world_call(w, "schema.create",
+                        "{'name':'task','json_schema':{'type':'object','required':['status'],"
+                        "'properties':{'status':{'enum':['open','done']}}}}",
+                        "")
+                 ->error); /* schema_1 */
+    return w;
+}
+
+/* Performs a command that must succeed, and gives its answer with single quotes. */
+static str answer(struct world *w, const char *op, const char *input)
+{
+    struct command *c = world_call(w, op, input, "");
+    const struct json *json;
+
+    CHECK_OK(c->error);
+    CHECK_OK(json_parse(check_arena(), c->answer, NULL, &json));
+    return json_shown(check_arena(), json);
+}
+
+static err refused(struct world *w, const char *op, const char *input)
+{
+    return world_call(w, op, input, "")->error;
+}
+
+static void create(struct world *w, const char *data)
+{
+    answer(w, "state.create",
+           arena_printf(check_arena(), "{'schema_name':'task','initial_data':%s}", data).at);
+}
+
+static void patch(struct world *w, const char *id, const char *operations)
+{
+    answer(w, "state.patch",
+           arena_printf(check_arena(), "{'state_id':'%s','operations':%s}", id, operations).at);
+}
+
+/* ---- what writes answer ---- */
+
+#define HEAD(version)                                                                         \
+    "{'state_id':'wfstate_2','schema_id':'schema_1','schema_name':'task','schema_version':1," \
+    "'root_session_id':null,'version':" version                                               \
+    ",'created_at':'2025-01-15T10:35:00Z','updated_at':'2025-01-15T10:35:00Z'"
+
+TEST(a_write_answers_the_version_and_the_document_on_request)
+{
+    struct world *w = world_new();
+
+    CHECK_STR(answer(w, "state.create", "{'schema_name':'task','initial_data':{'status':'open'}}"),
+              HEAD("1") "}");
+    CHECK_STR(answer(w, "state.update", "{'state_id':'wfstate_2','data':{'status':'done'}}"),
+              HEAD("2") "}");
+    CHECK_STR(answer(w, "state.patch",
+                     "{'state_id':'wfstate_2','merge':{'n':1},'representation':true}"),
+              HEAD("3") ",'current_data':{'status':'done','n':1}}");
+    CHECK_STR(answer(w, "state.rollback",
+                     "{'state_id':'wfstate_2','version':1,'representation':true}"),
+              HEAD("4") ",'current_data':{'status':'open'}}");
+    world_close(w);
+}
+
+/* What a write leaves for readers is, to the byte, what a reader would be told. */
+TEST(every_write_shows_what_a_read_would_answer)
+{
+    static const struct {
+        const char *op, *input;
+    } writes[] = {
+        { "state.create", "{'schema_name':'task','initial_data':{'status':'open'}}" },
+        { "state.update", "{'state_id':'wfstate_2','data':{'status':'done','a':[]}}" },
+        { "state.update",
+          "{'state_id':'wfstate_2','data':{'status':'done'},'representation':true}" },
+        { "state.patch",
+          "{'state_id':'wfstate_2','operations':[{'op':'add','path':'/n','value':1.0}]}" },
+        { "state.patch", "{'state_id':'wfstate_2','merge':{'n':2},'representation':true}" },
+        { "state.rollback", "{'state_id':'wfstate_2','version':1}" },
+        { "state.migrate", "{'state_id':'wfstate_2','schema_version':1}" },
+    };
+    struct world *w = world_new();
+
+    for (size_t i = 0; i < sizeof writes / sizeof *writes; i++) {
+        struct command *write = world_call(w, writes[i].op, writes[i].input, "");
+        CHECK_OK(write->error);
+        CHECK_STR(write->shown_id, "wfstate_2");
+        struct command *read = world_call(w, "state.read", "{'state_id':'wfstate_2'}", "");
+        CHECK_STR(write->shown, read->answer.at);
+        CHECK_STR(read->shown, read->answer.at);
+        CHECK_STR(read->shown_id, "wfstate_2");
+        CHECK_INT(read->version, (long long)i + 1);
+    }
+    struct command *part =
+        world_call(w, "state.read", "{'state_id':'wfstate_2','pointer':'/status'}", "");
+    CHECK_STR(part->shown_id, "");
+    part = world_call(w, "state.read", "{'state_id':'wfstate_2','version':1}", "");
+    CHECK_STR(part->shown_id, "");
+    world_close(w);
+}
+
+TEST(an_update_says_what_it_dropped)
+{
+    struct world *w = world_new();
+
+    create(w, "{'status':'open','a':{'x':1,'y':{'z':1}},'b/c':[{'q':1}],'same':1}");
+    CHECK_STR(answer(w, "state.update",
+                     "{'state_id':'wfstate_2','data':{'status':'open','a':{'y':{}},'same':2}}"),
+              HEAD("2") ",'dropped':{'count':3,'pointers':['/a/x','/a/y/z','/b~1c']}}");
+    CHECK_STR(answer(w, "state.update",
+                     "{'state_id':'wfstate_2','data':{'same':2,'status':'open','a':{'y':{}}}}"),
+              HEAD("3") "}");
+
+    struct buf data = buf_in(check_arena());
+    for (int i = 0; i < 100; i++)
+        buf_printf(&data, ",'m%02d':%d", i, i);
+    patch(w, "wfstate_2",
+          arena_printf(check_arena(), "[{'op':'add','path':'','value':{'status':'open'%s}}]",
+                       buf_str(&data).at)
+              .at);
+    struct command *c =
+        world_call(w, "state.update", "{'state_id':'wfstate_2','data':{'status':'open'}}", "");
+    const struct json *json;
+    CHECK_OK(c->error);
+    CHECK_OK(json_parse(check_arena(), c->answer, NULL, &json));
+    const struct json *dropped = json_get(json, "dropped");
+    CHECK_INT(json_int_or(dropped, "count", 0), 100);
+    CHECK_INT(json_get(dropped, "pointers")->len, 20);
+    world_close(w);
+}
+
+/* ---- reading ---- */
+
+TEST(a_reader_can_wait_for_a_version)
+{
+    struct world *w = world_new();
+    create(w, "{'status':'open'}");
+    static const char wait[] = "{'state_id':'wfstate_2','wait_version':2,'timeout':5}";
+
+    struct command *c =
+        world_call(w, "state.read", "{'state_id':'wfstate_2','wait_version':1}", "");
+    CHECK(!c->error && !c->waits);
+    c = world_command(w, "state.read", wait, "");
+    op_perform(&w->engine, &c, 1);
+    CHECK_OK(c->error);
+    CHECK(c->waits && c->answer.len == 0);
+    CHECK_STR(c->wait_subject, "wfstate_2");
+    CHECK_INT(c->wait_seq, 2);
+    CHECK_INT(c->wait_until_ms, w->now_ms + 5000);
+
+    c->wait_over = true;
+    op_perform(&w->engine, &c, 1);
+    CHECK(!c->error && !c->waits);
+    CHECK_INT(c->version, 1);
+
+    patch(w, "wfstate_2", "[{'op':'replace','path':'/status','value':'done'}]");
+    c = world_call(w, "state.read", wait, "");
+    CHECK(!c->error && !c->waits);
+    CHECK_INT(c->version, 2);
+    CHECK_ERR(refused(w, "state.read", "{'state_id':'wfstate_2','wait_version':3,'timeout':61}"),
+              ERR_INVALID);
+    CHECK_ERR(refused(w, "state.read", "{'state_id':'wfstate_9','wait_version':3}"), ERR_NOT_FOUND);
+    world_close(w);
+}
+
+TEST(a_reader_can_ask_for_what_changed)
+{
+    struct world *w = world_new();
+    create(w, "{'status':'open','list':[1]}");
+    patch(w, "wfstate_2", "[{'op':'add','path':'/list/-','value':2}]");
+    patch(w, "wfstate_2", "[{'op':'add','path':'/list/-','value':3}]");
+
+    CHECK_STR(answer(w, "state.read", "{'state_id':'wfstate_2','since_version':2}"),
+              HEAD("3") ",'from_version':2,"
+                        "'patch':[{'op':'add','path':'/list/-','value':3}]}");
+    CHECK_STR(answer(w, "state.read", "{'state_id':'wfstate_2','since_version':3}"),
+              HEAD("3") ",'from_version':3,'patch':[]}");
+    CHECK_STR(
+        answer(w, "state.diff", "{'state_id':'wfstate_2','from':3,'to':2}"),
+        "{'state_id':'wfstate_2','from':3,'to':2,'patch':[{'op':'remove','path':'/list/2'}]}");
+    CHECK_STR(answer(w, "state.diff", "{'state_id':'wfstate_2','from':2}"),
+              "{'state_id':'wfstate_2','from':2,'to':3,"
+              "'patch':[{'op':'add','path':'/list/-','value':3}]}");
+    CHECK_ERR(refused(w, "state.read", "{'state_id':'wfstate_2','since_version':4}"),
+              ERR_NOT_FOUND);
+    static const char *const unclear[] = {
+        "{'state_id':'wfstate_2','since_version':1,'pointer':'/list'}",
+        "{'state_id':'wfstate_2','since_version':1,'version':2}",
+        "{'state_id':'wfstate_2','query':'$.x','pointer':'/list'}",
+        "{'state_id':'wfstate_2','wait_version':4,'version':1}",
+    };
+    for (size_t i = 0; i < sizeof unclear / sizeof *unclear; i++)
+        CHECK_ERR(refused(w, "state.read", unclear[i]), ERR_INVALID);
+    world_close(w);
+}
+
+TEST(a_state_shows_its_schema)
+{
+    struct world *w = world_new();
+    create(w, "{'status':'open'}");
+
+    answer(w, "schema.create", "{'name':'task','json_schema':true,'description':'anything'}");
+    CHECK_STR(answer(w, "state.schema", "{'state_id':'wfstate_2'}"),
+              "{'schema_id':'schema_1','name':'task','version':1,'description':'',"
+              "'created_at':'2025-01-15T10:35:00Z','json_schema':{'type':'object',"
+              "'required':['status'],'properties':{'status':{'enum':['open','done']}}}}");
+    world_close(w);
+}
+
+/* ---- lists ---- */
+
+static str listed(struct world *w, const char *input)
+{
+    struct command *c = world_call(w, "state.list", input, "");
+    struct buf ids = buf_in(check_arena());
+    const struct json *json;
+
+    CHECK_OK(c->error);
+    CHECK_OK(json_parse(check_arena(), c->answer, NULL, &json));
+    const struct json *states = json_get(json, "states");
+    for (uint32_t i = 0; i < states->len; i++) {
+        CHECK(!json_get(&states->items[i], "current_data"));
+        buf_printf(&ids, "%s" STR_FMT, i ? " " : "",
+                   STR_ARG(str_slice(json_str(&states->items[i], "state_id"), 8, 100)));
+    }
+    CHECK_STR(json_str(json, "next"), c->next.len ? c->next.at : "");
+    if (c->next.len)
+        buf_printf(&ids, " > " STR_FMT, STR_ARG(c->next));
+    return buf_str(&ids);
+}
+
+TEST(states_are_listed_by_page_and_by_what_they_belong_to)
+{
+    struct world *w = world_new();
+
+    answer(w, "schema.create", "{'name':'other','json_schema':true}"); /* takes id 2 */
+    static const char *const states[] = {
+        "{'schema_name':'task','initial_data':{'status':'open'}}",
+        "{'schema_name':'other','initial_data':1,'root_session':'ses_a'}",
+        "{'schema_name':'task','initial_data':{'status':'open'},'root_session':'ses_b'}",
+        "{'schema_name':'other','initial_data':2}",
+    };
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+        answer(w, "state.create", states[i]);
+    CHECK_STR(listed(w, "{}"), "3 4 5 6");
+    CHECK_STR(listed(w, "{'limit':2}"), "3 4 > wfstate_4");
+    CHECK_STR(listed(w, "{'limit':2,'after':'wfstate_4'}"), "5 6");
+    CHECK_STR(listed(w, "{'schema':'task'}"), "3 5");
+    CHECK_STR(listed(w, "{'schema':'task','limit':1}"), "3 > wfstate_3");
+    CHECK_STR(listed(w, "{'schema':'task','active':true}"), "5");
+    CHECK_STR(listed(w, "{'schema':'none'}"), "");
+    CHECK_STR(listed(w, "{'root_session':'ses_a'}"), "4");
+    CHECK_STR(listed(w, "{'root_session':'ses_a','schema':'task'}"), "");
+    CHECK_STR(listed(w, "{'active':true}"), "4 5");
+    CHECK_STR(listed(w, "{'active':true,'after':'wfstate_4'}"), "5");
+
+    w->actor = (struct actor){ .kind = ACTOR_SESSION,
+                               .name = STR("x"),
+                               .session_id = STR("ses_a"),
+                               .state_id = STR("wfstate_4") };
+    CHECK_STR(listed(w, "{}"), "4");
+    CHECK_STR(listed(w, "{'schema':'task'}"), "");
+    CHECK_STR(listed(w, "{'after':'wfstate_4'}"), "");
+    world_close(w);
+}
+
+TEST(schemas_are_listed_by_page)
+{
+    struct world *w = world_new();
+
+    answer(w, "schema.create", "{'name':'task','json_schema':true,'description':'anything'}");
+    struct command *again =
+        world_call(w, "schema.create",
+                   "{'name':'task','json_schema':true,'description':'other words'}", "");
+    CHECK(!again->error && !again->created && !again->events);
+    answer(w, "schema.create", "{'name':'b','json_schema':false}");
+    CHECK_STR(answer(w, "schema.list", "{'limit':1}"),
+              "{'schemas':[{'schema_id':'schema_3','name':'b','version':1,'description':'',"
+              "'created_at':'2025-01-15T10:35:00Z'}],'next':'b'}");
+    CHECK_STR(answer(w, "schema.list", "{'limit':1,'after':'b'}"),
+              "{'schemas':[{'schema_id':'schema_2','name':'task','version':2,"
+              "'description':'anything','created_at':'2025-01-15T10:35:00Z'}]}");
+    struct command *c = world_call(w, "schema.versions", "{'name':'task','limit':1}", "");
+    CHECK_STR(c->next, "2");
+    CHECK(str_ends(c->answer, STR("\"next\":2}")));
+    c = world_call(w, "schema.versions", "{'name':'task','limit':1,'after':2}", "");
+    CHECK_STR(c->next, "");
+    CHECK(str_starts(c->answer, STR("{\"schemas\":[{\"schema_id\":\"schema_1\"")));
+    world_close(w);
+}
+
+/* ---- history ---- */
+
+TEST(history_is_listed_by_page)
+{
+    struct world *w = world_new();
+    create(w, "{'status':'open'}");
+    patch(w, "wfstate_2", "[{'op':'add','path':'/n','value':1}]");
+    w->actor = (struct actor){ .kind = ACTOR_SESSION,
+                               .name = STR("child"),
+                               .session_id = STR("ses_1"),
+                               .state_id = STR("wfstate_2") };
+    patch(w, "wfstate_2", "[{'op':'remove','path':'/n'}]");
+
+    CHECK_STR(answer(w, "state.history", "{'state_id':'wfstate_2','limit':1}"),
+              "{'versions':[{'version':3,'seq':4,'type':'workflow_state_updated',"
+              "'time':'2025-01-15T10:35:00Z','actor':'child','session_id':'ses_1',"
+              "'patch':[{'op':'remove','path':'/n'}]}],'next':3}");
+    CHECK_STR(answer(w, "state.history", "{'state_id':'wfstate_2','after':2}"),
+              "{'versions':[{'version':1,'seq':2,'type':'workflow_state_created',"
+              "'time':'2025-01-15T10:35:00Z','actor':'operator','session_id':null,"
+              "'patch':[{'op':'add','path':'','value':{'status':'open'}}]}]}");
+    CHECK_STR(answer(w, "state.history", "{'state_id':'wfstate_2','after':1}"), "{'versions':[]}");
+    world_close(w);
+}
+
+/* Of what was compacted, some versions are left; the others say so. */
+TEST(a_compacted_version_says_which_ones_there_are)
+{
+    static const struct retention small = {
+        .events = 1, .events_ms = 1, .versions = 10, .versions_step = 5, .keys_ms = 1, .rows = 1000
+    };
+    struct world *w = world_new();
+    w->engine.retention = &small;
+    create(w, "{'status':'open','old':1,'pad':'0123456789012345678901234567890123456789'}");
+    for (int i = 2; i <= 27; i++)
+        patch(w, "wfstate_2", "[{'op':'add','path':'/n','value':1}]");
+    w->now_ms += 100;
+    w->actor = (struct actor){ .kind = ACTOR_SYSTEM, .name = STR("system") };
+    for (int i = 0; i < 50; i++) {
+        CHECK_OK(world_call(w, "system.tick", "{}", "")->error);
+        w->now_ms += 3600 * 1000;
+    }
+    w->actor = (struct actor){ .kind = ACTOR_OPERATOR, .name = STR("operator") };
+
+    for (int v = 1; v <= 27; v++) {
+        err e = refused(w, "state.read",
+                        arena_printf(check_arena(), "{'state_id':'wfstate_2','version':%d}", v).at);
+        if (v >= 15 || v % 5 == 0)
+            CHECK_OK(e);
+        else
+            CHECK_ERR(e, ERR_GONE);
+        if (v == 7)
+            CHECK_STR(e->message, "version 7 of state wfstate_2 is not kept any more: there are "
+                                  "those from 15 on, and of the older ones each 5th");
+    }
+    const struct json *json;
+    struct command *c = world_call(w, "state.history", "{'state_id':'wfstate_2','after':16}", "");
+    CHECK_OK(json_parse(check_arena(), c->answer, NULL, &json));
+    CHECK_INT(json_get(json, "versions")->len, 3); /* 15, 10 and 5 */
+
+    CHECK_ERR(refused(w, "state.rollback", "{'state_id':'wfstate_2','version':7}"), ERR_GONE);
+    CHECK_STR(answer(w, "state.blame", "{'state_id':'wfstate_2','pointer':'/old'}"),
+              "{'state_id':'wfstate_2','version':27,'entries':[{'pointer':'/old',"
+              "'version':null,'before':16}],'truncated':false}");
+    answer(w, "state.rollback", "{'state_id':'wfstate_2','version':5}");
+    world_close(w);
+}
+
+TEST(a_deleted_state_is_due_to_be_purged)
+{
+    struct world *w = world_new();
+    const struct row *row;
+    create(w, "{'status':'open'}");
+
+    CHECK_ERR(refused(w, "state.delete", "{'state_id':'wfstate_2','expected_version':2}"),
+              ERR_CONFLICT);
+    CHECK_OK(refused(w, "state.delete", "{'state_id':'wfstate_2'}"));
+    CHECK_OK(store_begin(w->engine.sql, check_arena(), &(struct store_node){ 0 }));
+    CHECK_OK(sql_one(w->engine.sql, &row,
+                     "SELECT at, arg FROM due WHERE kind = 'purge_state' AND subject = 'wfstate_2'",
+                     NO_ARGS));
+    CHECK(row);
+    CHECK_INT(row_int(row, 0), w->now_ms + 24 * 3600 * 1000);
+    CHECK_INT(row_int(row, 1), 2);
+    store_rollback(w->engine.sql);
+    world_close(w);
+}
+
+/* ---- migrating ---- */
+
+TEST(a_state_is_migrated_to_another_version_of_its_schema)
+{
+    struct world *w = world_new();
+    create(w, "{'status':'open'}");
+    answer(w, "schema.create",
+           "{'name':'task','json_schema':{'required':['phase'],'properties':{'status':false}}}");
+    static const char operations[] =
+        "'operations':[{'op':'move','from':'/status','path':'/phase'}]";
+
+    CHECK_STR(answer(w, "state.migrate",
+                     arena_printf(check_arena(),
+                                  "{'state_id':'wfstate_2','schema_version':2,'dry_run':true,%s}",
+                                  operations)
+                         .at),
+              HEAD("1") ",'valid':true,'errors':[],'would_be':{'phase':'open'}}");
+    CHECK_STR(answer(w, "state.migrate",
+                     "{'state_id':'wfstate_2','schema_version':2,'dry_run':true,'operations':"
+                     "[{'op':'remove','path':'/status'}]}"),
+              HEAD("1") ",'valid':false,'errors':[{'pointer':'','keyword':'required',"
+                        "'message':'the required member \\'phase\\' is missing'}],'would_be':{}}");
+    CHECK_ERR(refused(w, "state.migrate", "{'state_id':'wfstate_2','schema_version':2}"),
+              ERR_UNFIT);
+    CHECK_ERR(refused(w, "state.migrate", "{'state_id':'wfstate_2','schema_version':3}"),
+              ERR_NOT_FOUND);
+
+    struct command *c = world_call(w, "state.migrate",
+                                   arena_printf(check_arena(),
+                                                "{'state_id':'wfstate_2','schema_version':2,"
+                                                "'expected_version':1,%s}",
+                                                operations)
+                                       .at,
+                                   "");
+    CHECK_OK(c->error);
+    CHECK(c->events->type == EVENT_STATE_MIGRATED);
+    CHECK_STR(answer(w, "state.read", "{'state_id':'wfstate_2'}"),
+              "{'state_id':'wfstate_2','schema_id':'schema_3','schema_name':'task',"
+              "'schema_version':2,'root_session_id':null,'version':2,"
+              "'created_at':'2025-01-15T10:35:00Z','updated_at':'2025-01-15T10:35:00Z',"
+              "'current_data':{'phase':'open'}}");
+    /* From now on the new schema counts, and what was before is still there. */
+    CHECK_ERR(refused(w, "state.patch", "{'state_id':'wfstate_2','merge':{'status':'open'}}"),
+              ERR_UNFIT);
+    CHECK_ERR(refused(w, "state.rollback", "{'state_id':'wfstate_2','version':1}"), ERR_UNFIT);
+    answer(w, "state.read", "{'state_id':'wfstate_2','version':1}");
+    world_close(w);
+}
+
+/* ---- limits and reach ---- */
+
+static str nested(int depth)
+{
+    struct buf out = buf_in(check_arena());
+
+    for (int i = 0; i < depth; i++)
+        buf_add(&out, STR("["));
+    for (int i = 0; i < depth; i++)
+        buf_add(&out, STR("]"));
+    return buf_str(&out);
+}
+
+/* An envelope lets requests be deeper than documents may be. */
+TEST(a_document_as_deep_as_allowed_can_be_had_again_and_a_deeper_one_is_refused)
+{
+    static const struct json_limits envelope = { .depth_max = JSON_DEPTH_MAX + 4 };
+    struct world *w = world_new();
+    answer(w, "schema.create", "{'name':'any','json_schema':true}");
+
+    answer(w, "state.create", "{'schema_name':'any','initial_data':null}"); /* wfstate_3 */
+    for (int depth = JSON_DEPTH_MAX; depth <= JSON_DEPTH_MAX + 1; depth++) {
+        struct command *c =
+            world_command(w, "state.update", "{'state_id':'wfstate_3','data':0}", "");
+        CHECK_OK(json_parse(check_arena(),
+                            arena_printf(check_arena(), "{\"state_id\":\"wfstate_3\",\"data\":%s}",
+                                         nested(depth).at),
+                            &envelope, &c->input));
+        op_perform(&w->engine, &c, 1);
+        if (depth == JSON_DEPTH_MAX)
+            CHECK_OK(c->error);
+        else
+            CHECK_ERR(c->error, ERR_INVALID);
+    }
+    answer(w, "state.update", "{'state_id':'wfstate_3','data':1}");
+    struct command *c = world_command(w, "state.read", "{'state_id':'wfstate_3','version':2}", "");
+    op_perform(&w->engine, &c, 1);
+    CHECK_OK(c->error);
+    CHECK_OK(refused(w, "state.blame", "{'state_id':'wfstate_3'}"));
+    world_close(w);
+}
+
+TEST(a_patch_with_too_many_operations_is_refused)
+{
+    struct world *w = world_new();
+    struct buf operations = buf_in(check_arena());
+    create(w, "{'status':'open'}");
+
+    for (int i = 0; i < 1001; i++)
+        buf_printf(&operations, "%s{'op':'test','path':'/status','value':'open'}", i ? "," : "");
+    CHECK_ERR(refused(w, "state.patch",
+                      arena_printf(check_arena(), "{'state_id':'wfstate_2','operations':[%s]}",
+                                   buf_str(&operations).at)
+                          .at),
+              ERR_TOO_LARGE);
+    world_close(w);
+}
+
+TEST(a_session_owns_what_it_creates_and_creates_one)
+{
+    struct world *w = world_new();
+
+    w->actor =
+        (struct actor){ .kind = ACTOR_SESSION, .name = STR("root"), .session_id = STR("ses_1") };
+    answer(w, "state.create",
+           "{'schema_name':'task','initial_data':{'status':'open'},'root_session':'ses_9'}");
+    struct command *c = world_call(w, "state.read", "{'state_id':'wfstate_2'}", "");
+    const struct json *json;
+    CHECK_OK(json_parse(check_arena(), c->answer, NULL, &json));
+    CHECK_STR(json_str(json, "root_session_id"), "ses_1");
+    w->actor.state_id = STR("wfstate_2");
+    CHECK_ERR(refused(w, "state.create", "{'schema_name':'task','initial_data':{'status':'open'}}"),
+              ERR_CONFLICT);
+    world_close(w);
+}
+
+/* Names and descriptions are all that a reader of the documentation gets. */
+TEST(every_field_of_states_and_schemas_is_described)
+{
+    struct world *w = world_new();
+    size_t fields = 0;
+
+    for (size_t i = 0; i < op_count(w->table); i++) {
+        const struct op *op = op_at(w->table, i);
+        if (!str_starts(str_from(op->name), STR("state.")) &&
+            !str_starts(str_from(op->name), STR("schema.")))
+            continue;
+        const char *const texts[] = { op->input, op->output };
+        for (int t = 0; t < 2; t++) {
+            const struct json *schema;
+            CHECK_OK(json_parse(check_arena(), str_from(texts[t]), NULL, &schema));
+            const struct json *properties = json_get(schema, "properties");
+            for (uint32_t p = 0; p < properties->len; p++, fields++)
+                if (json_str(&properties->members[p].value, "description").len == 0)
+                    check_fail(__FILE__, __LINE__, "%s: " STR_FMT, op->name,
+                               STR_ARG(json_name(&properties->members[p])));
+        }
+    }
+    check_note("%zu fields", fields);
+    CHECK(fields > 100);
+    world_close(w);
+}
