@@ -23,7 +23,7 @@ CC_fuzz       = $(CLANG)
 
 MAIN  = src/app/main.c
 SRC   = $(filter-out $(MAIN),$(wildcard src/*/*.c))
-TEST  = $(wildcard test/*.c) $(wildcard test/sim/*.c)
+TEST  = $(wildcard test/*.c) $(wildcard test/sim/*.c) $(wildcard test/black/*.c)
 PLANTS = ANSWER_BEFORE_COMMIT HISTORY_IN_SECOND_TRANSACTION KEY_IN_SECOND_TRANSACTION \
          NO_VERSION_CHECK SAVEPOINT_AFTER_DEATH
 FUZZ  = $(if $(TARGET),test/fuzz/$(TARGET).c,$(wildcard test/fuzz/*.c))
@@ -46,7 +46,7 @@ run_ = @printf '  %-5s %s\n' $(1) $@;
 build = $(MAKE) --silent
 endif
 
-.PHONY: all run test sim planted fuzz bench docs install uninstall format clean help FORCE
+.PHONY: all run test test-clients soak sim planted fuzz bench docs install uninstall format clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -61,8 +61,9 @@ run:
 
 test:
 	@scripts/setup build test
-	@+$(build) build/baton build/asan/baton build/release/baton-test build/asan/baton-test
-	@tools/test.sh
+	@+$(build) build/baton build/asan/baton build/release/baton-test build/asan/baton-test \
+	    $(PLANTS:%=build/planted-%/baton-test)
+	@PLANTS="$(PLANTS)" tools/test.sh
 
 sim:
 	@scripts/setup build
@@ -73,6 +74,16 @@ planted:
 	@scripts/setup build
 	@+$(build) build/release/baton-test $(PLANTS:%=build/planted-%/baton-test)
 	@tools/planted.sh $(PLANTS)
+
+soak:
+	@scripts/setup build
+	@+$(build) build/baton build/asan/baton build/release/baton-test build/asan/baton-test
+	@tools/soak.sh
+
+test-clients:
+	@scripts/setup build bench
+	@+$(build) build/baton build/asan/baton
+	@tools/clients.sh
 
 fuzz:
 	@scripts/setup build fuzz
@@ -105,6 +116,8 @@ help:
 	@echo 'make            build/baton, the program'
 	@echo 'make run        build it and start a server; ARGS="--data DIR" for its options'
 	@echo 'make test       every test, in a plain and in a sanitized build'
+	@echo 'make test-clients  the server under clients that others wrote; gets them from npm'
+	@echo 'make soak       what make test does in seconds, for minutes: BATON_SOAK_SECONDS=60'
 	@echo 'make sim        one run of the swarm, with its log; SEED=n says which'
 	@echo 'make planted    the swarm on builds with a mistake in them, each of which it must find'
 	@echo 'make fuzz       each fuzz target for FUZZ_SECONDS=60; TARGET=name for one'

@@ -517,10 +517,44 @@ TEST(a_session_writes_within_its_sections_only)
     err e = RUN(w, state_merge(&w->tx, s.id, json("{'status':'done'}"), 0, &after));
     CHECK_ERR(e, ERR_FORBIDDEN);
     CHECK_STR(e->message,
-              "operation 0 changes \"/status\", which is outside of what this session may "
+              "this document changes \"/status\", which is outside of what this session may "
               "write: /list, /n");
     CHECK_OK(RUN(w, state_merge(&w->tx, s.id, json("{'n':3}"), 0, &s)));
     CHECK_INT(s.version, 3);
+    world_free(w);
+}
+
+/* The shortest patch of such a change replaces all of the document. */
+TEST(a_whole_document_may_differ_within_the_sections)
+{
+    static const struct {
+        const char *data;
+        bool allowed;
+    } cases[] = {
+        { "{'status':'open','list':[{'k':[1,2,3],'l':{}}],'n':1}", true },
+        { "{'status':'open','list':[7,{'z':'zzzzzzzzzzzzzzzzzzzzz'}],'n':9}", true },
+        { "{'status':'open'}", true },
+        { "{'status':'open','list':[],'n':1,'no':{}}", false },
+        { "{'status':'done','list':[],'n':1}", false },
+        { "{'list':[],'n':1}", false },
+        { "[]", false },
+    };
+    struct world *w = world_new();
+    struct state s = created(w, "{'status':'open','list':[{'k':[1],'l':{'a':1}}],'n':1}");
+    struct actor before = w->actor;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        str sections[] = { STR("/list"), STR("/n") };
+        w->actor = (struct actor){ .kind = ACTOR_SESSION,
+                                   .name = STR("child"),
+                                   .session_id = STR("ses_1"),
+                                   .state_id = s.id,
+                                   .pointers = sections,
+                                   .pointer_count = 2 };
+        err e = RUN(w, state_replace(&w->tx, s.id, json(cases[i].data), 0, &s, NULL));
+        CHECK(cases[i].allowed ? !e : e && e->kind == ERR_FORBIDDEN);
+    }
+    w->actor = before;
     world_free(w);
 }
 

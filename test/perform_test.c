@@ -44,11 +44,12 @@ TEST(a_state_is_made_read_and_patched_through_operations)
                    "'value':'done'}],'expected_version':1}",
                    "");
     CHECK_OK(c->error);
-    CHECK_STR(c->answer,
-              "{\"state_id\":\"wfstate_2\",\"schema_id\":\"schema_1\","
-              "\"schema_name\":\"code-review-workflow\",\"schema_version\":1,"
-              "\"root_session_id\":null,\"version\":2,\"created_at\":\"2025-01-15T10:35:00Z\","
-              "\"updated_at\":\"2025-01-15T10:35:00Z\"}");
+    CHECK_STR(
+        c->answer,
+        "{\"state_id\":\"wfstate_2\",\"schema_id\":\"schema_1\","
+        "\"schema_name\":\"code-review-workflow\",\"schema_version\":1,"
+        "\"root_session_id\":null,\"root_session_name\":null,\"version\":2,\"created_at\":\"2025-01-15T10:35:00Z\","
+        "\"updated_at\":\"2025-01-15T10:35:00Z\"}");
     CHECK_INT(c->version, 2);
     CHECK_INT(c->events->seq, 3);
     CHECK(c->events->type == EVENT_STATE_UPDATED && !c->events->next);

@@ -49,7 +49,7 @@ static void patch(struct world *w, const char *id, const char *operations)
 
 #define HEAD(version)                                                                         \
     "{'state_id':'wfstate_2','schema_id':'schema_1','schema_name':'task','schema_version':1," \
-    "'root_session_id':null,'version':" version                                               \
+    "'root_session_id':null,'root_session_name':null,'version':" version                      \
     ",'created_at':'2025-01-15T10:35:00Z','updated_at':'2025-01-15T10:35:00Z'"
 
 TEST(a_write_answers_the_version_and_the_document_on_request)
@@ -421,7 +421,7 @@ TEST(a_state_is_migrated_to_another_version_of_its_schema)
     CHECK(c->events->type == EVENT_STATE_MIGRATED);
     CHECK_STR(answer(w, "state.read", "{'state_id':'wfstate_2'}"),
               "{'state_id':'wfstate_2','schema_id':'schema_3','schema_name':'task',"
-              "'schema_version':2,'root_session_id':null,'version':2,"
+              "'schema_version':2,'root_session_id':null,'root_session_name':null,'version':2,"
               "'created_at':'2025-01-15T10:35:00Z','updated_at':'2025-01-15T10:35:00Z',"
               "'current_data':{'phase':'open'}}");
     /* From now on the new schema counts, and what was before is still there. */

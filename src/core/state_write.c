@@ -91,6 +91,14 @@ static str sections_shown(struct tx *tx)
     return tx->actor->pointer_count ? buf_str(&out) : STR("nothing");
 }
 
+static err outside(struct tx *tx, str what, str place)
+{
+    return err_new(tx->arena, ERR_FORBIDDEN,
+                   STR_FMT " changes \"" STR_FMT "\", which is outside of what this session may "
+                           "write: " STR_FMT,
+                   STR_ARG(what), STR_ARG(place), STR_ARG(sections_shown(tx)));
+}
+
 /* A session with sections of its own changes nothing outside of them. */
 static err sections_check(struct tx *tx, const struct json *patch)
 {
@@ -102,12 +110,53 @@ static err sections_check(struct tx *tx, const struct json *patch)
             bool writes = p == 0 ? !str_eq(json_str(op, "op"), STR("test"))
                                  : json_get(op, "from") && !reads_from;
             if (writes && !actor_may_write(tx->actor, places[p]))
-                return err_new(tx->arena, ERR_FORBIDDEN,
-                               "operation %u changes \"" STR_FMT
-                               "\", which is outside of what this "
-                               "session may write: " STR_FMT,
-                               (unsigned)i, STR_ARG(places[p]), STR_ARG(sections_shown(tx)));
+                return outside(tx, arena_printf(tx->arena, "operation %u", (unsigned)i), places[p]);
         }
+    }
+    return NULL;
+}
+
+/* The same for a whole new document, by what it changes: the patch that is found by comparing may
+ * replace more than that, where it is shorter so. */
+static err changes_check(struct tx *tx, struct buf *path, const struct json *from,
+                         const struct json *to);
+
+static err items_check(struct tx *tx, struct buf *path, const struct json *from,
+                       const struct json *to)
+{
+    size_t len = path->len;
+
+    for (uint32_t i = 0; i < from->len; i++) {
+        json_pointer_add_index(path, i);
+        TRY(changes_check(tx, path, &from->items[i], &to->items[i]));
+        path->len = len;
+    }
+    return NULL;
+}
+
+static err changes_check(struct tx *tx, struct buf *path, const struct json *from,
+                         const struct json *to)
+{
+    size_t len = path->len;
+
+    if (actor_may_write(tx->actor, buf_str(path)) || (from && to && json_equal(from, to)))
+        return NULL;
+    if (json_is(from, JSON_ARRAY) && json_is(to, JSON_ARRAY) && from->len == to->len)
+        return items_check(tx, path, from, to);
+    if (!json_is(from, JSON_OBJECT) || !json_is(to, JSON_OBJECT))
+        return outside(tx, STR("this document"), buf_str(path));
+    for (uint32_t i = 0; i < from->len; i++) {
+        json_pointer_add(path, json_name(&from->members[i]));
+        TRY(changes_check(tx, path, &from->members[i].value,
+                          json_find(to, json_name(&from->members[i]))));
+        path->len = len;
+    }
+    for (uint32_t i = 0; i < to->len; i++) {
+        if (json_find(from, json_name(&to->members[i])))
+            continue;
+        json_pointer_add(path, json_name(&to->members[i]));
+        TRY(changes_check(tx, path, NULL, &to->members[i].value));
+        path->len = len;
     }
     return NULL;
 }
@@ -149,8 +198,11 @@ static err write_end(struct tx *tx, struct writing *w, enum event_type type, con
                      str patch)
 {
     struct state *s = w->state;
+    struct buf body = buf_in(tx->arena);
 
-    s->body = json_printed(tx->arena, doc);
+    buf_reserve(&body, s->body.len + patch.len + 64); /* about what it will be, in one piece */
+    json_print(&body, doc);
+    s->body = buf_str(&body);
     TRY(document_check(tx, w->rules, doc, s->body));
     s->version++;
     s->updated_at_ms = tx->now_ms;
@@ -170,9 +222,10 @@ static err write_end(struct tx *tx, struct writing *w, enum event_type type, con
 static err write_diff(struct tx *tx, struct writing *w, const struct json *from,
                       const struct json *to)
 {
-    struct json patch = json_diff(tx->arena, from, to, 0);
+    struct buf path = buf_in(tx->arena);
 
-    TRY(sections_check(tx, &patch));
+    TRY(changes_check(tx, &path, from, to));
+    struct json patch = json_diff(tx->arena, from, to, 0);
     TRY(policy_check(tx->arena, &w->rules->policy, tx->actor, w->state->root_session, from, to));
     return write_end(tx, w, EVENT_STATE_UPDATED, to, json_printed(tx->arena, &patch));
 }

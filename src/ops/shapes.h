@@ -40,12 +40,13 @@
     "schema_version": { "type": "integer", "minimum": 1, "description": "The version of that schema." }, \
     "root_session_id": { "type": ["string", "null"],                                               \
         "description": "The session that it belongs to; null when the operator made it." },        \
+    "root_session_name": { "type": ["string", "null"], "description": "The name of that session." }, \
     "version": { "type": "integer", "minimum": 1, "description": "Rises by one with every write." }, \
     "created_at": { "type": "string", "format": "date-time", "description": "When it was made." }, \
     "updated_at": { "type": "string", "format": "date-time", "description": "When it was last written." })
 
 #define STATE_REQUIRED JSON("state_id", "schema_id", "schema_name", "schema_version", "version",   \
-    "root_session_id", "created_at", "updated_at")
+    "root_session_id", "root_session_name", "created_at", "updated_at")
 
 #define STATE_DATA JSON("current_data": { "description": "The document." })
 

@@ -13,6 +13,7 @@ void write_state_head(struct json_writer *w, const struct state *s, int64_t vers
     write_text(w, STR("schema_name"), s->schema_name);
     write_int(w, STR("schema_version"), s->schema_version);
     write_or_null(w, STR("root_session_id"), s->root_session);
+    write_or_null(w, STR("root_session_name"), s->root_session);
     write_int(w, STR("version"), version);
     write_time(w, STR("created_at"), s->created_at_ms);
     write_time(w, STR("updated_at"), s->updated_at_ms);

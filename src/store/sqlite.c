@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "store/driver.h"
+#include "store/gather.h"
 
 enum {
     WAL_BYTES_MAX = 64 << 20,
@@ -26,6 +27,7 @@ enum {
 struct store {
     char *path;
     struct store_options options;
+    struct sqlite3_vfs *files;
     struct sql *first; /* the connection that prepared the file, until somebody asks for one */
 };
 
@@ -416,7 +418,7 @@ static err connect_new(struct arena *a, struct store *s, enum store_use use, str
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
     err e = NULL;
 
-    if (sqlite3_open_v2(s->path, &q->db, flags, s->options.vfs) != SQLITE_OK)
+    if (sqlite3_open_v2(s->path, &q->db, flags, s->files->zName) != SQLITE_OK)
         e = sqlite_error(q, "opening");
     if (!e)
         e = configure(q);
@@ -551,6 +553,8 @@ err store_open(struct arena *a, str path, const struct store_options *options, s
     *s = (struct store){ .path = mem_alloc(path.len + 1), .options = *options };
     memcpy(s->path, path.at, path.len);
     s->path[path.len] = '\0';
+    s->files = gather_new(options->vfs);
+    assert(s->files);
 
     err e = prepare_file(a, s);
     if (e)
@@ -563,6 +567,7 @@ err store_open(struct arena *a, str path, const struct store_options *options, s
 void store_close(struct store *s)
 {
     store_disconnect(s->first);
+    gather_free(s->files);
     free(s->path);
     free(s);
 }

@@ -30,7 +30,7 @@ struct audience {
     unsigned char *room;
     uint64_t wanted; /* messages that each is to have */
     uint32_t behind; /* how many have fewer */
-    uint64_t reads, messages;
+    uint64_t reads, messages, bytes;
 };
 
 /* How long the head of a frame is, from its first two bytes; servers do not mask. */
@@ -104,17 +104,21 @@ void audience_hear(struct audience *a, uint64_t events)
             if (got <= 0)
                 fail("a subscriber", str_from(got ? strerror(errno) : "was disconnected"));
             a->reads++;
+            a->bytes += (uint64_t)got;
             bytes_take(a, e, a->room, (size_t)got);
         }
     }
 }
 
-double audience_events_each_read(struct audience *a)
+struct audience_heard audience_heard(struct audience *a)
 {
-    double each = a->reads ? (double)a->messages / (double)a->reads : 0;
+    struct audience_heard heard = { 0 };
 
-    a->reads = a->messages = 0;
-    return each;
+    if (a->messages)
+        heard = (struct audience_heard){ (double)a->messages / (double)a->reads,
+                                         (double)a->bytes / (double)a->messages };
+    a->reads = a->messages = a->bytes = 0;
+    return heard;
 }
 
 /* A mask of zeros is one too. */
@@ -155,7 +159,7 @@ struct audience *audience_new(int port, const char *token, uint32_t count)
     }
     arena_free(scratch);
     audience_hear(a, 1); /* what the subscription begins at */
-    audience_events_each_read(a);
+    audience_heard(a);
     return a;
 }
 

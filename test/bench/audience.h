@@ -14,7 +14,11 @@ void audience_free(struct audience *a);
 /* Waits until each of them has got that many events more. */
 void audience_hear(struct audience *a, uint64_t events);
 
-/* How many events came with one read, on the average, since it was last asked. */
-double audience_events_each_read(struct audience *a);
+/* Averages since it was last asked. */
+struct audience_heard {
+    double events_each_read, bytes_each_event;
+};
+
+struct audience_heard audience_heard(struct audience *a);
 
 #endif

@@ -224,21 +224,29 @@ static void epoll_answer(int fd, const char *answer, size_t answer_len)
         send(fd, answer, answer_len, MSG_NOSIGNAL);
 }
 
-static void epoll_serve(str document, int tell)
+/* A socket that listens; its port is told. */
+static int listener_bare(int flags, int tell)
 {
-    int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), poll = epoll_create1(0), on = 1;
+    int listener = socket(AF_INET, SOCK_STREAM | flags, 0);
     struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
     socklen_t len = sizeof at;
+
+    if (bind(listener, (struct sockaddr *)&at, len) || listen(listener, 1024) ||
+        getsockname(listener, (struct sockaddr *)&at, &len))
+        fail("listening", str_from(strerror(errno)));
+    dprintf(tell, "%d\n", ntohs(at.sin_port));
+    return listener;
+}
+
+static void epoll_serve(str document, int tell)
+{
+    int listener = listener_bare(SOCK_NONBLOCK, tell), poll = epoll_create1(0), on = 1;
     struct buf answer = buf_in(arena_new());
     struct epoll_event events[256], e = { EPOLLIN, { .fd = listener } };
 
     answer_write(&answer, document);
     buf_add(&answer, document);
-    if (bind(listener, (struct sockaddr *)&at, len) || listen(listener, 1024) ||
-        getsockname(listener, (struct sockaddr *)&at, &len))
-        fail("listening", str_from(strerror(errno)));
     epoll_ctl(poll, EPOLL_CTL_ADD, listener, &e);
-    dprintf(tell, "%d\n", ntohs(at.sin_port));
     for (;;) {
         int count = epoll_wait(poll, events, 256, -1);
         for (int i = 0; i < count; i++) {
@@ -254,13 +262,63 @@ static void epoll_serve(str document, int tell)
     }
 }
 
+/* ---- to many ---- */
+
+/* Takes the handshake and the subscription, and answers each. */
+static int fan_accept(int listener)
+{
+    char room[1024];
+    int fd = accept(listener, NULL, NULL), on = 1;
+
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (recv(fd, room, sizeof room, 0) <= 0 ||
+        send(fd, "HTTP/1.1 101 Switching Protocols\r\n\r\n", 36, MSG_NOSIGNAL) != 36 ||
+        recv(fd, room, sizeof room, 0) <= 0 || send(fd, "\x81\x02{}", 4, MSG_NOSIGNAL) != 4)
+        fail("a subscriber", STR("went away"));
+    return fd;
+}
+
+static void fan_serve(uint32_t subscribers, size_t frame_bytes, int tell, int heard)
+{
+    int listener = listener_bare(0, tell);
+    int *fds = mem_alloc(subscribers * sizeof *fds);
+    unsigned char *frame = mem_alloc(frame_bytes);
+
+    memset(frame, ' ', frame_bytes);
+    memcpy(frame, (unsigned char[]){ 0x81, 126, (unsigned char)((frame_bytes - 4) >> 8),
+                                     (unsigned char)(frame_bytes - 4) }, 4);
+    for (uint32_t i = 0; i < subscribers; i++)
+        fds[i] = fan_accept(listener);
+    for (char byte; read(heard, &byte, 1) == 1;)
+        for (uint32_t i = 0; i < subscribers; i++)
+            if (send(fds[i], frame, frame_bytes, MSG_NOSIGNAL) < 0)
+                fail("a subscriber", str_from(strerror(errno)));
+}
+
+/* ---- processes ---- */
+
+/* The child tells its port by a line. */
+static void port_read(int from, int *port)
+{
+    char text[16] = "";
+
+    if (read(from, text, sizeof text - 1) <= 0)
+        fail("a server that echoes", STR("did not start"));
+    *port = atoi(text);
+    close(from);
+}
+
+static void pipe_make(int ends[2])
+{
+    if (pipe(ends) != 0)
+        fail("a pipe", str_from(strerror(errno)));
+}
+
 pid_t echo_start(enum echo_kind kind, const char *document, const char *log_path, int *port)
 {
     int tell[2];
-    char text[16] = "";
 
-    if (pipe(tell) != 0)
-        fail("a pipe", str_from(strerror(errno)));
+    pipe_make(tell);
     fflush(stdout);
     pid_t pid = fork();
     if (pid == 0) {
@@ -271,10 +329,27 @@ pid_t echo_start(enum echo_kind kind, const char *document, const char *log_path
             loop_serve(str_from(document), kind == ECHO_LOG ? log_path : NULL, tell[1]);
         _exit(0);
     }
-    if (read(tell[0], text, sizeof text - 1) <= 0)
-        fail("a server that echoes", STR("did not start"));
-    *port = atoi(text);
-    close(tell[0]);
     close(tell[1]);
+    port_read(tell[0], port);
+    return pid;
+}
+
+pid_t echo_fan_start(uint32_t subscribers, size_t frame_bytes, int *port, int *tell)
+{
+    int ports[2], turns[2];
+
+    pipe_make(ports);
+    pipe_make(turns);
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        fan_serve(subscribers, frame_bytes, ports[1], turns[0]);
+        _exit(0);
+    }
+    close(ports[1]);
+    close(turns[0]);
+    port_read(ports[0], port);
+    *tell = turns[1];
     return pid;
 }

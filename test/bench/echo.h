@@ -9,11 +9,17 @@
 #ifndef BENCH_ECHO_H
 #define BENCH_ECHO_H
 
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 enum echo_kind { ECHO_LOOP, ECHO_EPOLL, ECHO_LOG };
 
 /* Starts one in a process of its own; gives its pid and port. */
 pid_t echo_start(enum echo_kind kind, const char *document, const char *log_path, int *port);
+
+/* Lets that many WebSockets in and then, at each byte that is written to *tell, sends every one of
+ * them a frame of that length, by one call to the system: the least that a delivery can cost. */
+pid_t echo_fan_start(uint32_t subscribers, size_t frame_bytes, int *port, int *tell);
 
 #endif
