@@ -46,7 +46,8 @@ run_ = @printf '  %-5s %s\n' $(1) $@;
 build = $(MAKE) --silent
 endif
 
-.PHONY: all run test test-clients soak sim planted fuzz bench docs install uninstall format clean help FORCE
+.PHONY: all run test test-clients soak sim planted fuzz bench docs install uninstall format clean \
+    help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 

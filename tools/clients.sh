@@ -7,6 +7,7 @@
 cd "$(dirname "$0")/.." || exit 2
 root=$PWD
 packages='ws@8.18.3'
+test=$root/test/cli/ws_library.sh
 export BATON_CLIENTS="${BATON_CLIENTS:-$HOME/.cache/baton-clients}"
 
 mkdir -p "$BATON_CLIENTS" || exit 2
@@ -19,7 +20,7 @@ trap 'rm -rf "$work"' EXIT
 failed=0
 for program in build/baton build/asan/baton; do
     mkdir "$work/dir"
-    if (cd "$work/dir" && BATON=$root/$program timeout 60 sh -eu "$root/test/cli/ws_library.sh"); then
+    if (cd "$work/dir" && BATON=$root/$program timeout 60 sh -eu "$test"); then
         echo "ok   ws, $program"
     else
         echo "FAIL ws, $program"

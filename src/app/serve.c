@@ -385,7 +385,13 @@ static err announce(struct serving *s, struct cli *c)
 {
     struct data_server server = { s->url, s->socket, getpid(), BATON_VERSION };
 
-    TRY(data_announce(s->arena, &s->data, &server));
+    err e = data_announce(s->arena, &s->data, &server);
+    if (e && e->kind == ERR_FULL) {
+        data_retract(s->arena, &s->data); /* one that is there is of another server */
+        log_warn("serve.full", LOG_S("error", e->message), LOG_S("do", STR("free some space")));
+    } else {
+        TRY(e);
+    }
     s->announced = true;
     cli_write(c, arena_printf(s->arena, "baton listening on " STR_FMT "\n", STR_ARG(s->url)));
     cli_flush(c);

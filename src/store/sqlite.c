@@ -474,10 +474,8 @@ static err version_of(struct sqlite *q, int64_t *out)
     size_t count;
 
     TRY(simple(q, "CREATE TABLE IF NOT EXISTS node (node_id BIGINT PRIMARY KEY,"
-                  " version BIGINT NOT NULL, seq BIGINT NOT NULL, clock BIGINT NOT NULL,"
-                  " opened BIGINT NOT NULL)"));
-    TRY(simple(q, "INSERT INTO node (node_id, version, seq, clock, opened)"
-                  " VALUES (1, 0, 0, 0, 0)"
+                  " version BIGINT NOT NULL, seq BIGINT NOT NULL, clock BIGINT NOT NULL)"));
+    TRY(simple(q, "INSERT INTO node (node_id, version, seq, clock) VALUES (1, 0, 0, 0)"
                   " ON CONFLICT (node_id) DO NOTHING"));
     TRY(sqlite_run(&q->sql, "SELECT version FROM node WHERE node_id = 1", NO_ARGS, 1, &row,
                    &count));
@@ -485,11 +483,7 @@ static err version_of(struct sqlite *q, int64_t *out)
     return NULL;
 }
 
-/* All that is missing, in one transaction: a crash leaves the old version or the new one.
- *
- * Every opening is counted, so that it always writes. A process that died between a commit's write
- * and its sync has left it in the system's memory alone: we would read it, and tell others, and the
- * next power cut would take it back. The sync of this commit comes before anybody is told. */
+/* All that is missing, in one transaction: a crash leaves the old version or the new one. */
 static err migrate(struct sqlite *q, const struct store_options *o)
 {
     int64_t version;
@@ -507,9 +501,23 @@ static err migrate(struct sqlite *q, const struct store_options *o)
         for (const char *const *text = m->statements; *text; text++)
             TRY(simple(q, *text));
     }
-    return sqlite_run(&q->sql,
-                      "UPDATE node SET version = $1, opened = opened + 1 WHERE node_id = 1",
+    return sqlite_run(&q->sql, "UPDATE node SET version = $1 WHERE node_id = 1",
                       ARGS(INT(o->migration_count)), 0, NULL, NULL);
+}
+
+/* A process that died between a commit's write and its sync has left it in the system's memory
+ * alone: we would read it, and tell others, and the next power cut would take it back. So what is
+ * found in the log is synced before anybody is told of it. This needs no space on the disk. */
+static err log_sync(struct sqlite *q)
+{
+    sqlite3_file *log = NULL;
+
+    sqlite3_file_control(q->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+    if (log && log->pMethods && log->pMethods->xSync(log, SQLITE_SYNC_FULL) != SQLITE_OK)
+        return err_new(q->sql.arena, ERR_UNAVAILABLE,
+                       "%s-wal: it could not be synced: see the disk's errors in the system's log",
+                       q->sql.store->path);
+    return NULL;
 }
 
 static err prepare_file(struct arena *a, struct store *s)
@@ -530,6 +538,8 @@ static err prepare_file(struct arena *a, struct store *s)
         if (e && !sqlite3_get_autocommit(q->db))
             sqlite3_exec(q->db, "ROLLBACK", NULL, NULL, NULL);
     }
+    if (!e)
+        e = log_sync(q);
     if (!e)
         e = simple(q, "PRAGMA synchronous = FULL");
     if (!e && !s->options.vfs)

@@ -344,6 +344,7 @@ pid_t echo_fan_start(uint32_t subscribers, size_t frame_bytes, int *port, int *t
     pid_t pid = fork();
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
+        close(turns[1]); /* or its own end would never be the last */
         fan_serve(subscribers, frame_bytes, ports[1], turns[0]);
         _exit(0);
     }

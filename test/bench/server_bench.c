@@ -16,7 +16,7 @@ str site_path(struct arena *a, const struct site *s, const char *name)
     return arena_printf(a, "%s/%s", s->folder, name);
 }
 
-static void folder_remove(const char *folder)
+void site_empty(const char *folder)
 {
     static const char *const files[] = { "baton.db", "baton.db-wal", "baton.db-shm",
                                          "operator.token" };
@@ -32,7 +32,7 @@ str site_fresh(struct arena *a, const struct site *s, const char *name)
 {
     str folder = site_path(a, s, name);
 
-    folder_remove(folder.at);
+    site_empty(folder.at);
     struct filler *f = fill_open(folder.at);
     fill_states(f, 0, SMALL_STATES, 4, 215);
     fill_states(f, FILL_LARGE, LARGE_STATES, 200, 250);
@@ -40,13 +40,24 @@ str site_fresh(struct arena *a, const struct site *s, const char *name)
     return folder;
 }
 
+// clang-format off
 static const struct {
     const char *name;
-    void (*print)(const struct site *s, const struct target *t);
+    table *print;
 } tables[] = {
-    { "get", table_get },     { "patch", table_patch },     { "large", table_large_and_hot },
-    { "syncs", table_syncs }, { "fan-out", table_fan_out }, { "readers", table_readers },
+    { "get",       table_get },
+    { "patch",     table_patch },
+    { "large",     table_large_and_hot },
+    { "syncs",     table_syncs },
+    { "fan-out",   table_fan_out },
+    { "readers",   table_readers },
+    { "growth",    table_growth },
+    { "start",     table_start },
+    { "histories", table_histories },
+    { "memory",    table_memory },
+    { "size",      table_size },
 };
+// clang-format on
 
 int main(int count, char **words)
 {

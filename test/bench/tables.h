@@ -22,14 +22,16 @@ enum { SMALL_STATES = 1000, LARGE_STATES = 64 };
 /* The path of something in the site's folder. */
 str site_path(struct arena *a, const struct site *s, const char *name);
 
+/* Removes what is in a data directory, if there is one. */
+void site_empty(const char *folder);
+
 /* A new directory with SMALL_STATES states of 1 KB, LARGE_STATES of 50 KB. */
 str site_fresh(struct arena *a, const struct site *s, const char *name);
 
-void table_get(const struct site *s, const struct target *t);
-void table_patch(const struct site *s, const struct target *t);
-void table_large_and_hot(const struct site *s, const struct target *t);
-void table_syncs(const struct site *s, const struct target *t);
-void table_fan_out(const struct site *s, const struct target *t);
-void table_readers(const struct site *s, const struct target *t);
+/* The target is a server on such a directory, which most of them ask. */
+typedef void table(const struct site *s, const struct target *t);
+
+table table_get, table_patch, table_large_and_hot, table_syncs, table_fan_out, table_readers,
+    table_growth, table_start, table_histories, table_memory, table_size;
 
 #endif

@@ -16,6 +16,11 @@
 
 enum { ARGS_MAX = 32, PIECE = 64 << 10, PATIENCE_S = 30 };
 
+int black_times(void)
+{
+    return getenv("BATON_SOAK_SECONDS") ? 8 : 1;
+}
+
 /* ---- the server ---- */
 
 /* Beside the test (build/asan/baton), or a folder above it (build/baton). */
@@ -50,8 +55,8 @@ static void child_run(const char *path, char *const *argv, int out)
 static void launch(struct black *b)
 {
     str listen = arena_printf(check_arena(), "127.0.0.1:%u", (unsigned)b->port);
-    char *argv[ARGS_MAX] = { "baton", "serve", "--data", (char *)b->data, "--listen",
-                             (char *)listen.at };
+    char *argv[ARGS_MAX] = { "baton",         "serve",    "--data",
+                             (char *)b->data, "--listen", (char *)listen.at };
     const char *path = program();
     int ends[2], count = 6;
 
@@ -297,8 +302,8 @@ struct response peer_next(struct peer *p)
                 parser.response.status = 0;
             break;
         }
-        CHECK_OK(response_parse(&parser, (str){ p->piece + p->from, p->len - p->from }, &used,
-                                &done));
+        CHECK_OK(
+            response_parse(&parser, (str){ p->piece + p->from, p->len - p->from }, &used, &done));
         p->from += used;
     }
     return parser.response;

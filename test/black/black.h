@@ -19,6 +19,9 @@ enum { BLACK_SANITIZED = 1 };
 enum { BLACK_SANITIZED = 0 };
 #endif
 
+/* Larger numbers in a soak: how often as many. */
+int black_times(void);
+
 /* ---- the server ---- */
 
 struct black {

@@ -89,11 +89,11 @@ static void check_time(str time)
 
 static void schema_register(const struct black *b)
 {
-    const struct json *made = black_expect(
-        b, 201, "POST /workflow-schemas",
-        PRINTED("{'name':'code-review-workflow','json_schema':%s,"
-                "'description':'How a review goes'}",
-                schema_text));
+    const struct json *made =
+        black_expect(b, 201, "POST /workflow-schemas",
+                     PRINTED("{'name':'code-review-workflow','json_schema':%s,"
+                             "'description':'How a review goes'}",
+                             schema_text));
 
     check_id(json_str(made, "schema_id"), "schema_");
     CHECK_STR(json_str(made, "name"), "code-review-workflow");
@@ -102,10 +102,9 @@ static void schema_register(const struct black *b)
 
 static str state_make(const struct black *b)
 {
-    const struct json *made =
-        black_expect(b, 201, "POST /workflow-states",
-                     PRINTED("{'schema_name':'code-review-workflow','initial_data':%s}",
-                             initial_text));
+    const struct json *made = black_expect(
+        b, 201, "POST /workflow-states",
+        PRINTED("{'schema_name':'code-review-workflow','initial_data':%s}", initial_text));
 
     check_id(json_str(made, "state_id"), "wfstate_");
     CHECK_INT(json_int_or(made, "version", 0), 1);
@@ -120,7 +119,8 @@ TEST(documents_schema_is_registered_listed_and_enforced)
 
     black_start(&b);
     schema_register(&b);
-    const struct json *one = black_expect(&b, 200, "GET /workflow-schemas/code-review-workflow", "");
+    const struct json *one =
+        black_expect(&b, 200, "GET /workflow-schemas/code-review-workflow", "");
     check_json(json_get(one, "json_schema"), schema_text);
     CHECK_STR(json_str(one, "description"), "How a review goes");
     check_time(json_str(one, "created_at"));
@@ -258,10 +258,9 @@ TEST(documents_routes_work_in_the_singular_too)
 
     black_start(&b);
     schema_register(&b);
-    const struct json *made =
-        black_expect(&b, 201, "POST /workflow-state",
-                     PRINTED("{'schema_name':'code-review-workflow','initial_data':%s}",
-                             initial_text));
+    const struct json *made = black_expect(
+        &b, 201, "POST /workflow-state",
+        PRINTED("{'schema_name':'code-review-workflow','initial_data':%s}", initial_text));
     str id = json_str(made, "state_id");
     CHECK_INT(json_get(black_expect(&b, 200, "GET /workflow-state", ""), "states")->len, 1);
     black_expect(&b, 200, PRINTED("GET /workflow-state/" STR_FMT, STR_ARG(id)), "");

@@ -1,4 +1,4 @@
-/* full_disk_test.c: what a server does on a disk that has no space left, and when it has some again.
+/* full_disk_test.c: a disk that has no space left, and has some again later.
  *
  * The disk is a tmpfs of a few MiB that only the test's own process and its server can see. Space
  * is taken by a file beside the database, the ballast. */
@@ -181,7 +181,8 @@ TEST_LIMIT(disk_without_any_space_loses_nothing_that_was_acknowledged, 60)
     black_start(&b);
     black_add_schema(&b);
     for (int i = 0; i < CLIENTS; i++)
-        fillers[i] = (struct filler){ .server = &b, .number = i, .id = black_add_state(&b, "{'n':0}") };
+        fillers[i] =
+            (struct filler){ .server = &b, .number = i, .id = black_add_state(&b, "{'n':0}") };
     ballast_fill(2 * MIB);
     for (int i = 0; i < CLIENTS; i++)
         CHECK(pthread_create(&fillers[i].thread, NULL, fill_until_refused, &fillers[i]) == 0);
@@ -190,7 +191,7 @@ TEST_LIMIT(disk_without_any_space_loses_nothing_that_was_acknowledged, 60)
     black_alive(&b);
     check_acknowledged(&b, fillers);
 
-    /* A server that is killed now, and started where there is just enough space for that, has it too. */
+    /* A server that is killed now, and started with just enough space for that, has it too. */
     black_kill(&b);
     ballast_drop();
     ballast_fill(4 * MIB);

@@ -6,7 +6,7 @@
 #include "client/socket.h"
 
 /* Far beyond what a request takes, far below what a server that hangs would make of it. */
-enum { LONGEST_MS = BLACK_SANITIZED ? 10000 : 2500 };
+enum { LONGEST_MS = BLACK_SANITIZED ? 20000 : 5000 };
 
 static void one(struct neighbour *n, struct http_client *client, const char *method, str body)
 {

@@ -5,8 +5,13 @@
 # would do, since this is a part of `make test` itself. A command that fails fails the page.
 . "$SOURCE/test/cli/lib"
 
+# Blocks that are marked as shell, and those that begin with a command of ours.
 blocks() {
-    awk '/^```/ { if (inside) { inside = 0; print ""; next } inside = $0 == "```sh"; next } inside' "$1"
+    awk '/^```/ {
+             if (inside && (shell || text ~ /^(baton|make|curl) /)) print text
+             inside = !inside; shell = $0 == "```sh"; text = ""; next
+         }
+         inside { text = text $0 "\n" }' "$1"
 }
 
 page() {
@@ -36,4 +41,4 @@ export BATON SOURCE URL="$url"
 for file in "$SOURCE"/README.md "$SOURCE"/CONTRIBUTING.md "$SOURCE"/docs/*.md; do
     page "$file"
 done
-[ "$count" -gt 2 ] || { echo "expected more than two pages with shell blocks, found $count"; exit 1; }
+[ "$count" -gt 1 ] || { echo "expected more than one page with shell blocks, found $count"; exit 1; }
