@@ -8,6 +8,8 @@
 #include "base/arena.h"
 #include "base/date.h"
 #include "cli/cli.h"
+#include "core/idempotency.h"
+#include "core/state.h"
 
 #define KIB (INT64_C(1) << 10)
 #define MIB (INT64_C(1) << 20)
@@ -336,11 +338,30 @@ static bool is_servers(const struct setting *s)
     return s->at >= from && s->at < from + sizeof(struct server_limits);
 }
 
+/* Limits that cannot be changed, but are good to know. */
+static const struct {
+    str name;
+    int64_t value;
+} fixed[] = {
+    { STR("state_bytes"), STATE_BYTES_MAX },
+    { STR("schema_bytes"), SCHEMA_TEXT_BYTES_MAX },
+    { STR("patch_operations"), STATE_OPERATIONS_MAX },
+    { STR("patch_copy_bytes"), STATE_COPY_BYTES_MAX },
+    { STR("check_steps"), SCHEMA_STEPS_MAX },
+    { STR("key_bytes"), IDEMPOTENCY_KEY_MAX },
+};
+
+enum { FIXED_COUNT = sizeof fixed / sizeof *fixed };
+
 const str *config_rows(struct arena *a, const struct config *c, size_t *count)
 {
-    str *rows = ARENA_ARRAY(a, str, 2 * SETTING_COUNT_ALL);
+    str *rows = ARENA_ARRAY(a, str, 2 * (SETTING_COUNT_ALL + FIXED_COUNT));
 
     *count = 0;
+    for (size_t i = 0; i < FIXED_COUNT; i++) {
+        rows[(*count)++] = fixed[i].name;
+        rows[(*count)++] = count_print(a, fixed[i].value);
+    }
     for (const struct setting *s = settings; s < settings + SETTING_COUNT_ALL; s++) {
         if (is_servers(s) || !s->most)
             continue;

@@ -12,6 +12,8 @@
 #include "core/schema.h"
 
 #define STATE_BYTES_MAX (1u << 20)
+#define STATE_OPERATIONS_MAX 1000                  /* of one patch */
+#define STATE_COPY_BYTES_MAX (2 * STATE_BYTES_MAX) /* by all of its copies together */
 
 struct state {
     str id, schema_id, schema_name;

@@ -19,8 +19,8 @@ enum {
     PURGE_AFTER_MS = 24 * 60 * 60 * 1000,
 };
 
-static const struct json_patch_limits patch_limits = { .operations_max = 1000,
-                                                       .copy_bytes_max = 2 * STATE_BYTES_MAX };
+static const struct json_patch_limits patch_limits = { .operations_max = STATE_OPERATIONS_MAX,
+                                                       .copy_bytes_max = STATE_COPY_BYTES_MAX };
 
 /* A write on its way: the state as it was, and what its document is to become. */
 struct writing {

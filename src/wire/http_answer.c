@@ -54,7 +54,6 @@ static struct buf head_begin(struct http *h, int status)
 
     assert(h->phase != HTTP_ANSWERED);
     h->close = ends_here(h);
-    h->server->requests++;
     h->server->by_class[status / 100]++;
     buf_reserve(&out, HEAD_BYTES);
     http_write_status(&out, status);
@@ -275,7 +274,7 @@ static void answer_unchanged(struct http *h, int64_t version)
 
 void http_answer_shown(struct http *h, struct op_shown *shown)
 {
-    h->server->by_class[HTTP_CACHE_HITS]++;
+    h->server->cache_hits++;
     if (is_unchanged(h, shown->version)) {
         answer_unchanged(h, shown->version);
         op_shown_unref(shown);

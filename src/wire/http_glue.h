@@ -23,9 +23,6 @@ enum http_phase {
     HTTP_SWITCHED,   /* the connection speaks another protocol */
 };
 
-/* In server->by_class, where no class of statuses is 0: requests that the cache answered. */
-enum { HTTP_CACHE_HITS = 0 };
-
 enum http_prefer { PREFER_NOTHING, PREFER_REPRESENTATION, PREFER_MINIMAL };
 
 /* The protocol's state of a connection, with its one request at a time. It outlives the connection

@@ -69,7 +69,7 @@ static void metrics(struct http_exchange *x)
                s->options.version);
     write_by_class(&out, s);
     write_metric(&out, "baton_http_cache_hits_total", "counter", "Requests answered from memory.",
-                 s->by_class[HTTP_CACHE_HITS]);
+                 s->cache_hits);
     write_metric(&out, "baton_connections", "gauge", "Connections that are open.", s->conn_count);
     write_metric(&out, "baton_buffered_bytes", "gauge", "Bytes of requests that are held.",
                  s->buffered);
@@ -135,17 +135,11 @@ static void limits(struct http_exchange *x)
 /* The table does not change while the program runs, so its text is made once and kept. */
 static void openapi(struct http_exchange *x)
 {
-    static const struct op_table *described;
-    static struct shared *text;
-    const struct server_options *o = &x->conn->server->options;
+    struct server *s = x->conn->server;
 
-    if (described != o->table) {
-        if (text)
-            shared_unref(text);
-        text = shared_new(op_openapi(x->arena, o->table, o->version));
-        described = o->table;
-    }
-    http_respond(x, 200, TYPE_JSON, text->bytes);
+    if (!s->openapi)
+        s->openapi = shared_new(op_openapi(x->arena, s->options.table, s->options.version));
+    http_respond(x, 200, TYPE_JSON, s->openapi->bytes);
 }
 
 /* ---- which is which ---- */

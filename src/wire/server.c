@@ -464,6 +464,8 @@ void server_free(struct server *s)
     pthread_mutex_destroy(&m->mutex);
     shared_unref(m->refusal);
     mem_free(m);
+    if (s->openapi)
+        shared_unref(s->openapi);
     op_cache_free(s->cache);
     conn_chunks_free(s);
     while (s->arena_count)

@@ -2,9 +2,10 @@
  *
  * server.c    connections, limits of all of them together, delivery, stopping
  * grants.c    who the tokens stand for that were shown
- * http.c      requests → commands → responses
- * hub.c       who listens to what
- * ws.c        WebSocket;  sse.c  streams of events;  both sit on hub.h
+ * http.c      requests → commands → responses, with http_begin.c, _check.c, _input.c, _answer.c
+ * hub.c       who listens to what;  hub_follow.c  how a listener catches up with the log
+ * ws.c        WebSocket, with ws_message.c;  sse.c  streams of events;  both sit on hub.h
+ * pace.c      slow consumers
  * wait.c      commands that wait for an event or a time
  * routes.c    /health /ready /metrics /limits /openapi.json, and where the streams begin */
 #ifndef WIRE_SERVER_PRIVATE_H
@@ -37,8 +38,9 @@ struct server {
     struct chunk *chunks; /* conn.c's: empty ones, likewise */
     uint32_t chunk_count;
 
-    uint64_t requests, by_class[6]; /* for /metrics */
-    struct server_more *more;       /* server.c's own */
+    uint64_t by_class[6], cache_hits; /* for /metrics: statuses by their hundreds */
+    struct shared *openapi;           /* its text, made when it is asked for */
+    struct server_more *more;         /* server.c's own */
 };
 
 /* ---- server.c ---- */

@@ -12,7 +12,7 @@
 #include "core/tables.h"
 #include "ops/perform.h"
 
-enum { BATCH = 500, STEPS_MAX = 64, CHECKPOINT_BATCHES = 64 };
+enum { BATCH = 5000, STEPS_MAX = 64, CHECKPOINT_BATCHES = 16 };
 
 struct filler {
     struct arena *arena; /* of what lives as long as the filler */

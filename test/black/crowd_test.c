@@ -155,6 +155,7 @@ TEST(bodies_that_never_end_are_refused_when_there_are_too_many)
         refused += status == 503;
         peer_close(&peers[i]);
     }
+    check_note("%d of %d refused", refused, PEERS);
     CHECK(refused > 0 && refused < PEERS);
     black_stop(&b);
 }
