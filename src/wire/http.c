@@ -264,7 +264,7 @@ static void pump_held(struct http *h)
 
     h->server->buffered -= h->held_len; /* from now on it counts as the request's */
     pump(h, &rest);
-    held_used(h, rest.len);
+    held_used(h, h->phase == HTTP_CLOSING ? 0 : rest.len);
     h->server->buffered += h->held_len;
     if (h->phase == HTTP_SWITCHED)
         hand_over(h, rest);

@@ -285,8 +285,10 @@ static void fan_serve(uint32_t subscribers, size_t frame_bytes, int tell, int he
     unsigned char *frame = mem_alloc(frame_bytes);
 
     memset(frame, ' ', frame_bytes);
-    memcpy(frame, (unsigned char[]){ 0x81, 126, (unsigned char)((frame_bytes - 4) >> 8),
-                                     (unsigned char)(frame_bytes - 4) }, 4);
+    memcpy(frame,
+           (unsigned char[]){ 0x81, 126, (unsigned char)((frame_bytes - 4) >> 8),
+                              (unsigned char)(frame_bytes - 4) },
+           4);
     for (uint32_t i = 0; i < subscribers; i++)
         fds[i] = fan_accept(listener);
     for (char byte; read(heard, &byte, 1) == 1;)

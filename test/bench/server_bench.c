@@ -7,38 +7,8 @@
 #include "bench/tables.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "bench/set.h"
-
-str site_path(struct arena *a, const struct site *s, const char *name)
-{
-    return arena_printf(a, "%s/%s", s->folder, name);
-}
-
-void site_empty(const char *folder)
-{
-    static const char *const files[] = { "baton.db", "baton.db-wal", "baton.db-shm",
-                                         "operator.token" };
-    char path[4096];
-
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
-        remove(path);
-    }
-}
-
-str site_fresh(struct arena *a, const struct site *s, const char *name)
-{
-    str folder = site_path(a, s, name);
-
-    site_empty(folder.at);
-    struct filler *f = fill_open(folder.at);
-    fill_states(f, 0, SMALL_STATES, 4, 215);
-    fill_states(f, FILL_LARGE, LARGE_STATES, 200, 250);
-    fill_close(f);
-    return folder;
-}
 
 // clang-format off
 static const struct {

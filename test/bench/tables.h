@@ -3,7 +3,8 @@
  * tables_requests.c  reads and writes beside servers that do nothing
  * tables_events.c    fan-out, and readers beside a busy writer
  * tables_growth.c    many states, long histories, starting with them
- * tables_memory.c    what it takes to be there */
+ * tables_memory.c    what it takes to be there
+ * site.c             the data directories of all of these */
 #ifndef BENCH_TABLES_H
 #define BENCH_TABLES_H
 

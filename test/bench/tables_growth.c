@@ -88,7 +88,8 @@ static void measure_kind(const struct target *servers, int kind, double p99_us[S
             .port = servers[i].port,
             .pid = servers[i].pid,
             .connections = 16,
-            .traffic = { .kind = kind == PATCH_HOT || kind == PATCH_ALL ? TRAFFIC_PATCH : TRAFFIC_GET,
+            .traffic = { .kind = kind == PATCH_HOT || kind == PATCH_ALL ? TRAFFIC_PATCH
+                                                                        : TRAFFIC_GET,
                          .token = servers[i].token,
                          .count = kind == PATCH_HOT || kind == GET_HOT ? HOT_STATES
                                                                        : sizes[i].states },
@@ -102,8 +103,8 @@ static void growth_goals(double p99_us[SIZES][KINDS], double log_bytes, double s
 {
     double *few = p99_us[THOUSAND], *many = p99_us[MILLION];
 
-    goal_most("a million, hot PATCH p99 at most twice a thousand's", many[PATCH_HOT] / few[PATCH_HOT],
-              2);
+    goal_most("a million, hot PATCH p99 at most twice a thousand's",
+              many[PATCH_HOT] / few[PATCH_HOT], 2);
     goal_most("a million, hot GET p99 at most twice", many[GET_HOT] / few[GET_HOT], 2);
     goal_most("a million, all: PATCH p99 at most 4 times", many[PATCH_ALL] / few[PATCH_ALL], 4);
     goal_most("a million, all: GET p99 at most 4 times", many[GET_ALL] / few[GET_ALL], 4);
@@ -116,7 +117,8 @@ static void growth_rows(struct arena *a, const struct site *s, double p99_us[SIZ
 {
     double log_bytes = 0;
 
-    report_title("p99, 16 connections", " PATCH hot   GET hot PATCH all   GET all       log      disk");
+    report_title("p99, 16 connections",
+                 " PATCH hot   GET hot PATCH all   GET all       log      disk");
     for (int i = 0; i < SIZES; i++) {
         double log = file_bytes(site_path(a, s, sizes[i].folder).at, "baton.db-wal");
         printf("%-30s", sizes[i].name);

@@ -131,7 +131,8 @@ void table_patch(const struct site *s, const struct target *t)
         for (int k = 0; k < CONTESTANTS; k++)
             all[k].connections = connections[i];
         contest(all, CONTESTANTS, 3, connections[i] == 64 ? 1.0 : 0.6);
-        snprintf(title, sizeof title, "PATCH of 1 KB, %u connections", connections[i]);
+        snprintf(title, sizeof title, "PATCH of 1 KB, %u connection%s", connections[i],
+                 connections[i] == 1 ? "" : "s");
         report_title(title, columns);
         for (int k = 0; k < CONTESTANTS; k++)
             row(&all[k], &all[LOOP]);

@@ -9,6 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "core/tx.h"
 #include "wire/server_private.h"
 #include "wire/websocket.h"
 
@@ -29,7 +30,10 @@ static struct listener *listener;
 static char path[64];
 
 /* An actor is nothing that the front of the program looks into. */
-static struct grant grant = { .token_id = { "tok_1", 5 }, .operates = true, .refs = 1 };
+static const struct actor operator= { .kind = ACTOR_OPERATOR, .name = { "operator", 8 } };
+static struct grant grant = {
+    .actor = &operator, .token_id = { "tok_1", 5 }, .operates = true, .refs = 1
+};
 
 /* ---- what the server wants of its maker ---- */
 
