@@ -26,7 +26,7 @@ page() {
             *) "$BATON" "$@" ;;
             esac
         }
-        make() { command make -n -C "$SOURCE" "$@" >/dev/null; }
+        make() { env -u MAKEFLAGS -u MAKELEVEL make -n -C "$SOURCE" "$@" >/dev/null; }
         TOKEN=$(cat "$BATON_DATA/operator.token")
         cp -r "$SOURCE/docs" .
         . ../block.sh
