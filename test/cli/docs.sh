@@ -30,7 +30,7 @@ page() {
         TOKEN=$(cat "$BATON_DATA/operator.token")
         cp -r "$SOURCE/docs" .
         . ../block.sh
-        jobs -p | xargs -r kill' </dev/null >log 2>&1) ||
+        for job in $(jobs -p); do kill "$job" 2>/dev/null || :; done' </dev/null >log 2>&1) ||
         { echo "${1#"$SOURCE/"}: a block fails:"; cat page/log; exit 1; }
     rm -rf page
 }
