@@ -9,7 +9,7 @@ SEED    ?= 1
 FUZZ_SECONDS ?= 60
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Werror
-INCLUDES := -Isrc -Itest $(shell pkg-config --cflags libpcre2-8 2>/dev/null)
+INCLUDES := -Isrc -Itest $(shell pkg-config --cflags libpcre2-8 libpq 2>/dev/null)
 LIBS    ?= -l:libpcre2-8.a -l:libsqlite3.a -l:libuv_a.a -lm -lpthread -ldl
 CFLAGS_ALL = -std=gnu11 -g $(WARNINGS) $(INCLUDES) -MMD -MP $(CFLAGS)
 

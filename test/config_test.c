@@ -145,3 +145,42 @@ TEST(rows_for_limits_leave_out_what_the_server_lists_itself)
     }
     CHECK(cache);
 }
+
+static const struct {
+    const char *store, *shown;
+} stores[] = {
+    { "sqlite", "sqlite" },
+    { "sqlite:a:b@c", "sqlite:a:b@c" },
+    { "postgres://h/db", "postgres://h/db" },
+    { "postgres://u@h:5432/db", "postgres://u@h:5432/db" },
+    { "postgres://u:@h/db", "postgres://u:@h/db" },
+    { "postgres://u:pw@h/db", "postgres://u:…@h/db" },
+    { "postgresql://u:p@w/:d@h/db", "postgresql://u:…@h/db" },
+    { "postgres:///db?user=u&password=pw&host=h", "postgres:///db?user=u&password=…&host=h" },
+    { "postgres://u:pw@h/db?sslpassword=pw", "postgres://u:…@h/db?sslpassword=…" },
+    { "mysql://u:pw@h", "mysql://u:…@h" },
+};
+
+TEST(password_of_a_store_is_never_shown)
+{
+    for (size_t i = 0; i < sizeof stores / sizeof *stores; i++) {
+        str store = str_from(stores[i].store), shown = config_store_shown(check_arena(), store);
+        CHECK_STR(shown, stores[i].shown);
+        CHECK_INT(config_store_has_password(store), !str_eq(shown, store));
+
+        struct config c = config_default();
+        struct buf printed = buf_in(check_arena());
+        CHECK_OK(config_set(check_arena(), &c, STR("store"), store));
+        CHECK_STR(c.store, stores[i].store);
+        config_print(&printed, &c);
+        CHECK(strstr(buf_str(&printed).at, stores[i].shown));
+    }
+}
+
+TEST(text_that_is_wrong_is_not_quoted_as_far_as_a_password)
+{
+    struct config c;
+    err e = read_text(&c, "store = \"postgres://u:pw@h/db");
+
+    CHECK(e && strstr(e->message.at, "postgres") && !strstr(e->message.at, "pw"));
+}

@@ -317,8 +317,10 @@ static const struct {
     { { "--listen", "[::]:8765" },      "can be reached from other machines",          ERR_INVALID },
     { { "--listen", "example.com:80" }, "put a proxy that speaks TLS in front of it",  ERR_INVALID },
     { { "--listen", "8765" },           "--listen expects HOST:PORT like 127.0.0.1:8765, but found '8765'", ERR_INVALID },
-    { { "--store", "postgres://db/x" }, "this build stores in SQLite only",            ERR_INVALID },
-    { { "--store", "mysql" },           "--store expects sqlite or sqlite:PATH, but found 'mysql'", ERR_INVALID },
+    { { "--store", "mysql://u@h/x" },   "or postgres://USER@HOST/DATABASE, but found 'mysql://u@h/x'", ERR_INVALID },
+    { { "--store", "postgres://u:hush@h/x" }, "put it into PGPASSWORD or ~/.pgpass",   ERR_INVALID },
+    { { "--set", "store=postgres://h/x?password=hush" }, "into BATON_STORE",           ERR_INVALID },
+    { { "--store", "postgres://u@%2Fnowhere/x" }, "cannot be reached",                 ERR_UNAVAILABLE },
     { { "--set", "body_byts=1" },         "did you mean 'body_bytes'?",                    ERR_INVALID },
     { { "--set", "body_bytes" },          "--set expects NAME=VALUE",                    ERR_INVALID },
     { { "--log-level", "loud" },        "expected debug, info, warn or error",         ERR_INVALID },
@@ -336,8 +338,19 @@ TEST(server_that_cannot_start_says_why_and_what_to_do)
         if (!strstr(check_read("log").at, refused[i].message))
             check_fail(__FILE__, __LINE__, "expected to say: %s\nbut said: " STR_FMT,
                        refused[i].message, STR_ARG(check_read("log")));
+        CHECK(!strstr(check_read("log").at, "hush"));
         CHECK(!is_there("data/server.json"));
     }
+}
+
+TEST(password_of_a_database_that_cannot_be_reached_is_in_no_message)
+{
+    setenv("BATON_STORE", "postgres://u:hush@%2Fnowhere/x", 1);
+    struct running r = launch(NULL);
+    CHECK_STR(line_of(&r), "");
+    CHECK_INT(status_of(&r), error_look(ERR_UNAVAILABLE)->exit);
+    CHECK(strstr(check_read("log").at, "/nowhere"));
+    CHECK(!strstr(check_read("log").at, "hush"));
 }
 
 /* A client that never ends its request holds the server up no longer than it is asked twice. */

@@ -44,6 +44,9 @@ static const struct op bench_ops[] = {
     { .name = "thing.write", .http = "PUT /thing", .effect = OP_WRITES, .on = ON_HTTP, .by = BY_ALL,
       .summary = "Written.", .run = bench_op, .input = JSON({ "type": "object", "properties": {} }),
       .output = JSON({ "type": "object", "properties": { "id": {} } }) },
+    { .name = "system.seen", .effect = OP_READS, .by = BY_SYSTEM,
+      .summary = "Seen.", .run = bench_op, .input = JSON({ "type": "object", "properties": {} }),
+      .output = JSON({ "type": "object", "properties": { "seq": {} } }) },
 };
 // clang-format on
 

@@ -25,6 +25,7 @@ struct step {
     const char *op, *input;
     const char *key;
     const char *session; /* the id of the state that the caller sees; NULL: it is the operator */
+    bool system;         /* the server itself asks */
     bool refused;        /* what it wrote is taken back */
 };
 
@@ -77,6 +78,12 @@ static const struct step steps[] = {
     { .op = "event.list",      .input = "{'subject':'wfstate_2','limit':2}" },
     { .op = "event.list",      .input = "{'type':['token_revoked']}" },
     { .op = "state.delete",    .input = "{'state_id':'wfstate_4'}" },
+    { .op = "node.beat",       .input = "{'node_id':'node_b','name':'b:1','url':'','version':'1','seq':0}", .system = true },
+    { .op = "node.beat",       .input = "{'node_id':'node_C','name':'c:1','url':'http://c','version':'1','seq':3}", .system = true },
+    { .op = "node.beat",       .input = "{'node_id':'node_b','name':'b:1','url':'','version':'2','seq':4}", .system = true },
+    { .op = "node.list",       .input = "{}" },
+    { .op = "node.list",       .input = "{'after':'node_C','limit':1}" },
+    { .op = "node.leave",      .input = "{'node_id':'node_C'}", .system = true },
 };
 // clang-format on
 
@@ -89,6 +96,8 @@ static void step_run(struct world *w, const struct step *s)
                                    .name = STR("child"),
                                    .session_id = STR("ses_1"),
                                    .state_id = str_from(s->session) };
+    else if (s->system)
+        w->actor = (struct actor){ .kind = ACTOR_SYSTEM, .name = STR("system") };
     struct command *c = world_call(w, s->op, s->input, s->key ? s->key : "");
     w->actor = before;
     if (!s->refused != !c->error)
@@ -122,6 +131,12 @@ static void scenario_run(struct world *w)
         step_run(w, &(struct step){ .op = "state.update", .input = input.at });
     }
     ticks_run(w);
+    /* More than a day later: the others are forgotten. */
+    step_run(w, &(struct step){ .op = "node.beat",
+                                .input = "{'node_id':'node_a','name':'a:1','url':'',"
+                                         "'version':'1','seq':9}",
+                                .system = true });
+    step_run(w, &(struct step){ .op = "node.list", .input = "{}" });
 }
 
 /* ---- the texts ---- */

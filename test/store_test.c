@@ -1,8 +1,12 @@
-/* store_test.c: the embedded store: statements, transactions, migrations. */
+/* store_test.c: the stores: statements, transactions, migrations.
+ *
+ * What both databases promise is a STORE_TEST: a test on a SQLite file, and a step of the one test
+ * that runs all of them on PostgreSQL. */
 #include <stdio.h>
 #include <sys/stat.h>
 
 #include "check.h"
+#include "sim/postgres.h"
 #include "store/fault.h"
 #include "store/store.h"
 
@@ -13,11 +17,70 @@ static const char *const second[] = { "ALTER TABLE thing ADD COLUMN note TEXT", 
 static const char *const broken[] = { "CREATE TABLE other (x BIGINT)", "CREATE NONSENSE", NULL };
 static const struct store_migration migrations[] = { { 1, first }, { 2, second } };
 
+struct promise {
+    void (*keep)(void);
+    struct promise *next;
+};
+
+static struct promise *promises;
+static const char *where = "test.db"; /* the store's name */
+static bool one_by_one;
+
+#define STORE_TEST(name_)                                       \
+    static void promise_##name_(void);                          \
+    __attribute__((constructor)) static void note_##name_(void) \
+    {                                                           \
+        static struct promise p = { promise_##name_, NULL };    \
+        p.next = promises;                                      \
+        promises = &p;                                          \
+    }                                                           \
+    TEST(name_)                                                 \
+    {                                                           \
+        promise_##name_();                                      \
+    }                                                           \
+    static void promise_##name_(void)
+
+static void promises_keep(struct postgres *p)
+{
+    int kept = 0;
+
+    for (struct promise *each = promises; each; each = each->next, kept++) {
+        where = postgres_new_database(p);
+        each->keep();
+    }
+    check_note("%d promises", kept);
+}
+
+TEST_LIMIT(postgresql_keeps_all_promises_of_a_store, 120)
+{
+    struct postgres *p = postgres_start();
+
+    promises_keep(p);
+    postgres_stop(p);
+}
+
+/* As with a client library before version 14. */
+TEST_LIMIT(postgresql_keeps_them_without_a_pipeline_too, 120)
+{
+    struct postgres *p = postgres_start();
+
+    one_by_one = true;
+    promises_keep(p);
+    postgres_stop(p);
+}
+
+static err try_open(const struct store_migration *steps, int version, struct store **out)
+{
+    struct store_options options = { .migrations = steps,
+                                     .migration_count = version,
+                                     .one_by_one = one_by_one };
+    return store_open(check_arena(), str_from(where), &options, out);
+}
+
 static struct store *opened(int version)
 {
-    struct store_options options = { .migrations = migrations, .migration_count = version };
     struct store *s;
-    CHECK_OK(store_open(check_arena(), STR("test.db"), &options, &s));
+    CHECK_OK(try_open(migrations, version, &s));
     return s;
 }
 
@@ -51,7 +114,7 @@ static int64_t count(struct sql *r)
     return n;
 }
 
-TEST(values_come_back_as_they_were)
+STORE_TEST(values_come_back_as_they_were)
 {
     struct store *s = opened(2);
     struct sql *w = connected(s, STORE_WRITES);
@@ -74,7 +137,7 @@ TEST(values_come_back_as_they_were)
     store_close(s);
 }
 
-TEST(text_is_ordered_by_bytes)
+STORE_TEST(text_is_ordered_by_bytes)
 {
     struct store *s = opened(2);
     struct sql *w = connected(s, STORE_WRITES);
@@ -98,7 +161,7 @@ TEST(text_is_ordered_by_bytes)
     store_close(s);
 }
 
-TEST(readers_see_what_is_committed_and_nothing_else)
+STORE_TEST(readers_see_what_is_committed_and_nothing_else)
 {
     struct store *s = opened(2);
     struct sql *w = connected(s, STORE_WRITES), *r = connected(s, STORE_READS);
@@ -123,7 +186,7 @@ TEST(readers_see_what_is_committed_and_nothing_else)
     store_close(s);
 }
 
-TEST(a_savepoint_takes_back_one_command_of_a_batch)
+STORE_TEST(a_savepoint_takes_back_one_command_of_a_batch)
 {
     struct store *s = opened(2);
     struct sql *w = connected(s, STORE_WRITES), *r = connected(s, STORE_READS);
@@ -146,7 +209,7 @@ TEST(a_savepoint_takes_back_one_command_of_a_batch)
 }
 
 /* A statement that fails for itself leaves the batch alive. */
-TEST(a_refused_statement_does_not_end_the_transaction)
+STORE_TEST(a_refused_statement_does_not_end_the_transaction)
 {
     struct store *s = opened(2);
     struct sql *w = connected(s, STORE_WRITES);
@@ -155,16 +218,23 @@ TEST(a_refused_statement_does_not_end_the_transaction)
     CHECK_OK(store_begin(w, check_arena(), &node));
     put(w, STR("a"), 1);
     CHECK_OK(store_mark(w));
-    CHECK_ERR(sql_exec(w, "INSERT INTO thing (name) VALUES ($1)", ARGS(TEXT(STR("a")))),
-              ERR_INTERNAL);
+    err e = sql_exec(w, "INSERT INTO thing (name) VALUES ($1)", ARGS(TEXT(STR("a"))));
+    if (e)
+        store_undo(w);
+    else
+        e = store_keep(w); /* at the latest */
+    CHECK_ERR(e, ERR_INTERNAL);
     CHECK(!store_dead(w));
-    store_undo(w);
+    CHECK_OK(store_mark(w));
+    put(w, STR("b"), 1);
+    CHECK_OK(store_keep(w));
     commit(w, &node);
+    CHECK_INT(count(w), 2);
     store_disconnect(w);
     store_close(s);
 }
 
-TEST(what_was_committed_is_there_after_opening_again)
+STORE_TEST(what_was_committed_is_there_after_opening_again)
 {
     struct store *s = opened(2);
     struct sql *w = connected(s, STORE_WRITES);
@@ -187,7 +257,7 @@ TEST(what_was_committed_is_there_after_opening_again)
     store_close(s);
 }
 
-TEST(migrations_run_once_and_in_order)
+STORE_TEST(migrations_run_once_and_in_order)
 {
     struct store *s = opened(1);
     struct sql *w = connected(s, STORE_WRITES);
@@ -210,25 +280,24 @@ TEST(migrations_run_once_and_in_order)
     store_close(s);
 }
 
-TEST(an_older_program_refuses_a_newer_file)
+STORE_TEST(an_older_program_refuses_a_newer_file)
 {
     store_close(opened(2));
-    struct store_options options = { .migrations = migrations, .migration_count = 1 };
     struct store *s;
-    err e = store_open(check_arena(), STR("test.db"), &options, &s);
+    err e = try_open(migrations, 1, &s);
     CHECK_ERR(e, ERR_CONFLICT);
-    CHECK_STR(e->message, "test.db: a newer baton has brought this database to version 2, this one "
-                          "knows 1: run the newer one, or restore a backup from before");
+    CHECK(str_ends(e->message,
+                   STR(": a newer baton has brought this database to version 2, this one knows 1: "
+                       "run the newer one, or restore a backup from before")));
 }
 
-TEST(a_migration_that_fails_leaves_the_file_as_it_was)
+STORE_TEST(a_migration_that_fails_leaves_the_file_as_it_was)
 {
     static const struct store_migration bad[] = { { 1, first }, { 2, broken } };
-    struct store_options options = { .migrations = bad, .migration_count = 2 };
     struct store *s;
 
     store_close(opened(1));
-    CHECK_ERR(store_open(check_arena(), STR("test.db"), &options, &s), ERR_INTERNAL);
+    CHECK_ERR(try_open(bad, 2, &s), ERR_INTERNAL);
     s = opened(2); /* from version 1 on, with no trace of the other */
     struct sql *w = connected(s, STORE_WRITES);
     CHECK_INT(count(w), 0);
@@ -275,7 +344,7 @@ TEST(a_checkpoint_moves_the_log_into_the_file)
 }
 
 /* One statement is prepared once, however often it runs, and its parameters may repeat. */
-TEST(statements_are_found_again_by_their_text)
+STORE_TEST(statements_are_found_again_by_their_text)
 {
     struct store *s = opened(2);
     struct sql *w = connected(s, STORE_WRITES);
@@ -310,7 +379,8 @@ static bool put_pair(struct sql *w, int64_t n)
     struct store_node node;
     err why, e = store_begin(w, check_arena(), &node);
 
-    CHECK_OK(e);
+    if (e)
+        return false;
     e = store_mark(w);
     for (int i = 0; i < 2 && !e; i++)
         e = sql_exec(w, "INSERT INTO thing (name, size) VALUES ($1, $2)",
@@ -327,7 +397,7 @@ static bool put_pair(struct sql *w, int64_t n)
 }
 
 /* Whatever call fails, and however: both rows or none, and the next try succeeds. */
-TEST(every_fault_leaves_all_of_a_transaction_or_nothing)
+STORE_TEST(every_fault_leaves_all_of_a_transaction_or_nothing)
 {
     static const enum fault_kind kinds[] = { FAULT_CALL, FAULT_DEATH, FAULT_COMMIT, FAULT_LOST };
     struct store *s = opened(2);
@@ -350,7 +420,7 @@ TEST(every_fault_leaves_all_of_a_transaction_or_nothing)
             CHECK(put_pair(w, n++));
         }
     }
-    CHECK_INT(faults, 4 + 4 + 1 + 1);
+    CHECK_INT(faults, 5 + 5 + 1 + 1);
     store_disconnect(r);
     store_disconnect(w);
     store_close(s);

@@ -9,7 +9,7 @@
 
 /* Sanitized, a crash point costs ten times as much. */
 #ifdef __SANITIZE_ADDRESS__
-enum { POINTS = 1000, POINTS_PER_BATCH = 2, RUNS_MAX = 100 };
+enum { POINTS = 1000, POINTS_PER_BATCH = 2, RUNS_MAX = 200 };
 #else
 enum { POINTS = 10000, POINTS_PER_BATCH = 12, RUNS_MAX = 300 };
 #endif

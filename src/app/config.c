@@ -1,4 +1,5 @@
 /* config.c: what can be set: the table, and values as texts. Files are read by config_read.c. */
+#define _GNU_SOURCE /* memmem */
 #include "app/config.h"
 
 #include <assert.h>
@@ -29,7 +30,7 @@ static const struct setting settings[] = {
     { "socket",             SETTING_TEXT,  AT(socket),                        0,       0,
       "the Unix socket's path, or off; empty: baton.sock in the data directory" },
     { "store",              SETTING_TEXT,  AT(store),                         0,       0,
-      "sqlite, or sqlite:PATH for a database elsewhere" },
+      "sqlite, sqlite:PATH, or postgres://USER@HOST/DATABASE, which several servers may share" },
     { "hosts",              SETTING_TEXT,  AT(hosts),                         0,       0,
       "names in Host that are answered beside this machine's own, with commas" },
     { "log_level",          SETTING_LEVEL, AT(log_level),                     0,       0,
@@ -250,7 +251,7 @@ static str setting_show(struct arena *a, const struct config *c, const struct se
     if (s->kind != SETTING_TEXT)
         return kinds[s->kind].print(a, number_get(c, s));
     memcpy(&text, (const char *)c + s->at, sizeof text);
-    return text;
+    return s->at == offsetof(struct config, store) ? config_store_shown(a, text) : text;
 }
 
 /* ---- by name ---- */
@@ -304,6 +305,53 @@ err config_environment(struct arena *a, struct config *c)
             return err_within(a, e, "%s in the environment", name);
     }
     return NULL;
+}
+
+/* ---- the password of a store ---- */
+
+/* The part of a URL that is a password: behind the user's name, or a parameter. False: none. */
+static bool password_find(str url, size_t *from, size_t *to)
+{
+    static const char scheme[] = "://", parameter[] = "password=";
+    const char *at = memmem(url.at, url.len, scheme, strlen(scheme));
+    size_t begin = at ? (size_t)(at - url.at) + strlen(scheme) : 0;
+    size_t sign = url.len, colon;
+
+    while (sign > begin && url.at[sign - 1] != '@') /* a password may have an @ of its own */
+        sign--;
+    for (colon = begin; colon < sign && url.at[colon] != ':'; colon++) {
+    }
+    *from = colon + 1;
+    *to = sign - 1;
+    if (at && sign > begin && colon<sign && * to> * from)
+        return true;
+    at = memmem(url.at, url.len, parameter, strlen(parameter));
+    if (!at)
+        return false;
+    *from = *to = (size_t)(at - url.at) + strlen(parameter);
+    while (*to < url.len && url.at[*to] != '&')
+        ++*to;
+    return *to > *from;
+}
+
+bool config_store_has_password(str store)
+{
+    size_t from, to;
+    return password_find(store, &from, &to);
+}
+
+str config_store_shown(struct arena *a, str store)
+{
+    struct buf out = buf_in(a);
+    size_t from, to;
+
+    while (password_find(store, &from, &to)) {
+        buf_add(&out, str_slice(store, 0, from));
+        buf_add(&out, STR("…"));
+        store = str_slice(store, to, store.len);
+    }
+    buf_add(&out, store);
+    return buf_str(&out);
 }
 
 /* ---- all of them ---- */

@@ -34,6 +34,10 @@ err config_set(struct arena *a, struct config *c, str name, str value);
  * Values are strings in quotes or whole numbers, as TOML has them; `path` is for messages. */
 err config_read(struct arena *a, struct config *c, str text, const char *path);
 
+/* A store's name as it may be shown: what stands for a password in a URL is "…". */
+str config_store_shown(struct arena *a, str store);
+bool config_store_has_password(str store);
+
 /* Takes what BATON_<NAME> says in the environment. */
 err config_environment(struct arena *a, struct config *c);
 

@@ -20,6 +20,9 @@ static err wrong(struct reader *r, const char *expected, str found)
 {
     if (found.len > 40)
         found.len = 40;
+    for (size_t i = 0; i < found.len; i++) /* a URL may hold a password */
+        if (str_starts(str_slice(found, i, found.len), STR("://")))
+            found.len = i;
     return err_new(r->arena, ERR_INVALID, "%s:%d: expected %s, but found '" STR_FMT "'", r->path,
                    r->line, expected, STR_ARG(found));
 }

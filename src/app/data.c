@@ -200,6 +200,7 @@ err data_announce(struct arena *a, const struct data *d, const struct data_serve
     json_write_begin(&w, '{');
     write_member(&w, STR("url"), s->url);
     write_member(&w, STR("socket"), s->socket);
+    write_member(&w, STR("store"), s->store);
     json_write_name(&w, STR("pid"));
     json_write_int(&w, s->pid);
     write_member(&w, STR("version"), str_from(s->version));

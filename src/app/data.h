@@ -23,7 +23,7 @@ struct data {
 /* Makes the directory when it is not there. */
 err data_make(struct arena *a, str folder);
 
-/* Takes the directory and the database in it, or the one at `database` unless that is empty, for
+/* Takes the directory and the database in it, or the file at `database` unless that is empty, for
  * this process alone. CONFLICT, naming the process that has it. data_close gives back what was
  * taken, after an error too. */
 err data_open(struct arena *a, str folder, str database, struct data *out);
@@ -42,6 +42,7 @@ err data_write(struct arena *a, str path, str text);
 struct data_server {
     str url;
     str socket; /* empty: none */
+    str store;  /* without a password */
     int64_t pid;
     const char *version;
 };

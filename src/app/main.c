@@ -1,5 +1,6 @@
 /* main.c: the program's commands. What each does is elsewhere. */
 #include "app/serve.h"
+#include "app/store_verbs.h"
 #include "cli/op_verbs.h"
 
 static const struct option version_options[] = {
@@ -27,6 +28,13 @@ static const struct verb verbs[] = {
                    "2 wrong usage or malformed input; 5 no such file or value; 6 a test of a\n"
                    "patch failed; 13 a limit was reached; 1 or 15 the output could not be written.",
         .verbs = json_verbs,
+    },
+    {
+        .name = "store",
+        .args = "COMMAND",
+        .summary = "Copy, check and back up a whole database",
+        .example = "check",
+        .verbs = store_verbs,
     },
     {
         .name = "help",

@@ -30,6 +30,7 @@ struct serving {
     struct config config;
     str folder;
     str database; /* empty: in the folder */
+    bool shared;  /* with other nodes: the store is a server's */
     struct data data;
     struct clock clock;
     int64_t seq; /* of the last event at the start */
@@ -49,7 +50,7 @@ struct serving {
 // clang-format off
 const struct option serve_options[] = {
     { "--data",      0,   "DIR",      "where the data is kept" },
-    { "--store",     0,   "STORE",    "sqlite (in DIR), or sqlite:PATH" },
+    { "--store",     0,   "STORE",    "sqlite (in DIR), sqlite:PATH, or postgres://USER@HOST/DB" },
     { "--listen",    0,   "ADDR",     "HOST:PORT for HTTP (127.0.0.1:8765); port 0: a free one" },
     { "--socket",    0,   "PATH",     "the Unix socket (DIR/baton.sock), or off" },
     { "--host",      0,   "NAME",     "answer to this name in Host too; may be repeated" },
@@ -83,12 +84,19 @@ const char serve_details[] =
     "(BATON_BODY_BYTES=8MiB), then from options (--set body_bytes=8MiB): the last\n"
     "that names one counts. --settings prints all of them.\n"
     "\n"
+    "Several servers, each with a DIR of its own, may share one PostgreSQL database:\n"
+    "--store postgres://USER@HOST/DB. What one has acknowledged, all of them show.\n"
+    "A password is taken from BATON_STORE, PGPASSWORD or ~/.pgpass, never from the\n"
+    "command line, where others could read it. While the database is away, requests\n"
+    "are answered with 503; the server goes on by itself when it is back.\n"
+    "\n"
     "Every request shows a token, on this machine too. Other machines cannot\n"
     "connect: for them, put a proxy that speaks TLS in front.\n"
     "\n"
     "Exit codes: 0 stopped when asked to; 2 wrong usage or settings; 4 a file may not\n"
-    "be used; 6 another server has DIR, or the port; 14 the disk says no; 15 it is\n"
-    "full; 70 it failed in a commit: start the server again.";
+    "be used; 6 another server has DIR, or the port; 14 the disk says no, or\n"
+    "the database cannot be reached; 15 it is full; 70 it failed in a commit, or was\n"
+    "away from a shared database for too long: start the server again.";
 
 /* Options that are settings under another name. */
 static const struct {
@@ -100,9 +108,24 @@ static const struct {
     { "--log-level", "log_level" },
 };
 
+/* The command line of a process is there for everybody on the machine to read. */
+static err secret_check(struct serving *s, const char *value)
+{
+    if (!value || !config_store_has_password(str_from(value)))
+        return NULL;
+    return err_new(
+        s->arena, ERR_INVALID,
+        "a password on the command line can be read by everybody on this machine: leave "
+        "it out of the URL and put it into PGPASSWORD or ~/.pgpass, or put the whole URL "
+        "into BATON_STORE");
+}
+
 static err flag_take(struct serving *s, const char *option, const char *value)
 {
     str name, setting;
+
+    if (strcmp(option, "--store") == 0 || strcmp(option, "--set") == 0)
+        TRY(secret_check(s, value));
 
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (strcmp(option, flags[i].option) == 0)
@@ -146,13 +169,14 @@ static err store_check(struct serving *s)
         s->database = str_slice(store, strlen("sqlite:"), store.len);
         return NULL;
     }
-    if (str_starts(store, STR("postgres:")) || str_starts(store, STR("postgresql:")))
-        return err_new(s->arena, ERR_INVALID,
-                       "this build stores in SQLite only: leave --store out, or say "
-                       "--store sqlite:PATH");
-    return err_new(s->arena, ERR_INVALID,
-                   "--store expects sqlite or sqlite:PATH, but found '" STR_FMT "'",
-                   STR_ARG(store));
+    s->shared = store_is_shared(store);
+    if (s->shared)
+        return NULL;
+    return err_new(
+        s->arena, ERR_INVALID,
+        "--store expects sqlite, sqlite:PATH or postgres://USER@HOST/DATABASE, but found "
+        "'" STR_FMT "'",
+        STR_ARG(config_store_shown(s->arena, store)));
 }
 
 static err listen_check(struct serving *s)
@@ -223,11 +247,12 @@ static err open_store(struct serving *s)
     assert(tables_step_count <= STEPS_MAX);
     for (int i = 0; i < tables_step_count; i++)
         steps[i] = (struct store_migration){ tables_steps[i].version, tables_steps[i].statements };
-    return store_open(s->arena, s->data.database, &options, &s->store);
+    return store_open(s->arena, s->shared ? s->config.store : s->data.database, &options,
+                      &s->store);
 }
 
 /* Time goes on from the highest that was ever used, even if the wall clock was set back, and events
- * from their last number. */
+ * from their last number. Where the database has a clock, all nodes go by that one. */
 static err start_clock(struct serving *s)
 {
     struct sql *sql = threads_engine(s->threads)->sql;
@@ -237,6 +262,10 @@ static err start_clock(struct serving *s)
     store_rollback(sql);
     s->seq = node.seq;
     clock_start(&s->clock, node.clock);
+    if (node.now) {
+        s->clock.started_ms = node.now > node.clock ? node.now : node.clock;
+        return NULL;
+    }
     int64_t behind = node.clock - clock_wall_ms();
     if (behind > CLOCK_BEHIND_MS)
         log_warn("clock.behind", LOG_N("seconds", behind / 1000),
@@ -258,6 +287,7 @@ static err open_data(struct serving *s)
                     &(struct threads_options){ .store = s->store,
                                                .table = s->table,
                                                .clock = &s->clock,
+                                               .shared = s->shared,
                                                .data = &s->data,
                                                .config = &s->config },
                     &s->threads));
@@ -294,11 +324,14 @@ static const char *unready(void *self)
 
 static struct server *server_make(struct serving *s)
 {
+    static const struct actor system = { .kind = ACTOR_SYSTEM, .name = { "system", 6 } };
     struct server_options options = {
         .loop = s->loop,
         .table = s->table,
         .limits = s->config.limits,
         .seq = s->seq,
+        .shared = s->shared,
+        .system = &system,
         .cache_bytes = s->config.cache_bytes,
         .now_ms = now_ms,
         .submit = submit,
@@ -381,9 +414,20 @@ static void on_signal(void *self)
 
 /* ---- from the start to the end ---- */
 
+/* What others may know of it. */
+static str store_shown(struct serving *s)
+{
+    return s->shared ? config_store_shown(s->arena, s->config.store)
+                     : arena_printf(s->arena, "sqlite:" STR_FMT, STR_ARG(s->data.database));
+}
+
 static err announce(struct serving *s, struct cli *c)
 {
-    struct data_server server = { s->url, s->socket, getpid(), BATON_VERSION };
+    struct data_server server = { .url = s->url,
+                                  .socket = s->socket,
+                                  .store = store_shown(s),
+                                  .pid = getpid(),
+                                  .version = BATON_VERSION };
 
     err e = data_announce(s->arena, &s->data, &server);
     if (e && e->kind == ERR_FULL) {
@@ -414,8 +458,8 @@ static err serve(struct serving *s, struct cli *c)
     s->interrupt = signal_new(s->loop, SIGINT, on_signal, s);
     TRY(announce(s, c));
     log_info("serve.ready", LOG_S("url", s->url), LOG_S("data", s->folder),
-             LOG_S("version", STR(BATON_VERSION)), LOG_N("pid", getpid()),
-             LOG_N("ms", clock_wall_ms() - began));
+             LOG_S("store", store_shown(s)), LOG_S("version", STR(BATON_VERSION)),
+             LOG_N("pid", getpid()), LOG_N("ms", clock_wall_ms() - began));
     loop_run(s->loop);
     return NULL;
 }

@@ -10,7 +10,10 @@
 #include "base/log.h"
 #include "core/schema.h"
 
-enum { SCHEMAS_KEPT = 256 };
+enum {
+    SCHEMAS_KEPT = 256,
+    LOST_MS_MAX = 5000, /* a node without the database for longer is not ready */
+};
 
 /* ---- engines ---- */
 
@@ -51,7 +54,8 @@ err threads_new(struct arena *a, const struct threads_options *options, struct t
     for (int i = 0; i < READERS && !e; i++)
         e = worker_init(a, options, STORE_READS, &t->readers[i]);
     if (!e)
-        e = store_connect(a, options->store, STORE_READS, &t->checkpoints);
+        e = options->shared ? follow_new(a, options->store, &t->follow)
+                            : store_connect(a, options->store, STORE_READS, &t->checkpoints);
     if (e)
         threads_free(t);
     else
@@ -62,6 +66,8 @@ err threads_new(struct arena *a, const struct threads_options *options, struct t
 void threads_free(struct threads *t)
 {
     assert(t->running == 0);
+    if (t->follow)
+        follow_free(t->follow);
     store_disconnect(t->checkpoints);
     for (int i = 0; i < READERS; i++)
         worker_release(&t->readers[i]);
@@ -168,6 +174,14 @@ static void *checkpointer_run(void *self)
     return NULL;
 }
 
+static void *follower_run(void *self)
+{
+    struct threads *t = self;
+
+    follow_run(t->follow, t->server, t->calls);
+    return NULL;
+}
+
 /* ---- starting and ending ---- */
 
 static err thread_start(struct threads *t, struct arena *a, const char *name, void *(*run)(void *),
@@ -187,7 +201,8 @@ static err thread_start(struct threads *t, struct arena *a, const char *name, vo
 err threads_start(struct threads *t, struct arena *a, struct server *server)
 {
     t->server = server;
-    err e = thread_start(t, a, "checkpointer", checkpointer_run, t);
+    err e = t->follow ? thread_start(t, a, "follower", follower_run, t)
+                      : thread_start(t, a, "checkpointer", checkpointer_run, t);
     for (int i = 0; i < READERS && !e; i++) {
         t->readers[i].threads = t;
         e = thread_start(t, a, "reader", reader_run, &t->readers[i]);
@@ -199,7 +214,8 @@ err threads_start(struct threads *t, struct arena *a, struct server *server)
     return e;
 }
 
-/* The last to start ends first: the checkpointer moves what the writer has left. */
+/* The last to start ends first: the checkpointer moves what the writer has left, the follower brings
+ * what it waits for. */
 void threads_stop(struct threads *t)
 {
     queue_close(t->writes);
@@ -243,6 +259,9 @@ void threads_metrics(void *threads, struct buf *out)
 const char *threads_unready(void *threads)
 {
     struct threads *t = threads;
+
+    if (t->follow)
+        return follow_lost_ms(t->follow) > LOST_MS_MAX ? "the database cannot be reached" : NULL;
     bool full = data_free_bytes(t->options.data) < t->options.config->disk_free_min;
 
     return full ? "the disk is full: writes are refused" : NULL;

@@ -1,4 +1,4 @@
-/* threads.h: who performs commands: one writer, two readers, and one who moves the log.
+/* threads.h: who performs commands: one writer, two readers, and one who looks after the log.
  *
  * The loop hands commands and tokens in, and gets them back through the server,
  * from these threads. They share nothing but queues and what never changes: each
@@ -7,7 +7,8 @@
  * writer        takes what is waiting, performs it as one batch, and does the
  *               server's own work (system.tick) when it is due
  * readers       operations that only read, and tokens
- * checkpointer  moves what is committed from the database's log into its file */
+ * checkpointer  moves what is committed from the database's log into its file
+ * follower      instead of it, where nodes share the store: brings what others commit */
 #ifndef APP_THREADS_H
 #define APP_THREADS_H
 
@@ -22,6 +23,7 @@ struct threads_options {
     struct store *store;
     const struct op_table *table;
     struct clock *clock;
+    bool shared; /* the store is, with other nodes */
     const struct data *data;
     const struct config *config;
 };

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "app/follow.h"
 #include "app/threads.h"
 #include "base/queue.h"
 
@@ -29,11 +30,13 @@ struct threads {
     struct server *server;
     struct queue *writes; /* of struct command * */
     struct queue *reads;  /* of struct job */
-    struct queue *calls;  /* for the checkpointer: a byte means that there is something to do */
+    struct queue *calls;  /* for the checkpointer: a byte means that there is something to do. The
+                           * follower gets none, and ends with it */
     struct command *write_list[QUEUE_ROOM]; /* the loop's, while it hands in */
     struct job read_list[QUEUE_ROOM];
     struct worker writer, readers[READERS];
-    struct sql *checkpoints;
+    struct sql *checkpoints; /* one of both */
+    struct follow *follow;
     pthread_t all[THREADS];
     int running;
 

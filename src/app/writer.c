@@ -16,6 +16,7 @@ enum {
     DISK_LOOK_MS = 100,         /* how old the knowledge of the disk's space may be */
     TICK_AFTER_MS = 100,        /* commands may have made something due: look again that soon */
     TICK_RETRY_MS = 1000,       /* after one that failed */
+    TICK_SHARED_MS = 5000,      /* other nodes may have made something due, and be gone */
 };
 
 struct writer {
@@ -75,6 +76,8 @@ static bool disk_is_full(struct writer *w)
 {
     int64_t now = now_us() / 1000;
 
+    if (w->threads->options.shared)
+        return false; /* it is the database server's */
     if (now - w->disk_at_ms >= DISK_LOOK_MS) {
         w->disk_at_ms = now;
         w->disk_free = data_free_bytes(w->threads->options.data);
@@ -186,6 +189,8 @@ static int64_t tick_next(struct writer *w, const struct command *c)
     if (json_bool_or(answer, "more", false))
         return now;
     int64_t next = json_int_or(answer, "next_at", INT64_MAX);
+    if (w->threads->options.shared && next > now + TICK_SHARED_MS)
+        next = now + TICK_SHARED_MS;
     return next > now ? next : now + TICK_AFTER_MS;
 }
 

@@ -211,6 +211,7 @@ static const struct {
     { "state", "The documents that a team of agents shares" },
     { "token", "Who may talk to the server" },
     { "event", "What happened, in order" },
+    { "node", "The servers that share the database" },
     { "session", "The agents' conversations" },
     { "run", "Turns of sessions: queued, running, done" },
     { "runner", "The machines that run agents" },

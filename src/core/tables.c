@@ -89,6 +89,16 @@ static const char *const step_1[] = {
     " arg BIGINT NOT NULL,"
     " PRIMARY KEY (kind, subject))",
     "CREATE INDEX due_by_time ON due (at, kind, subject)",
+
+    /* The servers that are there, or were within a day: see member.h. They are few. */
+    "CREATE TABLE member ("
+    " node_id TEXT COLLATE \"C\" PRIMARY KEY,"
+    " name TEXT NOT NULL,"
+    " url TEXT NOT NULL,"
+    " version TEXT NOT NULL,"
+    " started_at BIGINT NOT NULL,"
+    " seen_at BIGINT NOT NULL,"
+    " seq BIGINT NOT NULL)",
     NULL,
 };
 

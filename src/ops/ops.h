@@ -4,6 +4,6 @@
 
 #include "ops/op.h"
 
-extern const struct op_list schema_ops, state_ops, token_ops, event_ops, system_ops;
+extern const struct op_list schema_ops, state_ops, token_ops, event_ops, node_ops, system_ops;
 
 #endif

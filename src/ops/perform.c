@@ -141,10 +141,11 @@ static void command_reset(struct command *c)
     c->events = NULL;
 }
 
-/* Time never goes back, not even across restarts: below it is the highest that was ever used. */
+/* Time never goes back, not even across restarts: below it is the highest that was ever used. Where
+ * several nodes share a database, its clock counts, not theirs. */
 static int64_t time_now(struct engine *e, struct store_node *node)
 {
-    int64_t now = e->now_ms(e->clock);
+    int64_t now = node->now ? node->now : e->now_ms(e->clock);
 
     if (now > node->clock)
         node->clock = now;
@@ -259,4 +260,33 @@ void op_read(struct engine *e, struct command *c)
         command_reset(c);
     c->error = refused;
     c->seq = node.seq;
+}
+
+/* ---- the log ---- */
+
+enum { FOLLOW_PAGE = 500 };
+
+err op_follow(struct engine *e, struct arena *a, int64_t after, const struct event **first,
+              int64_t *last)
+{
+    struct event_query query = { .after = after, .limit = FOLLOW_PAGE };
+    struct event_page page = { .count = 0 };
+    struct store_node node;
+
+    TRY(store_begin(e->sql, a, &node));
+    struct tx tx = { .arena = a, .sql = e->sql, .now_ms = node.clock, .seq = &node.seq };
+    err failed = event_list(&tx, &query, &page);
+    store_rollback(e->sql);
+    *first = NULL;
+    *last = after;
+    TRY(failed);
+    for (size_t i = page.count; i > 0; i--) {
+        struct event *event = ARENA_NEW(a, struct event);
+        *event = page.events[i - 1];
+        event->next = (struct event *)*first;
+        *first = event;
+    }
+    if (page.count)
+        *last = page.events[page.count - 1].seq;
+    return NULL;
 }

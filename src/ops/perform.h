@@ -29,6 +29,11 @@ void op_perform(struct engine *e, struct command *const *commands, size_t count)
 /* Performs an operation that only reads, on a connection of its own. */
 void op_read(struct engine *e, struct command *c);
 
+/* The events after a number, in order and linked, some hundreds of them at most; none: NULL. `last`
+ * is the number of the last one. */
+err op_follow(struct engine *e, struct arena *a, int64_t after, const struct event **first,
+              int64_t *last);
+
 /* The grant of a token, or UNAUTHENTICATED. */
 err op_admit(struct engine *e, struct arena *a, str token, struct grant **out);
 

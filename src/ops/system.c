@@ -35,6 +35,17 @@ static err system_tick_op(struct tx *tx, const struct input *in, struct answer *
     return NULL;
 }
 
+/* The number itself is of no use to who asks: a read is answered after all that it saw. */
+static err system_seen_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    (void)in;
+    json_write_begin(&out->json, '{');
+    json_write_name(&out->json, STR("seq"));
+    json_write_int(&out->json, *tx->seq);
+    json_write_end(&out->json, '}');
+    return NULL;
+}
+
 // clang-format off
 static const struct op ops[] = {
     {
@@ -48,6 +59,16 @@ static const struct op ops[] = {
                     "description": "When the next work is due, in milliseconds since 1970; null: none is." },
                 "more": { "type": "boolean", "description": "Whether that time has come already." } } }),
         .run = system_tick_op,
+    },
+    {
+        .name = "system.seen", .effect = OP_READS, .by = BY_SYSTEM,
+        .summary = "Look how far the log goes.",
+        .input = JSON({ "type": "object", "additionalProperties": false, "properties": {} }),
+        .output = JSON({
+            "type": "object", "required": ["seq"],
+            "properties": {
+                "seq": { "type": "integer", "description": "The number of the last event." } } }),
+        .run = system_seen_op,
     },
 };
 // clang-format on

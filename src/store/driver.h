@@ -4,6 +4,21 @@
 
 #include "store/store.h"
 
+/* A kind of store: files of SQLite, databases of PostgreSQL. */
+struct store_kind {
+    err (*open)(struct arena *a, str name, const struct store_options *options, struct store **out);
+    err (*connect)(struct arena *a, struct store *s, enum store_use use, struct sql **out);
+    void (*close)(struct store *s);
+};
+
+extern const struct store_kind sqlite_kind, postgres_kind;
+
+/* What every store begins with. */
+struct store {
+    const struct store_kind *kind;
+    struct store_options options;
+};
+
 /* Calls that a driver answers for one connection. All of them may fail; after a failure the
  * connection's `dead` says whether the transaction still lives. */
 struct driver {
@@ -18,6 +33,10 @@ struct driver {
     err (*checkpoint)(struct sql *s);
     err (*restart_log)(struct sql *s);
     void (*disconnect)(struct sql *s);
+
+    /* Both or neither: where one process alone writes, there is nothing to hear from others. */
+    err (*listen)(struct sql *s);
+    enum store_news (*wait)(struct sql *s, int64_t ms, int64_t *seq);
 };
 
 /* What every connection begins with, whatever the driver. */

@@ -64,6 +64,7 @@ static err faulty_begin(struct sql *s, struct store_node *node)
     struct sql *inner = inner_of(f);
 
     inner->dead = false;
+    TRY(strike(f));
     return settled(f, inner->driver->begin(inner, node));
 }
 
@@ -135,6 +136,17 @@ static err faulty_restart_log(struct sql *s)
     return inner->driver->restart_log(inner);
 }
 
+static err faulty_listen(struct sql *s)
+{
+    struct sql *inner = inner_of(faulty_of(s));
+    return store_listen(inner, inner->arena);
+}
+
+static enum store_news faulty_wait(struct sql *s, int64_t ms, int64_t *seq)
+{
+    return store_wait(faulty_of(s)->inner, ms, seq);
+}
+
 static void faulty_disconnect(struct sql *s)
 {
     struct faulty *f = faulty_of(s);
@@ -153,6 +165,8 @@ static const struct driver faulty_driver = {
     .checkpoint = faulty_checkpoint,
     .restart_log = faulty_restart_log,
     .disconnect = faulty_disconnect,
+    .listen = faulty_listen,
+    .wait = faulty_wait,
 };
 
 struct sql *fault_around(struct sql *inner, struct fault *plan)

@@ -1,5 +1,6 @@
 /* sql.c: the part of the store that is the same for every database. */
 #include <assert.h>
+#include <poll.h>
 
 #include "store/driver.h"
 
@@ -150,6 +151,22 @@ err store_restart_log(struct sql *s, struct arena *a)
 int64_t store_log_bytes(const struct sql *s)
 {
     return s->log_bytes;
+}
+
+err store_listen(struct sql *s, struct arena *a)
+{
+    assert(!s->open && s->use == STORE_READS);
+    s->arena = a;
+    return s->driver->listen ? s->driver->listen(s) : NULL;
+}
+
+enum store_news store_wait(struct sql *s, int64_t ms, int64_t *seq)
+{
+    assert(!s->open && ms >= 0);
+    if (s->driver->wait)
+        return s->driver->wait(s, ms, seq);
+    poll(NULL, 0, ms < INT32_MAX ? (int)ms : INT32_MAX);
+    return STORE_QUIET;
 }
 
 void store_disconnect(struct sql *s)

@@ -24,9 +24,9 @@ enum {
     ARGS_MAX = 24,
 };
 
-struct store {
+struct sqlite_store {
+    struct store store;
     char *path;
-    struct store_options options;
     struct sqlite3_vfs *files;
     struct sql *first; /* the connection that prepared the file, until somebody asks for one */
 };
@@ -48,6 +48,16 @@ struct sqlite {
 static struct sqlite *sqlite_of(struct sql *s)
 {
     return (struct sqlite *)s; /* its first member */
+}
+
+static struct sqlite_store *file_of(struct store *s)
+{
+    return (struct sqlite_store *)s; /* its first member */
+}
+
+static const char *path_of(const struct sqlite *q)
+{
+    return file_of(q->sql.store)->path;
 }
 
 /* ---- errors ---- */
@@ -73,9 +83,9 @@ static err sqlite_error(struct sqlite *q, const char *doing)
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (kinds[i].code == code)
-            return err_new(q->sql.arena, kinds[i].kind, "%s: %s: %s: %s", q->sql.store->path, doing,
+            return err_new(q->sql.arena, kinds[i].kind, "%s: %s: %s: %s", path_of(q), doing,
                            message, kinds[i].advice);
-    return err_new(q->sql.arena, ERR_INTERNAL, "%s: %s: %s", q->sql.store->path, doing, message);
+    return err_new(q->sql.arena, ERR_INTERNAL, "%s: %s: %s", path_of(q), doing, message);
 }
 
 /* ---- statements ---- */
@@ -275,7 +285,7 @@ static err sqlite_begin(struct sql *s, struct store_node *node)
         return e;
     }
     assert(count == 1);
-    *node = (struct store_node){ row_int(row, 0), row_int(row, 1) };
+    *node = (struct store_node){ .seq = row_int(row, 0), .clock = row_int(row, 1) };
     return NULL;
 }
 
@@ -411,10 +421,13 @@ static err configure(struct sqlite *q)
     return simple(q, limit);
 }
 
-static err connect_new(struct arena *a, struct store *s, enum store_use use, struct sql **out)
+static err connect_new(struct arena *a, struct sqlite_store *s, enum store_use use,
+                       struct sql **out)
 {
     struct sqlite *q = mem_alloc(sizeof *q);
-    *q = (struct sqlite){ .sql = { .driver = &sqlite_driver, .store = s, .arena = a, .use = use } };
+    *q = (struct sqlite){
+        .sql = { .driver = &sqlite_driver, .store = &s->store, .arena = a, .use = use }
+    };
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
     err e = NULL;
 
@@ -433,12 +446,14 @@ static err connect_new(struct arena *a, struct store *s, enum store_use use, str
 /* After a crash the log is long. Whoever closes the only connection moves all of it into the file,
  * and whoever opens the next one reads all of it: so the first connection is not closed before
  * there is another, but handed on. */
-err store_connect(struct arena *a, struct store *s, enum store_use use, struct sql **out)
+static err file_connect(struct arena *a, struct store *s, enum store_use use, struct sql **out)
 {
-    if (!s->first)
-        return connect_new(a, s, use, out);
-    *out = s->first;
-    s->first = NULL;
+    struct sqlite_store *file = file_of(s);
+
+    if (!file->first)
+        return connect_new(a, file, use, out);
+    *out = file->first;
+    file->first = NULL;
     (*out)->arena = a;
     (*out)->use = use;
     return NULL;
@@ -494,7 +509,7 @@ static err migrate(struct sqlite *q, const struct store_options *o)
             q->sql.arena, ERR_CONFLICT,
             "%s: a newer baton has brought this database to version %lld, this one knows "
             "%d: run the newer one, or restore a backup from before",
-            q->sql.store->path, (long long)version, o->migration_count);
+            path_of(q), (long long)version, o->migration_count);
     for (int i = (int)version; i < o->migration_count; i++) {
         const struct store_migration *m = &o->migrations[i];
         assert(m->version == i + 1);
@@ -516,11 +531,11 @@ static err log_sync(struct sqlite *q)
     if (log && log->pMethods && log->pMethods->xSync(log, SQLITE_SYNC_FULL) != SQLITE_OK)
         return err_new(q->sql.arena, ERR_UNAVAILABLE,
                        "%s-wal: it could not be synced: see the disk's errors in the system's log",
-                       q->sql.store->path);
+                       path_of(q));
     return NULL;
 }
 
-static err prepare_file(struct arena *a, struct store *s)
+static err prepare_file(struct arena *a, struct sqlite_store *s)
 {
     TRY(connect_new(a, s, STORE_WRITES, &s->first));
     struct sqlite *q = sqlite_of(s->first);
@@ -532,7 +547,7 @@ static err prepare_file(struct arena *a, struct store *s)
     if (!e)
         e = simple(q, "BEGIN IMMEDIATE");
     if (!e) {
-        e = migrate(q, &s->options);
+        e = migrate(q, &s->store.options);
         if (!e)
             e = simple(q, "COMMIT");
         if (e && !sqlite3_get_autocommit(q->db))
@@ -542,7 +557,7 @@ static err prepare_file(struct arena *a, struct store *s)
         e = log_sync(q);
     if (!e)
         e = simple(q, "PRAGMA synchronous = FULL");
-    if (!e && !s->options.vfs)
+    if (!e && !s->store.options.vfs)
         e = folder_sync(a, s->path);
     return e;
 }
@@ -554,13 +569,25 @@ static void memory_configure(void)
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
-err store_open(struct arena *a, str path, const struct store_options *options, struct store **out)
+static void file_close(struct store *s)
+{
+    struct sqlite_store *file = file_of(s);
+
+    store_disconnect(file->first);
+    gather_free(file->files);
+    free(file->path);
+    free(file);
+}
+
+static err file_open(struct arena *a, str path, const struct store_options *options,
+                     struct store **out)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    struct store *s = mem_alloc(sizeof *s);
+    struct sqlite_store *s = mem_alloc(sizeof *s);
 
     pthread_once(&once, memory_configure);
-    *s = (struct store){ .path = mem_alloc(path.len + 1), .options = *options };
+    *s = (struct sqlite_store){ .store = { &sqlite_kind, *options },
+                                .path = mem_alloc(path.len + 1) };
     memcpy(s->path, path.at, path.len);
     s->path[path.len] = '\0';
     s->files = gather_new(options->vfs);
@@ -568,16 +595,10 @@ err store_open(struct arena *a, str path, const struct store_options *options, s
 
     err e = prepare_file(a, s);
     if (e)
-        store_close(s);
+        file_close(&s->store);
     else
-        *out = s;
+        *out = &s->store;
     return e;
 }
 
-void store_close(struct store *s)
-{
-    store_disconnect(s->first);
-    gather_free(s->files);
-    free(s->path);
-    free(s);
-}
+const struct store_kind sqlite_kind = { file_open, file_connect, file_close };

@@ -1,11 +1,11 @@
 /* store.h: databases, connections and transactions.
  *
- * A store is a SQLite file (or, by its own driver, a PostgreSQL database). One
- * connection writes, any number read. A write transaction holds a whole batch
- * of commands, each inside a savepoint, and is committed once; only then are
- * answers and events let out.
+ * A store is a SQLite file, or a PostgreSQL database that several nodes share.
+ * One connection of a node writes, any number read. A write transaction holds a
+ * whole batch of commands, each inside a savepoint, and is committed once; only
+ * then are answers and events let out. Writers of several nodes take turns.
  *
- * Knows no table but its own `node`, whose one row holds the number of the last
+ * Knows no table but its own `node`, whose first row holds the number of the last
  * event and the highest time that was ever used. The list of migrations is
  * handed to it. */
 #ifndef STORE_STORE_H
@@ -25,14 +25,23 @@ struct store_options {
     const struct store_migration *migrations; /* in order: 1, 2, 3 … */
     int migration_count;
     const char *vfs;       /* SQLite's, for the simulator; NULL: the system's */
-    int busy_ms;           /* how long to wait for another process's lock; 0: 5,000 */
+    int busy_ms;           /* how long to wait for another writer; 0: 5,000 (PostgreSQL: 10,000) */
     int64_t wal_bytes_max; /* from where on a checkpoint restarts the log; 0: 64 MiB */
+
+    /* PostgreSQL's alone. */
+    int idle_ms;     /* a node that stops inside a transaction loses it after this; 0: 5,000 */
+    int find_ms;     /* how long to look for what became of a cut commit; 0: 20,000 */
+    bool one_by_one; /* wait for each statement, as with a libpq before 14 */
 };
 
-/* Opens a SQLite file, which is made when it is not there, and migrates it. CONFLICT when a newer
- * program has migrated it further; UNAVAILABLE or FULL when the disk says no. */
-err store_open(struct arena *a, str path, const struct store_options *options, struct store **out);
+/* Opens "postgres://…" ("postgresql://…"), or else the SQLite file of that path, which is made when
+ * it is not there; and migrates it. CONFLICT when a newer program has migrated it further;
+ * UNAVAILABLE or FULL when the disk or the server says no. A password is in no message. */
+err store_open(struct arena *a, str name, const struct store_options *options, struct store **out);
 void store_close(struct store *s);
+
+/* Whether a name means a database that several nodes may share. */
+bool store_is_shared(str name);
 
 enum store_use { STORE_WRITES, STORE_READS };
 
@@ -44,6 +53,7 @@ void store_disconnect(struct sql *s);
 struct store_node {
     int64_t seq;   /* number of the last event */
     int64_t clock; /* no time before this may be used, in ms */
+    int64_t now;   /* the database's clock when it was read; 0: it has none of its own */
 };
 
 /* Begins: rows and errors live in the arena until the transaction ends or sql_arena sets another.
@@ -85,5 +95,20 @@ err store_restart_log(struct sql *s, struct arena *a);
 
 /* How long the log was after the last commit of this connection, in bytes; 0 before the first. */
 int64_t store_log_bytes(const struct sql *s);
+
+enum store_news {
+    STORE_QUIET, /* the time passed */
+    STORE_NEWS,  /* somebody committed */
+    STORE_LOST,  /* the connection is gone, and commits may have been missed: listen again */
+};
+
+/* Hears of commits from now on, those of other nodes too. For a reader's connection that does
+ * nothing else, between transactions. */
+err store_listen(struct sql *s, struct arena *a);
+
+/* Waits for a commit, for so long, and gives the highest number that was heard of. It says that
+ * there is something to read; what there is, the log tells. A SQLite file is always quiet: its one
+ * writer knows what it writes. */
+enum store_news store_wait(struct sql *s, int64_t ms, int64_t *seq);
 
 #endif

@@ -173,6 +173,33 @@ static void admit(struct http *h, enum route_need need)
     server_grant(h->server, token, grant_came, h);
 }
 
+/* From here on, what this node knows is not older than the request. */
+static void fenced(void *owner, err refused)
+{
+    struct http *h = owner;
+
+    h->phase = HTTP_HEAD;
+    if (h->x.conn) {
+        h->pumping = true; /* what is said at once is dealt with below */
+        if (refused)
+            refuse(h, refused);
+        else
+            admit(h, ROUTE_NONE);
+        h->pumping = false;
+    }
+    http_go_on(h);
+}
+
+/* Other nodes may have changed the document, or revoked the token, without this one having heard of
+ * it. What was acknowledged anywhere before the request was sent counts for it: reads out of the
+ * cache and tokens that are known are good only after the fence. */
+static void admit_fenced(struct http *h)
+{
+    h->phase = HTTP_ADMITTING;
+    h->fence = (struct fence){ .then = fenced, .owner = h };
+    server_fence(h->server, &h->fence);
+}
+
 void http_begin(struct http *h)
 {
     enum route_need need = route_needs(h->x.request);
@@ -185,6 +212,8 @@ void http_begin(struct http *h)
         refuse(h, e);
     else if (need == ROUTE_OPEN)
         admitted(h, need);
+    else if (need == ROUTE_NONE && h->server->options.shared)
+        admit_fenced(h);
     else
         admit(h, need);
 }

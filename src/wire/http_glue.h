@@ -15,7 +15,7 @@ enum http_phase {
     HTTP_IDLE,       /* between requests */
     HTTP_HEAD,       /* a head has begun */
     HTTP_BODY,       /* the head was accepted */
-    HTTP_ADMITTING,  /* its token is being looked up */
+    HTTP_ADMITTING,  /* its token is being looked up, or what other nodes did */
     HTTP_PERFORMING, /* its command is with another thread */
     HTTP_WAITING,    /* its command waits for an event */
     HTTP_ANSWERED,   /* its response is on the way */
@@ -43,6 +43,7 @@ struct http {
     bool close;       /* the connection ends with its response */
     bool bodiless;    /* HEAD: the head of GET's response and nothing more */
     struct op_match match;
+    struct fence fence; /* that it waits for while it is admitted */
 
     /* The command. */
     struct command command;

@@ -1,11 +1,10 @@
 /* server.c: what all connections share: limits, time, and the way to the other threads and back.
  *
  * A turn of the loop gathers commands and bytes, and passes each of them on once,
- * at its end. What other threads bring is published before it is answered. */
+ * at its end. What comes back is deliver.c's. */
 #include "wire/server.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <unistd.h>
 
 #include "wire/hub.h"
@@ -30,13 +29,6 @@ struct server_more {
     bool freed;
 
     uint32_t gathered_count;
-    struct command *held, **held_end; /* reads that saw more than is published */
-
-    /* What other threads bring. */
-    struct wakeup *wakeup;
-    pthread_mutex_t mutex;
-    struct command *performed, **performed_end;
-    struct admission *admitted, **admitted_end;
 };
 
 struct server_limits server_limits_default(void)
@@ -131,9 +123,11 @@ static void flush_all(struct server *s)
         conn_turn_ends(LIST_ENTRY(turn.next, struct conn, dirty));
 }
 
+/* ---- the end of a turn ---- */
+
 static bool has_gathered(const struct server *s)
 {
-    return s->gathered || !list_empty(&s->dirty);
+    return s->gathered || !list_empty(&s->dirty) || fence_waits(s);
 }
 
 static void on_turn(void *owner)
@@ -141,118 +135,13 @@ static void on_turn(void *owner)
     struct server *s = owner;
 
     for (int round = 0; round < ROUNDS_MAX && has_gathered(s); round++) {
+        if (fence_waits(s))
+            fence_look(s);
         hand_over(s);
         flush_all(s);
     }
     if (has_gathered(s))
-        wakeup_send(s->more->wakeup); /* others may want a turn: go on in the next one */
-}
-
-/* ---- commands, from the other threads ---- */
-
-static void publish(struct server *s, const struct command *c)
-{
-    if (c->op->effect == OP_WRITES)
-        op_cache_written(s->cache, c);
-    for (const struct event *e = c->events; e; e = event_after(e)) {
-        s->published = event_seq(e);
-        hub_publish(s->hub, e);
-        if (str_eq(event_type_name(e), STR("token_revoked")))
-            grants_revoke(s, event_subject(e));
-    }
-}
-
-/* A reader may have seen a commit whose events are still on their way here. Its answer waits for
- * them: else the next read, out of the cache, would show less than this one did. */
-static bool is_early(const struct server *s, const struct command *c)
-{
-    return c->op->effect == OP_READS && c->seq > s->published;
-}
-
-static void answer_or_hold(struct server *s, struct command *list)
-{
-    struct server_more *m = s->more;
-
-    for (struct command *c = list, *next; c; c = next) {
-        next = c->follows;
-        if (is_early(s, c)) {
-            c->follows = NULL;
-            *m->held_end = c;
-            m->held_end = &c->follows;
-        } else {
-            c->done(c);
-        }
-    }
-}
-
-static struct command *held_take(struct server *s)
-{
-    struct command *list = s->more->held;
-
-    s->more->held = NULL;
-    s->more->held_end = &s->more->held;
-    return list;
-}
-
-static void deliver(struct server *s, struct command *list)
-{
-    int64_t before = s->published;
-
-    for (const struct command *c = list; c; c = c->follows)
-        publish(s, c);
-    if (s->published != before)
-        answer_or_hold(s, held_take(s));
-    answer_or_hold(s, list);
-}
-
-/* Commands before admissions: a revocation that was on its way together with a grant counts. */
-static void on_wakeup(void *owner)
-{
-    struct server *s = owner;
-    struct server_more *m = s->more;
-
-    pthread_mutex_lock(&m->mutex);
-    struct command *performed = m->performed;
-    struct admission *admitted = m->admitted;
-    m->performed = NULL;
-    m->performed_end = &m->performed;
-    m->admitted = NULL;
-    m->admitted_end = &m->admitted;
-    pthread_mutex_unlock(&m->mutex);
-
-    deliver(s, performed);
-    for (struct admission *a = admitted, *next; a; a = next) {
-        next = a->follows;
-        a->done(a);
-    }
-}
-
-void server_performed(struct server *s, struct command *list)
-{
-    struct server_more *m = s->more;
-    struct command **end = &list;
-
-    if (!list)
-        return;
-    while (*end)
-        end = &(*end)->follows;
-    pthread_mutex_lock(&m->mutex);
-    *m->performed_end = list;
-    m->performed_end = end;
-    pthread_mutex_unlock(&m->mutex);
-    wakeup_send(m->wakeup);
-}
-
-void server_admitted(struct server *s, struct admission *a)
-{
-    struct server_more *m = s->more;
-
-    a->follows = NULL;
-    pthread_mutex_lock(&m->mutex);
-    *m->admitted_end = a;
-    m->admitted_end = &a->follows;
-    pthread_mutex_unlock(&m->mutex);
-    wakeup_send(m->wakeup);
+        delivery_soon(s); /* others may want a turn: go on in the next one */
 }
 
 /* ---- time ---- */
@@ -407,11 +296,6 @@ static struct server_more *more_new(struct server *s)
     *m = (struct server_more){ .look_ms = look_interval(&s->limits), .refusal = refusal_new() };
     m->look = timer_new(s->loop, on_look, s);
     m->grace = timer_new(s->loop, on_grace_over, s);
-    m->wakeup = wakeup_new(s->loop, on_wakeup, s);
-    m->held_end = &m->held;
-    m->performed_end = &m->performed;
-    m->admitted_end = &m->admitted;
-    pthread_mutex_init(&m->mutex, NULL);
     return m;
 }
 
@@ -429,6 +313,8 @@ struct server *server_new(const struct server_options *options)
     s->arenas = mem_alloc(ARENAS_KEPT * sizeof *s->arenas);
     s->cache = op_cache_new(options->cache_bytes);
     s->grants = grants_new();
+    s->fences = fences_new();
+    s->delivery = delivery_new(s);
     s->more = more_new(s);
     s->hub = hub_new(s);
     loop_each_turn(s->loop, on_turn, s);
@@ -441,12 +327,9 @@ static void settle_all(struct server *s)
     static const char why[] = "the server has stopped";
 
     s->more->freed = true;
-    on_wakeup(s);
-    for (struct command *c = held_take(s), *next; c; c = next) {
-        next = c->follows;
-        c->done(c);
-    }
+    delivery_settle(s);
     refuse_all(gathered_take(s), why);
+    fences_free(s);
     grants_free(s);
 }
 
@@ -460,8 +343,7 @@ void server_free(struct server *s)
     loop_each_turn(s->loop, NULL, NULL);
     timer_free(m->look);
     timer_free(m->grace);
-    wakeup_free(m->wakeup);
-    pthread_mutex_destroy(&m->mutex);
+    delivery_free(s);
     shared_unref(m->refusal);
     mem_free(m);
     if (s->openapi)

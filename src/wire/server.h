@@ -43,9 +43,11 @@ struct server_options {
     struct loop *loop;
     const struct op_table *table;
     struct server_limits limits;
-    int64_t seq;        /* the number of the last event at the start */
-    size_t cache_bytes; /* of documents kept in memory */
-    const str *hosts;   /* that it answers to beside the names of this machine */
+    int64_t seq; /* the number of the last event at the start */
+    bool shared; /* other nodes write too: somebody brings their events: server_published */
+    const struct actor *system; /* who the server is when it asks for itself; NULL: not shared */
+    size_t cache_bytes;         /* of documents kept in memory */
+    const str *hosts;           /* that it answers to beside the names of this machine */
     size_t host_count;
     int64_t (*now_ms)(void *self);                    /* the wall clock of the program */
     bool (*submit)(void *self, struct command *list); /* linked by `follows`; false: no room */
@@ -66,6 +68,15 @@ link_accept server_accept;
 /* From any thread: commands that were performed, in order, with those of one commit together. Their
  * events are published before any of their answers. */
 void server_performed(struct server *s, struct command *list);
+
+/* From any thread: events as the log has them, whoever's they are, linked, without a hole between
+ * those of one call and the next; those that were published already are passed over. The arena is
+ * theirs, and is freed. */
+void server_published(struct server *s, struct arena *a, const struct event *events);
+
+/* From any thread: the number up to which all events were published. */
+int64_t server_seq(struct server *s);
+
 void server_admitted(struct server *s, struct admission *a);
 
 /* Takes no new connections or requests, lets what is in flight be answered, and calls `stopped`,

@@ -1,6 +1,7 @@
 /* server_private.h: what the parts of the server know of each other. Private to wire/.
  *
- * server.c    connections, limits of all of them together, delivery, stopping
+ * server.c    connections, limits of all of them together, stopping
+ * deliver.c   what other threads bring;  fence.c  what other nodes have committed
  * grants.c    who the tokens stand for that were shown
  * http.c      requests → commands → responses, with http_begin.c, _check.c, _input.c, _answer.c
  * hub.c       who listens to what;  hub_follow.c  how a listener catches up with the log
@@ -32,6 +33,8 @@ struct server {
     /* Commands that this turn has gathered for the other threads. */
     struct command *gathered, **gathered_end;
 
+    struct delivery *delivery;
+    struct fences *fences;
     struct grants *grants; /* by what was shown */
     struct arena **arenas; /* empty ones, to be used again */
     uint32_t arena_count;
@@ -56,6 +59,38 @@ void server_conn_gone(struct server *s);
 /* Hands a command over at the end of the turn; c->done is called on this thread, after all events
  * that it can have seen are published. False: no room, try later. */
 bool server_submit(struct server *s, struct command *c);
+
+/* ---- deliver.c ---- */
+
+struct delivery *delivery_new(struct server *s);
+void delivery_free(struct server *s);
+
+/* What was brought until now is delivered, and all that is held is answered. */
+void delivery_settle(struct server *s);
+
+/* Has the loop take another turn. */
+void delivery_soon(struct server *s);
+
+/* ---- fence.c ---- */
+
+/* One who must not be answered before this node knows all that was committed, on any node, when he
+ * asked. All who ask in one turn share one read. */
+struct fence {
+    void (*then)(void *owner, err refused); /* `refused`: the database does not say */
+    void *owner;
+    struct fence *follows;
+};
+
+/* Calls f->then once, in a later turn. Only where the store is shared: else there is nothing that
+ * this node does not know. */
+void server_fence(struct server *s, struct fence *f);
+
+/* Whether somebody waits for a look that has not begun; begins it. */
+bool fence_waits(const struct server *s);
+void fence_look(struct server *s);
+
+struct fences *fences_new(void);
+void fences_free(struct server *s);
 
 /* ---- grants.c ---- */
 

@@ -165,6 +165,8 @@ static bool refer_version(struct inputs *in, struct json *out)
                                : (in->state ? in->state->version : 1);
     int64_t version = 1 + (int64_t)random_below(in->random, (uint32_t)newest);
 
+    if (str_starts(str_from(in->op->name), STR("node.")))
+        return false; /* of a program, which is a text */
     *out = json_int(in->arena, chance(in, 20) ? newest + 1 : version);
     return true;
 }
@@ -221,6 +223,13 @@ static bool refer_merge(struct inputs *in, struct json *out)
 static bool refer_json_schema(struct inputs *in, struct json *out)
 {
     *out = make_schema(in);
+    return true;
+}
+
+/* Servers come and go while one of them runs. */
+static bool refer_node_id(struct inputs *in, struct json *out)
+{
+    *out = json_string(arena_printf(in->arena, "node_%u", random_below(in->random, 4)));
     return true;
 }
 
@@ -295,6 +304,7 @@ static const struct {
     { "merge", refer_merge },
     { "json_schema", refer_json_schema },
     { "token_id", refer_token_id },
+    { "node_id", refer_node_id },
     { "session_id", refer_session },
     { "root_session", refer_session },
     { "pointer", refer_pointer },

@@ -1,7 +1,6 @@
 /* postgres.c: a PostgreSQL server of a test's own. */
 #include "sim/postgres.h"
 
-#include <dlfcn.h>
 #include <glob.h>
 #include <grp.h>
 #include <pwd.h>
@@ -15,63 +14,16 @@
 
 #include "base/map.h"
 #include "check.h"
+#include "store/libpq.h"
 
-/* ---- the library, as far as it is needed: it is found at run time, so nothing links it ---- */
+struct postgres {
+    PGconn *connection;
+    struct map prepared; /* SQL text → the name under which it is prepared */
+    pid_t pid;
+    const char *folder; /* of its socket */
+};
 
-struct pg_conn;
-struct pg_result;
-
-enum { PG_COMMAND_OK = 1, PG_TUPLES_OK = 2, PG_CONNECTION_OK = 0 };
-
-static struct {
-    struct pg_conn *(*connect)(const char *options);
-    int (*status)(const struct pg_conn *c);
-    const char *(*error)(const struct pg_conn *c);
-    void (*finish)(struct pg_conn *c);
-    struct pg_result *(*exec)(struct pg_conn *c, const char *text);
-    struct pg_result *(*prepare)(struct pg_conn *c, const char *name, const char *text, int types,
-                                 const unsigned *type);
-    struct pg_result *(*run)(struct pg_conn *c, const char *name, int count,
-                             const char *const *values, const int *lengths, const int *formats,
-                             int result_format);
-    int (*result_status)(const struct pg_result *r);
-    int (*rows)(const struct pg_result *r);
-    int (*columns)(const struct pg_result *r);
-    int (*is_null)(const struct pg_result *r, int row, int column);
-    const char *(*value)(const struct pg_result *r, int row, int column);
-    void (*clear)(struct pg_result *r);
-} pq;
-
-static void library_load(void)
-{
-    static const struct {
-        const char *name;
-        void *to;
-    } symbols[] = {
-        { "PQconnectdb", &pq.connect },
-        { "PQstatus", &pq.status },
-        { "PQerrorMessage", &pq.error },
-        { "PQfinish", &pq.finish },
-        { "PQexec", &pq.exec },
-        { "PQprepare", &pq.prepare },
-        { "PQexecPrepared", &pq.run },
-        { "PQntuples", &pq.rows },
-        { "PQresultStatus", &pq.result_status },
-        { "PQnfields", &pq.columns },
-        { "PQgetisnull", &pq.is_null },
-        { "PQgetvalue", &pq.value },
-        { "PQclear", &pq.clear },
-    };
-    void *library = dlopen("libpq.so.5", RTLD_NOW);
-
-    if (!library)
-        check_skip("libpq.so.5 is not installed (Debian: libpq5)");
-    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-        void *symbol = dlsym(library, symbols[i].name);
-        CHECK(symbol);
-        memcpy(symbols[i].to, &symbol, sizeof symbol);
-    }
-}
+static const struct libpq *pq;
 
 /* ---- a server of our own: it ends with the test ---- */
 
@@ -120,26 +72,20 @@ static void server_failed(const char *what)
     check_fail(__FILE__, __LINE__, "%s: " STR_FMT, what, STR_ARG(check_read("postgres.log")));
 }
 
-static struct pg_conn *connected(const char *folder)
+static PGconn *connected(const char *url)
 {
-    str options = arena_printf(check_arena(), "host=%s user=postgres dbname=postgres", folder);
+    const char *names[] = { "dbname", NULL }, *values[] = { url, NULL };
 
     for (int tries = 0; tries < 500; tries++) {
-        struct pg_conn *c = pq.connect(options.at);
-        if (pq.status(c) == PG_CONNECTION_OK)
+        PGconn *c = pq->connectdb_params(names, values, 1);
+        if (pq->status(c) == CONNECTION_OK)
             return c;
-        pq.finish(c);
+        pq->finish(c);
         usleep(20000); /* it says only so when it is ready */
     }
     server_failed("the server does not answer");
     return NULL;
 }
-
-struct postgres {
-    struct pg_conn *connection;
-    struct map prepared; /* SQL text → the name under which it is prepared */
-    pid_t pid;
-};
 
 static void data_make(const char *programs, const struct passwd *user)
 {
@@ -162,44 +108,127 @@ static void data_make(const char *programs, const struct passwd *user)
         server_failed("initdb failed");
 }
 
-struct postgres *postgres_start(void)
+static void server_run(struct postgres *p, const char *const *settings)
 {
-    library_load();
     const char *programs = server_programs();
-    const struct passwd *user = server_user();
+    str server = arena_printf(check_arena(), "%s/postgres", programs);
+    char *argv[32] = { (char *)server.at,   "-D", "data",           "-c",
+                       "listen_addresses=", "-k", (char *)p->folder };
+
+    for (int i = 7; settings && *settings; settings++) {
+        argv[i++] = "-c";
+        argv[i++] = (char *)*settings;
+        CHECK(i < 31);
+    }
+    p->pid = program_start(argv, server_user());
+    p->connection = connected(postgres_url(p, "postgres", "postgres"));
+    p->prepared = map_in(check_arena());
+}
+
+static const char *const fast[] = { "fsync=off", NULL };
+
+struct postgres *postgres_start_with(const char *const *settings)
+{
     struct postgres *p = ARENA_NEW(check_arena(), struct postgres);
     char *folder = getcwd(NULL, 0);
 
-    data_make(programs, user);
-    str server = arena_printf(check_arena(), "%s/postgres", programs);
-    str socket = arena_printf(check_arena(), "%s/data", folder);
-    char *argv[] = { (char *)server.at, "-D", "data", "-F", "-c", "listen_addresses=", "-k",
-                     (char *)socket.at, NULL };
+    if (libpq_load(check_arena(), &pq))
+        check_skip("libpq.so.5 is not installed (Debian: libpq5)");
+    data_make(server_programs(), server_user());
+    p->folder = arena_printf(check_arena(), "%s/data", folder).at;
     free(folder);
-    p->pid = program_start(argv, user);
-    p->connection = connected(socket.at);
-    p->prepared = map_in(check_arena());
+    server_run(p, settings);
     return p;
+}
+
+struct postgres *postgres_start(void)
+{
+    return postgres_start_with(fast);
 }
 
 void postgres_stop(struct postgres *p)
 {
     int status;
 
-    pq.finish(p->connection);
+    pq->finish(p->connection);
     kill(p->pid, SIGQUIT);
     CHECK_INT(waitpid(p->pid, &status, 0), p->pid);
 }
 
-/* ---- running there what was recorded ---- */
+void postgres_start_again(struct postgres *p)
+{
+    server_run(p, fast);
+}
+
+const char *postgres_url(const struct postgres *p, const char *user, const char *database)
+{
+    struct buf url = buf_in(check_arena());
+
+    buf_printf(&url, "postgres://%s@", user);
+    for (const char *at = p->folder; *at; at++)
+        if (*at == '/')
+            buf_add(&url, STR("%2F"));
+        else
+            buf_byte(&url, *at);
+    buf_printf(&url, "/%s", database);
+    return buf_str(&url).at;
+}
+
+const char *postgres_folder(const struct postgres *p)
+{
+    return p->folder;
+}
+
+const char *postgres_new_database(struct postgres *p)
+{
+    static int databases;
+    const char *name = arena_printf(check_arena(), "db%d", ++databases).at;
+
+    postgres_exec(p, arena_printf(check_arena(), "CREATE DATABASE %s", name).at);
+    return postgres_url(p, "postgres", name);
+}
+
+/* ---- statements by hand ---- */
 
 void postgres_exec(struct postgres *p, const char *text)
 {
-    struct pg_result *r = pq.exec(p->connection, text);
+    PGresult *r = pq->exec(p->connection, text);
 
-    if (pq.result_status(r) != PG_COMMAND_OK)
-        check_fail(__FILE__, __LINE__, "%s: %s", text, pq.error(p->connection));
-    pq.clear(r);
+    if (pq->result_status(r) != PGRES_COMMAND_OK)
+        check_fail(__FILE__, __LINE__, "%s: %s", text, pq->error_message(p->connection));
+    pq->clear(r);
+}
+
+int64_t postgres_number(struct postgres *p, const char *text)
+{
+    PGresult *r = pq->exec(p->connection, text);
+
+    if (pq->result_status(r) != PGRES_TUPLES_OK)
+        check_fail(__FILE__, __LINE__, "%s: %s", text, pq->error_message(p->connection));
+    int64_t n = pq->ntuples(r) ? strtoll(pq->getvalue(r, 0, 0), NULL, 10) : 0;
+    pq->clear(r);
+    return n;
+}
+
+void postgres_until(struct postgres *p, const char *text)
+{
+    for (int tries = 0; tries < 1000; tries++) {
+        if (postgres_number(p, text))
+            return;
+        usleep(10000); /* another process is to come so far */
+    }
+    check_fail(__FILE__, __LINE__, "it never came true: %s", text);
+}
+
+/* ---- running there what was recorded ---- */
+
+/* The one answer to what was sent. */
+static PGresult *answered(struct postgres *p)
+{
+    PGresult *r = pq->get_result(p->connection);
+
+    CHECK(r && !pq->get_result(p->connection));
+    return r;
 }
 
 /* Prepares a text at its first use, as the types of its arguments must be found without them. */
@@ -210,10 +239,11 @@ static const char *prepared(struct postgres *p, const char *text)
     if (name)
         return name;
     name = arena_printf(check_arena(), "s%u", p->prepared.count).at;
-    struct pg_result *r = pq.prepare(p->connection, name, text, 0, NULL);
-    if (pq.result_status(r) != PG_COMMAND_OK)
-        check_fail(__FILE__, __LINE__, "%s: %s", text, pq.error(p->connection));
-    pq.clear(r);
+    CHECK(pq->send_prepare(p->connection, name, text, 0, NULL));
+    PGresult *r = answered(p);
+    if (pq->result_status(r) != PGRES_COMMAND_OK)
+        check_fail(__FILE__, __LINE__, "%s: %s", text, pq->error_message(p->connection));
+    pq->clear(r);
     map_put(&p->prepared, str_from(text), (void *)name);
     return name;
 }
@@ -233,26 +263,26 @@ static str value_text(const struct sql_value *v)
     return buf_str(&out);
 }
 
-static void value_check(const struct record *r, const struct pg_result *found, int row, int column)
+static void value_check(const struct record *r, const PGresult *found, int row, int column)
 {
     const struct sql_value *v = &r->rows[row].values[column];
 
-    if (v->kind == SQL_NULL ? !pq.is_null(found, row, column)
-                            : !str_eq(value_text(v), str_from(pq.value(found, row, column))))
+    if (v->kind == SQL_NULL ? !pq->getisnull(found, row, column)
+                            : !str_eq(value_text(v), str_from(pq->getvalue(found, row, column))))
         check_fail(__FILE__, __LINE__, "%s\nrow %d, column %d: SQLite %s, PostgreSQL %s", r->text,
                    row, column, v->kind == SQL_NULL ? "NULL" : value_text(v).at,
-                   pq.is_null(found, row, column) ? "NULL" : pq.value(found, row, column));
+                   pq->getisnull(found, row, column) ? "NULL" : pq->getvalue(found, row, column));
 }
 
-static void rows_check(const struct record *r, const struct pg_result *found)
+static void rows_check(const struct record *r, const PGresult *found)
 {
-    int rows = pq.rows(found);
+    int rows = pq->ntuples(found);
 
     if (r->whole ? rows != (int)r->count : rows < (int)r->count)
         check_fail(__FILE__, __LINE__, "%s\nSQLite gives %zu rows, PostgreSQL %d", r->text,
                    r->count, rows);
     for (int row = 0; row < (int)r->count; row++) {
-        CHECK_INT(pq.columns(found), r->rows[row].count);
+        CHECK_INT(pq->nfields(found), r->rows[row].count);
         for (int column = 0; column < (int)r->rows[row].count; column++)
             value_check(r, found, row, column);
     }
@@ -265,13 +295,13 @@ static void statement_replay(struct postgres *p, const struct record *r)
 
     for (size_t i = 0; i < r->args.count; i++)
         values[i] = r->args.values[i].kind == SQL_NULL ? NULL : value_text(&r->args.values[i]).at;
-    struct pg_result *found =
-        pq.run(p->connection, name, (int)r->args.count, values, NULL, NULL, 0);
-    int status = pq.result_status(found);
-    if (status != PG_COMMAND_OK && status != PG_TUPLES_OK)
-        check_fail(__FILE__, __LINE__, "%s: %s", r->text, pq.error(p->connection));
+    CHECK(pq->send_query_prepared(p->connection, name, (int)r->args.count, values, NULL, NULL, 0));
+    PGresult *found = answered(p);
+    int status = pq->result_status(found);
+    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
+        check_fail(__FILE__, __LINE__, "%s: %s", r->text, pq->error_message(p->connection));
     rows_check(r, found);
-    pq.clear(found);
+    pq->clear(found);
 }
 
 void postgres_replay(struct postgres *p, const struct recording *recording)

@@ -13,7 +13,25 @@ struct postgres;
 struct postgres *postgres_start(void);
 void postgres_stop(struct postgres *p);
 
+/* With settings ("fsync=on"), which NULL ends. */
+struct postgres *postgres_start_with(const char *const *settings);
+
+/* Starts it again, with what it holds. Stopping it was like a crash. */
+void postgres_start_again(struct postgres *p);
+
+/* A store's name for a database of it, in the name of a role; and for one that is made anew. */
+const char *postgres_url(const struct postgres *p, const char *user, const char *database);
+const char *postgres_new_database(struct postgres *p);
+
+/* Where its socket is. */
+const char *postgres_folder(const struct postgres *p);
+
+/* Statements by hand, in the database `postgres`; the first column of the first row, or 0. */
 void postgres_exec(struct postgres *p, const char *text);
+int64_t postgres_number(struct postgres *p, const char *text);
+
+/* Asks again and again until the number is not 0. */
+void postgres_until(struct postgres *p, const char *text);
 
 /* Runs all of a recording, in its transactions and savepoints. Each statement must give the rows
  * that were recorded. */

@@ -1,0 +1,72 @@
+/* store_verbs.h: the commands `store`: what is done to a whole database at once.
+ *
+ * They open databases themselves and ask no server. What people call a store is
+ * sqlite:PATH, a file's path, a data directory, or postgres://…. */
+#ifndef APP_STORE_VERBS_H
+#define APP_STORE_VERBS_H
+
+#include "base/digest.h"
+#include "cli/cli.h"
+#include "core/rows.h"
+#include "store/store.h"
+
+extern const struct verb store_verbs[];
+
+/* ---- store_verbs.c ---- */
+
+struct depot {
+    str name;  /* for store_open */
+    str shown; /* for messages: without a password */
+    bool shared;
+    struct store *store;
+    struct sql *sql;
+    int locks[2]; /* descriptors; -1: none */
+};
+
+/* What a word means; NULL: the store that a server of the data directory would use. */
+err depot_name(struct cli *c, const char *word, struct depot *out);
+
+/* INVALID or NOT_FOUND unless it is there: opening would make it. */
+err depot_exists(struct cli *c, const struct depot *d);
+
+/* Takes the files for this process alone, as a server does. CONFLICT while one uses them. */
+err depot_lock(struct cli *c, struct depot *d);
+
+/* Opens and connects. A version of 0 means that of this program's tables. */
+err depot_open(struct cli *c, struct depot *d, enum store_use use, int version);
+void depot_close(struct depot *d);   /* what depot_open has opened */
+void depot_release(struct depot *d); /* and the locks */
+
+/* ---- store_copy.c ---- */
+
+/* A database that is being copied into says that it is of this version, which no program knows: so
+ * nobody takes it for whole before it is. */
+#define COPY_UNFINISHED 1000000000
+
+struct copy_table {
+    int64_t rows;
+    unsigned char digest[SHA256_BYTES]; /* of all values, in the order of keys */
+};
+
+struct copy_result {
+    struct copy_table tables[ROWS_TABLES_MAX]; /* in the order of rows_tables */
+    int64_t rows, seq;
+};
+
+/* Copies all that is in `from`, as it is at this moment, into `to`, which must be new or empty, and
+ * compares both. `still` demands that nothing was written to `from` meanwhile. */
+err copy_run(struct cli *c, struct depot *from, struct depot *to, bool still,
+             struct copy_result *out);
+
+err store_copy_verb(struct cli *c);
+err store_backup_verb(struct cli *c);
+
+/* ---- store_check.c ---- */
+
+/* Checks all of it in one transaction, and prints each finding as it comes (not with --json).
+ * Gives how many there were. */
+err check_run(struct cli *c, struct depot *d, bool deep, size_t *findings);
+
+err store_check_verb(struct cli *c);
+
+#endif

@@ -1,0 +1,251 @@
+/* audit.c: what holds in every database.
+ *
+ * Statements give a name and a number of what breaks their rule. They stand in a
+ * table, so they go to the function below the macros of sql.h; the tests run each
+ * of them on every database, on rows that break it. */
+#include "core/audit.h"
+
+#include "base/digest.h"
+#include "core/due.h"
+#include "core/event.h"
+#include "core/state.h"
+
+enum { DOCUMENTS_PAGE = 50 };
+
+struct rule {
+    const char *name;
+    const char *subject, *number; /* what the two columns are; NULL: not shown */
+    const char *text;
+    const char *problem, *advice;
+};
+
+#define RESTORE "restore a backup; events from the one that is named on are not to be trusted"
+#define RESTORE_STATE "restore a backup, or write the state anew: create one with its document"
+#define HARMLESS "nothing is lost: it is in nobody's way"
+
+#define QUOTED(id, name) "'" name "', "
+#define EVENT_NAMES EVENT_TYPES(QUOTED) "''"
+#define DUE_NAMES DUE_KINDS(QUOTED) "''"
+
+/* The versions of states that are there, each with the row before it. */
+#define HISTORY                                                               \
+    "(SELECT l.subject, l.seq, l.version, l.prev_seq, l.snap_seq,"            \
+    "  CASE WHEN l.body IS NULL THEN 0 ELSE 1 END AS whole,"                  \
+    "  lag(l.seq) OVER w AS was_seq, lag(l.version) OVER w AS was_version"    \
+    "  FROM log l JOIN state s ON s.state_id = l.subject WHERE l.version > 0" \
+    "  WINDOW w AS (PARTITION BY l.subject ORDER BY l.seq)) AS h"
+
+// clang-format off
+static const struct rule rules[] = {
+    /* ---- the log ---- */
+    { "log.ahead", NULL, "event",
+      "SELECT l.subject, l.seq FROM log l JOIN node n ON n.node_id = 1 WHERE l.seq > n.seq"
+      " ORDER BY 2 LIMIT $1",
+      "it has a number above the one of the last event", RESTORE },
+    { "log.floor", NULL, "last event",
+      "SELECT '', n.seq FROM node n WHERE n.node_id = 1 AND NOT EXISTS"
+      " (SELECT 1 FROM replay r WHERE r.replay_id = 1 AND r.floor >= 1 AND r.floor <= n.seq + 1)"
+      " LIMIT $1",
+      "where the log can be replayed from is not said, or is neither an event nor the next one",
+      RESTORE },
+    { "log.gap", NULL, "event",
+      "SELECT '', r.floor FROM replay r JOIN node n ON n.node_id = 1"
+      " WHERE r.floor <= n.seq AND NOT EXISTS (SELECT 1 FROM log WHERE seq = r.floor)"
+      " UNION ALL"
+      " SELECT '', l.seq + 1 FROM log l JOIN replay r ON r.floor <= l.seq"
+      " JOIN node n ON n.node_id = 1 AND n.seq > l.seq"
+      " WHERE NOT EXISTS (SELECT 1 FROM log m WHERE m.seq = l.seq + 1)"
+      " ORDER BY 2 LIMIT $1",
+      "it is not there, though it can be replayed", RESTORE },
+    { "log.type", "kind", "event",
+      "SELECT type, seq FROM log WHERE type NOT IN (" EVENT_NAMES ") ORDER BY 2 LIMIT $1",
+      "it is of a kind that there is not", "use the newest baton that has used this database" },
+    { "log.cause", NULL, "event",
+      "SELECT subject, seq FROM log WHERE cause < 0 OR cause >= seq ORDER BY 2 LIMIT $1",
+      "what led to it came after it", RESTORE },
+    { "log.time", NULL, "event",
+      "SELECT t.subject, t.seq FROM (SELECT subject, seq, time,"
+      "  lag(time) OVER (ORDER BY seq) AS was FROM log) AS t"
+      " WHERE t.time < t.was ORDER BY 2 LIMIT $1",
+      "it is older than the event before it", RESTORE },
+    { "log.clock", NULL, "event",
+      "SELECT l.subject, l.seq FROM log l JOIN node n ON n.node_id = 1 WHERE l.time > n.clock"
+      " ORDER BY 2 LIMIT $1",
+      "it is later than the latest time that was used", RESTORE },
+    { "log.unkept", "subject", "event",
+      "SELECT l.subject, l.seq FROM log l JOIN replay r ON r.floor > l.seq"
+      " WHERE NOT (l.version > 0"
+      "  AND (EXISTS (SELECT 1 FROM state WHERE state_id = l.subject)"
+      "   OR EXISTS (SELECT 1 FROM due WHERE kind = 'purge_state'"
+      "    AND subject = l.subject AND arg >= l.seq)))"
+      " ORDER BY 2 LIMIT $1",
+      "it can not be replayed, is no history, and was not dropped", HARMLESS },
+
+    /* ---- states and their histories ---- */
+    { "state.version", "state", "event",
+      "SELECT s.state_id, s.last_seq FROM state s WHERE s.version < 1 OR NOT EXISTS"
+      " (SELECT 1 FROM log l WHERE l.seq = s.last_seq AND l.subject = s.state_id"
+      "   AND l.version = s.version)"
+      " ORDER BY 1 LIMIT $1",
+      "the event of its version is not in the log, or is of another version", RESTORE_STATE },
+    { "state.snapshot", "state", "event",
+      "SELECT s.state_id, s.snap_seq FROM state s WHERE s.patch_bytes < 0 OR NOT EXISTS"
+      " (SELECT 1 FROM log l WHERE l.seq = s.snap_seq AND l.subject = s.state_id"
+      "   AND l.version = s.snap_version AND l.body IS NOT NULL)"
+      " ORDER BY 1 LIMIT $1",
+      "the event of its last whole document is not in the log, or holds none", RESTORE_STATE },
+    { "state.overtaken", "state", "event",
+      "SELECT s.state_id, l.seq FROM log l JOIN state s ON s.state_id = l.subject"
+      " WHERE l.version > 0 AND l.seq > s.last_seq ORDER BY 2 LIMIT $1",
+      "the log has a later version of it", RESTORE_STATE },
+    { "state.schema", "state", "schema version",
+      "SELECT s.state_id, s.schema_version FROM state s WHERE NOT EXISTS"
+      " (SELECT 1 FROM schema c WHERE c.schema_id = s.schema_id AND c.name = s.schema_name"
+      "   AND c.version = s.schema_version)"
+      " ORDER BY 1 LIMIT $1",
+      "its schema is not there, or has another name or version", RESTORE_STATE },
+    { "state.time", "state", "version",
+      "SELECT state_id, version FROM state WHERE updated_at < created_at ORDER BY 1 LIMIT $1",
+      "it was changed before it was made", RESTORE_STATE },
+    { "history.link", "state", "event",
+      "SELECT h.subject, h.seq FROM " HISTORY
+      " WHERE h.prev_seq <> coalesce(h.was_seq, 0) ORDER BY 2 LIMIT $1",
+      "it is not linked to the version before it", RESTORE_STATE },
+    { "history.version", "state", "event",
+      "SELECT h.subject, h.seq FROM " HISTORY
+      " WHERE h.version <= coalesce(h.was_version, 0)"
+      "  OR (h.whole = 0 AND h.version <> coalesce(h.was_version, -1) + 1)"
+      " ORDER BY 2 LIMIT $1",
+      "a change, but the version that it changes is not before it", RESTORE_STATE },
+    { "history.snapshot", "state", "event",
+      "SELECT h.subject, h.seq FROM " HISTORY
+      " WHERE (h.whole = 1 AND h.snap_seq <> h.seq)"
+      "  OR (h.whole = 0 AND NOT EXISTS (SELECT 1 FROM log b WHERE b.seq = h.snap_seq"
+      "   AND b.subject = h.subject AND b.seq < h.seq AND b.body IS NOT NULL))"
+      " ORDER BY 2 LIMIT $1",
+      "the whole document that it builds on is not there", RESTORE_STATE },
+
+    /* ---- the rest ---- */
+    { "schema.versions", "schema", "versions",
+      "SELECT name, count(*) FROM schema GROUP BY name"
+      " HAVING min(version) <> 1 OR max(version) <> count(*) ORDER BY 1 LIMIT $1",
+      "its versions are not 1, 2, 3 …", "restore a backup" },
+    { "token.form", "token", "kind",
+      "SELECT token_id, kind FROM token WHERE kind < 1 OR kind > 4 OR length(hash) <> 64"
+      " OR token_id = '' OR expires_at < 0 OR revoked_at < 0 ORDER BY 1 LIMIT $1",
+      "nobody can come in with it", "make a new token" },
+    { "key.form", "key", "time",
+      "SELECT key, created_at FROM idempotency WHERE length(key) < 1 OR length(key) > 255"
+      " OR length(digest) <> 64 OR answer = '' OR created_at < 1 ORDER BY 1 LIMIT $1",
+      "a request that comes again under it cannot be answered",
+      "none: keys are forgotten after a day" },
+    { "due.kind", "work", "time",
+      "SELECT kind, at FROM due WHERE kind NOT IN (" DUE_NAMES ") ORDER BY 1 LIMIT $1",
+      "nobody knows how to do it", "use the newest baton that has used this database" },
+    { "due.form", "work for", "time",
+      "SELECT subject, at FROM due WHERE at < 1"
+      " OR (kind IN ('compact_state', 'purge_state') AND subject = '')"
+      " OR (kind = 'purge_state' AND EXISTS (SELECT 1 FROM state WHERE state_id = due.subject))"
+      " ORDER BY 1 LIMIT $1",
+      "it names no time, or no state, or one to be purged that is there",
+      "restore a backup before the server does it" },
+};
+// clang-format on
+
+enum { RULE_COUNT = sizeof rules / sizeof *rules };
+
+size_t audit_rule_count(void)
+{
+    return RULE_COUNT;
+}
+
+static str place_of(struct arena *a, const struct rule *rule, const struct row *row)
+{
+    struct buf out = buf_in(a);
+
+    if (rule->subject)
+        buf_printf(&out, "%s " STR_FMT, rule->subject, STR_ARG(row_str(row, 0)));
+    if (rule->number)
+        buf_printf(&out, "%s%s %lld", out.len ? ", " : "", rule->number,
+                   (long long)row_int(row, 1));
+    return buf_str(&out);
+}
+
+err audit_rows(struct tx *tx, audit_sink *sink, void *self)
+{
+    for (size_t i = 0; i < RULE_COUNT; i++) {
+        const struct rule *rule = &rules[i];
+        const struct row *rows;
+        size_t count;
+        TRY(sql_all_(tx->sql, &rows, &count, rule->text, ARGS(INT(AUDIT_SHOWN))));
+        for (size_t k = 0; k < count; k++) {
+            struct audit_finding finding = { .rule = rule->name,
+                                             .place = place_of(tx->arena, rule, &rows[k]),
+                                             .problem = str_from(rule->problem),
+                                             .advice = rule->advice };
+            sink(self, &finding);
+        }
+    }
+    return NULL;
+}
+
+/* ---- documents ---- */
+
+/* An error of the database ends the audit; one of the document is a finding. */
+static bool is_of_store(err e)
+{
+    return e->kind == ERR_UNAVAILABLE || e->kind == ERR_FULL || e->kind == ERR_INTERNAL;
+}
+
+static err found(audit_sink *sink, void *self, str place, err e)
+{
+    if (!e || is_of_store(e))
+        return e;
+    sink(self, &(struct audit_finding){ .rule = "state.document",
+                                        .place = place,
+                                        .problem = e->message,
+                                        .advice = RESTORE_STATE });
+    return NULL;
+}
+
+static err schema_text_check(struct tx *tx, str id)
+{
+    unsigned char sum[SHA256_BYTES];
+    struct schema_version v;
+
+    TRY(schema_by_id(tx, id, &v));
+    sha256(v.text, sum);
+    if (str_eq(hex_encode(tx->arena, (str){ (const char *)sum, sizeof sum }), v.digest))
+        return NULL;
+    return err_new(tx->arena, ERR_UNFIT,
+                   "version %lld of its schema " STR_FMT " is not the text that was registered",
+                   (long long)v.version, STR_ARG(v.name));
+}
+
+static err document_check(struct tx *tx, const struct state *listed)
+{
+    const struct schema_rules *schema;
+    const struct json *doc;
+    struct state s;
+
+    TRY(state_get(tx, listed->id, &s));
+    TRY(json_parse(tx->arena, s.body, &state_stored_limits, &doc));
+    TRY(schema_text_check(tx, s.schema_id));
+    TRY(schema_rules(tx, s.schema_id, &schema));
+    return schema_require(tx->arena, schema->program, doc);
+}
+
+err audit_documents(struct tx *tx, str *after, audit_sink *sink, void *self)
+{
+    struct state_filter filter = { .after = *after, .limit = DOCUMENTS_PAGE };
+    const struct state *states;
+    size_t count;
+
+    TRY(state_list(tx, &filter, &states, &count));
+    for (size_t i = 0; i < count; i++) {
+        str place = arena_printf(tx->arena, "state " STR_FMT, STR_ARG(states[i].id));
+        TRY(found(sink, self, place, document_check(tx, &states[i])));
+    }
+    *after = count ? states[count - 1].id : STR("");
+    return NULL;
+}

@@ -1,0 +1,126 @@
+/* nodes.c: operations on the servers that share the database. A server says of itself that it is
+ * there; people only look. */
+#include "core/member.h"
+#include "ops/ops.h"
+#include "ops/write.h"
+
+static void write_node(struct json_writer *w, const struct tx *tx, const struct member *m)
+{
+    json_write_begin(w, '{');
+    write_text(w, STR("node_id"), m->id);
+    write_text(w, STR("name"), m->name);
+    write_text(w, STR("url"), m->url);
+    write_text(w, STR("version"), m->version);
+    write_time(w, STR("started_at"), m->started_at_ms);
+    write_time(w, STR("seen_at"), m->seen_at_ms);
+    write_int(w, STR("seq"), m->seq);
+    write_bool(w, STR("alive"), member_alive(tx, m));
+    json_write_end(w, '}');
+}
+
+static err node_list_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    int64_t limit = input_int(in, "limit", 50);
+    const struct member *all;
+    size_t count;
+
+    TRY(member_list(tx, input_str(in, "after"), limit + 1, &all, &count));
+    json_write_begin(&out->json, '{');
+    json_write_name(&out->json, STR("nodes"));
+    json_write_begin(&out->json, '[');
+    for (size_t i = 0; i < count && i < (size_t)limit; i++)
+        write_node(&out->json, tx, &all[i]);
+    json_write_end(&out->json, ']');
+    if (count > (size_t)limit) {
+        out->next = all[limit - 1].id;
+        write_text(&out->json, STR("next"), out->next);
+    }
+    json_write_end(&out->json, '}');
+    return NULL;
+}
+
+static err node_beat_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    struct member m = {
+        .id = input_str(in, "node_id"),
+        .name = input_str(in, "name"),
+        .url = input_str(in, "url"),
+        .version = input_str(in, "version"),
+        .seq = input_int(in, "seq", 0),
+    };
+    int64_t alive;
+
+    TRY(member_beat(tx, &m, &alive));
+    json_write_begin(&out->json, '{');
+    write_int(&out->json, STR("nodes"), alive);
+    json_write_end(&out->json, '}');
+    return NULL;
+}
+
+static err node_leave_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    out->empty = true;
+    return member_leave(tx, input_str(in, "node_id"));
+}
+
+// clang-format off
+static const struct op ops[] = {
+    {
+        .name = "node.list", .http = "GET /nodes", .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR | BY_VIEWER,
+        .summary = "List the servers that share the database, those that fell silent within a day included.",
+        .input = JSON({
+            "type": "object", "additionalProperties": false,
+            "properties": {
+                "after": { "type": "string", "description": "The id to begin after: the next of the page before." },
+                "limit": { "type": "integer", "minimum": 1, "maximum": 500, "default": 50,
+                    "description": "How many at most." } } }),
+        .output = JSON({
+            "type": "object", "required": ["nodes"],
+            "properties": {
+                "nodes": { "type": "array", "description": "By id.",
+                    "items": {
+                        "type": "object",
+                        "required": ["node_id", "name", "url", "version", "started_at", "seen_at", "seq", "alive"],
+                        "properties": {
+                            "node_id": { "type": "string", "description": "Its id, until it stops; the next start makes another." },
+                            "name": { "type": "string", "description": "The host and the process." },
+                            "url": { "type": "string", "description": "Where it is reached; empty when nobody told it." },
+                            "version": { "type": "string", "description": "The version of baton that it runs." },
+                            "started_at": { "type": "string", "format": "date-time", "description": "When it was first seen." },
+                            "seen_at": { "type": "string", "format": "date-time", "description": "When it was last seen." },
+                            "seq": { "type": "integer", "minimum": 0,
+                                "description": "The number of the last event that it had published then." },
+                            "alive": { "type": "boolean", "description": "Whether it was seen within the last 15 seconds." } } } },
+                "next": { "type": "string", "description": "Where the next page begins; absent on the last." } } }),
+        .run = node_list_op,
+    },
+    {
+        .name = "node.beat", .effect = OP_WRITES, .by = BY_SYSTEM,
+        .summary = "Say that a server is there.",
+        .input = JSON({
+            "type": "object", "required": ["node_id", "name", "url", "version", "seq"], "additionalProperties": false,
+            "properties": {
+                "node_id": { "type": "string", "minLength": 1, "maxLength": 100, "description": "Its id since it started." },
+                "name": { "type": "string", "minLength": 1, "maxLength": 300, "description": "The host and the process." },
+                "url": { "type": "string", "maxLength": 2000, "description": "Where it is reached; empty when nobody told it." },
+                "version": { "type": "string", "minLength": 1, "maxLength": 100, "description": "The version of baton that it runs." },
+                "seq": { "type": "integer", "minimum": 0, "description": "The number of the last event that it has published." } } }),
+        .output = JSON({
+            "type": "object", "required": ["nodes"],
+            "properties": {
+                "nodes": { "type": "integer", "minimum": 1, "description": "How many servers are alive, this one included." } } }),
+        .run = node_beat_op,
+    },
+    {
+        .name = "node.leave", .effect = OP_WRITES, .by = BY_SYSTEM,
+        .summary = "Say that a server stops.",
+        .input = JSON({
+            "type": "object", "required": ["node_id"], "additionalProperties": false,
+            "properties": {
+                "node_id": { "type": "string", "minLength": 1, "maxLength": 100, "description": "Its id since it started." } } }),
+        .output = JSON({ "type": "object", "properties": {} }), .run = node_leave_op,
+    },
+};
+// clang-format on
+
+const struct op_list node_ops = { ops, sizeof ops / sizeof *ops };

@@ -1,0 +1,20 @@
+/* place.h: where a PostgreSQL database is, and how messages name it.
+ *
+ * A URL may hold a password, and one that is not written as URLs are may hold it where nobody
+ * looks for one. So messages show a form of their own, made of the parts that are no secret, and a
+ * URL is refused when they may be more than they seem. Private to store/. */
+#ifndef STORE_PLACE_H
+#define STORE_PLACE_H
+
+#include "store/libpq.h"
+
+struct place {
+    const struct libpq *pq;
+    char *url, *shown; /* only `shown` goes into messages */
+};
+
+/* INVALID when libpq would take the URL for something else than was meant. */
+err place_init(struct place *p, struct arena *a, str url);
+void place_release(struct place *p);
+
+#endif

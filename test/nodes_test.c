@@ -1,0 +1,279 @@
+/* nodes_test.c: several servers, as processes, on one PostgreSQL: what one has acknowledged, all of
+ * them show. */
+#include <pthread.h>
+#include <unistd.h>
+
+#include "black/black.h"
+#include "client/ws_client.h"
+#include "json_help.h"
+#include "sim/postgres.h"
+
+struct pair {
+    struct postgres *postgres;
+    struct black a, b;
+};
+
+static struct pair pair_start(void)
+{
+    struct pair p = { .postgres = postgres_start() };
+    const char **args = (const char **)ARENA_ARRAY(check_arena(), char *, 3);
+
+    args[0] = "--store";
+    args[1] = postgres_new_database(p.postgres);
+    args[2] = NULL;
+    p.a = (struct black){ .data = "node_a", .args = args };
+    p.b = (struct black){ .data = "node_b", .args = args };
+    black_start(&p.a);
+    black_start(&p.b);
+    return p;
+}
+
+static void pair_stop(struct pair *p)
+{
+    black_stop(&p->a);
+    black_stop(&p->b);
+    postgres_stop(p->postgres);
+}
+
+static const char *patch_to(int n)
+{
+    return arena_printf(check_arena(), "{'operations':[{'op':'add','path':'/n','value':%d}]}", n)
+        .at;
+}
+
+static int64_t shown_n(const struct black *b, str state)
+{
+    const struct json *shown = black_expect(b, 200, black_route("GET", state), "");
+    return json_int_or(json_get(shown, "current_data"), "n", -1);
+}
+
+TEST_LIMIT(what_one_node_has_acknowledged_the_other_shows_at_once, 60)
+{
+    enum { ROUNDS = BLACK_SANITIZED ? 60 : 200 };
+    struct pair p = pair_start();
+
+    black_add_schema(&p.a);
+    str state = black_add_state(&p.b, "{'n':0}");
+    for (int i = 1; i <= ROUNDS; i++) {
+        const struct black *writer = i % 2 ? &p.a : &p.b, *reader = i % 2 ? &p.b : &p.a;
+        CHECK_INT(shown_n(writer, state), i - 1); /* and is in its memory now */
+        black_expect(writer, 200, black_route("PATCH", state), patch_to(i));
+        CHECK_INT(shown_n(reader, state), i);
+    }
+    pair_stop(&p);
+}
+
+/* Versions 2 to `last`, in order and each once. */
+static void hear_versions(struct ws_client *ws, int last)
+{
+    str message;
+
+    for (int version = 1; version < last;) {
+        const struct json *json;
+        CHECK_OK(ws_client_next(ws, check_arena(), 20000, &message));
+        CHECK_OK(json_parse(check_arena(), message, NULL, &json));
+        if (json_get(json, "event_type"))
+            CHECK_INT(json_int_or(json, "version", 0), ++version);
+    }
+}
+
+/* So many events, numbered without a hole. */
+static void hear_numbers(struct ws_client *ws, int count)
+{
+    int64_t last = 0;
+    str message;
+
+    while (count > 0) {
+        const struct json *json;
+        CHECK_OK(ws_client_next(ws, check_arena(), 20000, &message));
+        CHECK_OK(json_parse(check_arena(), message, NULL, &json));
+        if (!json_get(json, "event_type"))
+            continue;
+        int64_t seq = json_int_or(json, "seq", 0);
+        CHECK_INT(seq, last ? last + 1 : seq);
+        last = seq;
+        count--;
+    }
+}
+
+static struct ws_client *subscribed_with(const struct black *b, str wish)
+{
+    struct ws_client *ws;
+    str message;
+
+    CHECK_OK(ws_client_open(check_arena(), &b->place, "/ws", 5000, &ws));
+    CHECK_OK(ws_client_send(ws, check_arena(), wish, 5000));
+    CHECK_OK(ws_client_next(ws, check_arena(), 5000, &message));
+    return ws;
+}
+
+static struct ws_client *subscribed(const struct black *b, str state)
+{
+    return subscribed_with(
+        b, arena_printf(check_arena(), "{\"action\":\"subscribe\",\"state_id\":\"" STR_FMT "\"}",
+                        STR_ARG(state)));
+}
+
+static struct ws_client *subscribed_to_all(const struct black *b)
+{
+    return subscribed_with(b, STR("{\"action\":\"subscribe\"}"));
+}
+
+TEST_LIMIT(subscriber_of_a_node_hears_of_all_nodes_in_order_and_once, 60)
+{
+    enum { VERSIONS = 60 };
+    struct pair p = pair_start();
+
+    black_add_schema(&p.a);
+    str state = black_add_state(&p.a, "{'n':0}");
+    struct ws_client *at_a = subscribed(&p.a, state), *at_b = subscribed(&p.b, state);
+    for (int i = 2; i <= VERSIONS; i++)
+        black_expect(i % 3 ? &p.a : &p.b, 200, black_route("PATCH", state), patch_to(i));
+    hear_versions(at_a, VERSIONS);
+    hear_versions(at_b, VERSIONS);
+    ws_client_free(at_a);
+    ws_client_free(at_b);
+    pair_stop(&p);
+}
+
+/* Makes states, as fast as answers come. */
+enum { WRITES = BLACK_SANITIZED ? 60 : 200 };
+
+static void *write_many(void *node)
+{
+    const struct black *b = node;
+    struct arena *a = arena_new();
+    struct http_client *client = http_client_new(&b->place);
+
+    for (int i = 0; i < WRITES; i++) {
+        struct http_call call = { .method = "POST",
+                                  .target = STR("/workflow-states"),
+                                  .body =
+                                      black_json(a, "{'schema_name':'any','initial_data':{}}") };
+        struct response r;
+        CHECK_OK(http_client_call(client, a, &call, &r));
+        CHECK_INT(r.status, 201);
+        arena_reset(a);
+    }
+    http_client_free(client);
+    arena_free(a);
+    return NULL;
+}
+
+/* Where writes of both nodes lie between each other, each holds its own back for the other's. */
+TEST_LIMIT(nodes_that_write_at_a_time_publish_all_in_one_order, 60)
+{
+    struct pair p = pair_start();
+    pthread_t threads[2];
+
+    black_add_schema(&p.a);
+    struct ws_client *subscribers[] = { subscribed_to_all(&p.a), subscribed_to_all(&p.b) };
+    CHECK(pthread_create(&threads[0], NULL, write_many, &p.a) == 0);
+    CHECK(pthread_create(&threads[1], NULL, write_many, &p.b) == 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < 2; i++) {
+        hear_numbers(subscribers[i], 2 * WRITES);
+        ws_client_free(subscribers[i]);
+    }
+    pair_stop(&p);
+}
+
+static struct response patch_with_key(const struct black *b, str state, const char *key)
+{
+    struct arena *a = check_arena();
+    struct response_field field = { STR("Idempotency-Key"), str_from(key) };
+    struct http_call call = {
+        .method = "PATCH",
+        .target = arena_printf(a, "/workflow-states/" STR_FMT, STR_ARG(state)),
+        .fields = &field,
+        .field_count = 1,
+        .body = black_json(a, "{'operations':[{'op':'add','path':'/list/-','value':1}]}"),
+    };
+    struct http_client *client = http_client_new(&b->place);
+    struct response r;
+
+    CHECK_OK(http_client_call(client, a, &call, &r));
+    http_client_free(client);
+    return r;
+}
+
+TEST_LIMIT(request_that_is_repeated_on_another_node_is_done_once, 60)
+{
+    struct pair p = pair_start();
+
+    black_add_schema(&p.a);
+    str state = black_add_state(&p.a, "{'list':[]}");
+    struct response first = patch_with_key(&p.a, state, "\"once\"");
+    struct response again = patch_with_key(&p.b, state, "\"once\"");
+    CHECK_INT(first.status, 200);
+    CHECK_INT(again.status, 200);
+    CHECK_STR(again.body, first.body.at);
+    const struct json *shown = black_expect(&p.b, 200, black_route("GET", state), "");
+    CHECK_INT(json_int_or(shown, "version", 0), 2);
+    pair_stop(&p);
+}
+
+TEST_LIMIT(token_that_one_node_has_revoked_is_refused_by_the_other, 60)
+{
+    struct pair p = pair_start();
+
+    for (int i = 0; i < 10; i++) {
+        struct black_token t = black_add_token(&p.a, "viewer");
+        struct peer known = peer_open(&p.b, check_arena());
+        struct black as = p.b;
+        as.place.token = t.text;
+        str ask = arena_printf(check_arena(), STR_FMT "\r\n",
+                               STR_ARG(peer_head(check_arena(), &as, "GET /workflow-states")));
+
+        peer_send(&known, ask);
+        CHECK_INT(peer_next(&known).status, 200);
+        str route = arena_printf(check_arena(), "DELETE /tokens/" STR_FMT, STR_ARG(t.id));
+        CHECK_INT(black_ask(&p.a, route.at, "").status / 100, 2);
+        peer_send(&known, ask); /* on the connection where it was good */
+        CHECK_INT(peer_next(&known).status, 401);
+        CHECK_INT(black_ask_as(&p.b, t.text, "GET /workflow-states", "").status, 401);
+        peer_close(&known);
+    }
+    pair_stop(&p);
+}
+
+TEST_LIMIT(node_that_is_killed_takes_nobody_with_it_and_comes_back, 60)
+{
+    struct pair p = pair_start();
+
+    black_add_schema(&p.a);
+    str state = black_add_state(&p.a, "{'n':0}");
+    for (int round = 1; round <= 3; round++) {
+        black_expect(&p.a, 200, black_route("PATCH", state), patch_to(10 * round));
+        black_kill(&p.a);
+        CHECK_INT(shown_n(&p.b, state), 10 * round);
+        black_expect(&p.b, 200, black_route("PATCH", state), patch_to(10 * round + 1));
+        black_start(&p.a);
+        CHECK_INT(shown_n(&p.a, state), 10 * round + 1);
+    }
+    pair_stop(&p);
+}
+
+TEST_LIMIT(node_says_503_while_the_database_is_away_and_goes_on_by_itself, 60)
+{
+    struct pair p = pair_start();
+    str retry;
+
+    black_add_schema(&p.a);
+    str state = black_add_state(&p.a, "{'n':0}");
+    CHECK_INT(shown_n(&p.b, state), 0);
+    postgres_stop(p.postgres);
+    struct reply read = black_ask(&p.b, black_route("GET", state), "");
+    CHECK_INT(read.status, 503);
+    CHECK(response_value(&read.response, "retry-after", &retry));
+    CHECK_INT(black_ask(&p.a, black_route("PATCH", state), patch_to(1)).status, 503);
+    black_expect(&p.a, 200, "GET /health", "");
+    postgres_start_again(p.postgres);
+    while (black_ask(&p.a, black_route("PATCH", state), patch_to(2)).status == 503)
+        usleep(20000);
+    while ((read = black_ask(&p.b, black_route("GET", state), "")).status == 503)
+        usleep(20000);
+    CHECK_INT(json_int_or(json_get(read.body, "current_data"), "n", -1), 2);
+    pair_stop(&p);
+}

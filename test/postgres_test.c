@@ -1,0 +1,441 @@
+/* postgres_test.c: the store on PostgreSQL, as one node sees it: statements on their way, answers
+ * that are the same as SQLite's, and what it says when something is wrong. What both databases
+ * promise is in store_test.c; several nodes are in postgres_nodes_test.c. */
+#include <stdio.h>
+
+#include "check.h"
+#include "sim/engine.h"
+#include "sim/postgres.h"
+#include "store/libpq.h"
+#include "store/store.h"
+
+static const char *const first[] = {
+    "CREATE TABLE thing (name TEXT COLLATE \"C\" PRIMARY KEY, size BIGINT, body TEXT)", NULL
+};
+static const struct store_migration migrations[] = { { 1, first } };
+static const struct store_options options = { .migrations = migrations, .migration_count = 1 };
+
+static struct store *opened(const char *url)
+{
+    struct store *s;
+    CHECK_OK(store_open(check_arena(), str_from(url), &options, &s));
+    return s;
+}
+
+static struct sql *connected(struct store *s, enum store_use use)
+{
+    struct sql *sql;
+    CHECK_OK(store_connect(check_arena(), s, use, &sql));
+    return sql;
+}
+
+static err put(struct sql *w, const char *name)
+{
+    return sql_exec(w, "INSERT INTO thing (name, size) VALUES ($1, 1)", ARGS(TEXT(str_from(name))));
+}
+
+static void commit(struct sql *w, struct store_node *node)
+{
+    err why;
+    node->seq++;
+    enum store_outcome outcome = store_commit(w, node, &why);
+    CHECK_OK(why);
+    CHECK_INT(outcome, STORE_COMMITTED);
+}
+
+/* The names that are there, in order. */
+static const char *names(struct sql *r)
+{
+    struct buf out = buf_in(check_arena());
+    const struct row *rows;
+    size_t count;
+
+    CHECK_OK(store_begin(r, check_arena(), NULL));
+    CHECK_OK(sql_all(r, &rows, &count, "SELECT name FROM thing ORDER BY name", NO_ARGS));
+    for (size_t i = 0; i < count; i++)
+        buf_printf(&out, STR_FMT " ", STR_ARG(row_str(&rows[i], 0)));
+    store_rollback(r);
+    return buf_str(&out).at;
+}
+
+/* ---- statements on their way ---- */
+
+/* Three commands, and the one in the middle meets an error that it learns of at its end. */
+static void blame_the_right_command(struct sql *w, struct sql *r)
+{
+    struct store_node node;
+
+    CHECK_OK(store_begin(w, check_arena(), &node));
+    CHECK_OK(store_mark(w));
+    CHECK_OK(put(w, "a"));
+    CHECK_OK(store_keep(w));
+    CHECK_OK(store_mark(w));
+    CHECK_OK(put(w, "b"));
+    CHECK_OK(put(w, "a"));
+    CHECK_OK(put(w, "c"));
+    err e = store_keep(w);
+    CHECK_ERR(e, ERR_INTERNAL);
+    CHECK(strstr(e->message.at, "thing_pkey"));
+    CHECK(!store_dead(w));
+    CHECK_OK(store_mark(w));
+    CHECK_OK(put(w, "d"));
+    CHECK_OK(store_keep(w));
+    commit(w, &node);
+    CHECK_STR(str_from(names(r)), "a d ");
+}
+
+/* A read finds the error of what was sent before it. A statement that was to be prepared behind the
+ * failed one was not, and is when it is needed again. */
+static void find_the_error_at_the_next_read(struct sql *w, struct sql *r)
+{
+    struct store_node node;
+    const struct row *row;
+
+    CHECK_OK(store_begin(w, check_arena(), &node));
+    for (int i = 0; i < 2; i++) {
+        CHECK_OK(store_mark(w));
+        CHECK_OK(put(w, i ? "e" : "a"));
+        CHECK_OK(sql_exec(w, "UPDATE thing SET size = $1 WHERE name = 'e'", ARGS(INT(7))));
+        err e = sql_one(w, &row, "SELECT size FROM thing WHERE name = 'e'", NO_ARGS);
+        if (i == 0) {
+            CHECK_ERR(e, ERR_INTERNAL);
+            CHECK_ERR(put(w, "f"), ERR_UNAVAILABLE); /* nothing more in this command */
+            store_undo(w);
+        } else {
+            CHECK_OK(e);
+            CHECK_INT(row_int(row, 0), 7);
+            CHECK_OK(store_keep(w));
+        }
+    }
+    commit(w, &node);
+    CHECK_STR(str_from(names(r)), "a d e ");
+}
+
+static void refuse_what_is_no_text(struct sql *w)
+{
+    struct store_node node;
+
+    CHECK_OK(store_begin(w, check_arena(), &node));
+    CHECK_OK(store_mark(w));
+    CHECK_OK(sql_exec(w, "INSERT INTO thing (name) VALUES ($1)", ARGS(TEXT(STR("x\0y")))));
+    CHECK_ERR(store_keep(w), ERR_INVALID);
+    store_rollback(w);
+}
+
+static void end_with_a_statement_that_takes_too_long(struct sql *w, struct sql *r)
+{
+    struct store_node node;
+    const struct row *row;
+
+    CHECK_OK(store_begin(w, check_arena(), &node));
+    CHECK_OK(store_mark(w));
+    CHECK_OK(put(w, "g"));
+    CHECK_OK(sql_exec(w, "SET LOCAL statement_timeout = 20", NO_ARGS));
+    CHECK_ERR(sql_one(w, &row, "SELECT count(*) FROM pg_sleep(10)", NO_ARGS), ERR_UNAVAILABLE);
+    CHECK(store_dead(w));
+    store_undo(w);
+    store_rollback(w);
+    CHECK_STR(str_from(names(r)), "a d e ");
+}
+
+static void carry_much_at_once(struct sql *w)
+{
+    struct store_node node;
+    const struct row *row;
+    struct buf text = buf_in(check_arena());
+
+    memset(buf_reserve(&text, 1 << 20), 'x', 1 << 20);
+    text.len = 1 << 20;
+    CHECK_OK(store_begin(w, check_arena(), &node));
+    CHECK_OK(store_mark(w));
+    for (int i = 0; i < 2000; i++)
+        CHECK_OK(sql_exec(w, "INSERT INTO thing (name, body) VALUES ($1, $2)",
+                          ARGS(TEXT(arena_printf(check_arena(), "much %d", i)),
+                               TEXT(i % 500 ? STR("") : buf_str(&text)))));
+    CHECK_OK(store_keep(w));
+    CHECK_OK(sql_one(w, &row,
+                     "SELECT count(*), count(DISTINCT name), max(length(body)) FROM thing"
+                     " WHERE name >= 'much' AND name < 'mucj'",
+                     NO_ARGS));
+    CHECK_INT(row_int(row, 0), 2000);
+    CHECK_INT(row_int(row, 1), 2000);
+    CHECK_INT(row_int(row, 2), 1 << 20);
+    CHECK_ERR(sql_one(w, &row, "SELECT sum(size) FROM thing", NO_ARGS), ERR_INTERNAL);
+    store_rollback(w);
+}
+
+TEST_LIMIT(statements_that_travel_together_fail_for_their_own_command, 60)
+{
+    struct postgres *p = postgres_start();
+    struct store *s = opened(postgres_new_database(p));
+    struct sql *w = connected(s, STORE_WRITES), *r = connected(s, STORE_READS);
+
+    blame_the_right_command(w, r);
+    find_the_error_at_the_next_read(w, r);
+    refuse_what_is_no_text(w);
+    end_with_a_statement_that_takes_too_long(w, r);
+    carry_much_at_once(w);
+    CHECK_OK(store_checkpoint(r, check_arena()));
+    CHECK_OK(store_restart_log(w, check_arena()));
+    CHECK_INT(store_log_bytes(w), 0);
+    store_disconnect(r);
+    store_disconnect(w);
+    store_close(s);
+    postgres_stop(p);
+}
+
+/* ---- operations ---- */
+
+// clang-format off
+static const struct step {
+    const char *op, *input, *key;
+} steps[] = {
+    { "schema.create", "{'name':'task','json_schema':{'type':'object','properties':{'n':{'type':'integer'}}},'description':'été'}", "" },
+    { "schema.create", "{'name':'Zebra','json_schema':true}", "" },
+    { "schema.create", "{'name':'a-b','json_schema':true}", "" },
+    { "schema.list",   "{'limit':2}", "" },
+    { "state.create",  "{'schema_name':'task','initial_data':{'n':0,'text':'ß','list':[1,2]}}", "made" },
+    { "state.create",  "{'schema_name':'task','initial_data':{'n':0,'text':'ß','list':[1,2]}}", "made" },
+    { "state.create",  "{'schema_name':'none','initial_data':{}}", "" },
+    { "state.update",  "{'state_id':'wfstate_4','data':{'n':1}}", "k" },
+    { "state.update",  "{'state_id':'wfstate_4','data':{'n':1}}", "k" },
+    { "state.update",  "{'state_id':'wfstate_4','data':{'n':2}}", "k" },
+    { "state.update",  "{'state_id':'wfstate_4','data':{'n':'x'}}", "" },
+    { "state.patch",   "{'state_id':'wfstate_4','operations':[{'op':'replace','path':'/n','value':2}],'expected_version':2}", "" },
+    { "state.patch",   "{'state_id':'wfstate_4','operations':[{'op':'replace','path':'/n','value':2}],'expected_version':2}", "" },
+    { "state.patch",   "{'state_id':'wfstate_4','merge':{'n':3,'more':[null,{'a':1.50}]}}", "" },
+    { "state.read",    "{'state_id':'wfstate_4'}", "" },
+    { "state.read",    "{'state_id':'wfstate_4','version':1}", "" },
+    { "state.read",    "{'state_id':'wfstate_9'}", "" },
+    { "state.history", "{'state_id':'wfstate_4'}", "" },
+    { "state.diff",    "{'state_id':'wfstate_4','from':1,'to':4}", "" },
+    { "state.blame",   "{'state_id':'wfstate_4'}", "" },
+    { "state.list",    "{}", "" },
+    { "token.create",  "{'kind':'viewer','expires_in':60}", "" },
+    { "token.list",    "{}", "" },
+    { "state.delete",  "{'state_id':'wfstate_4'}", "" },
+    { "event.list",    "{}", "" },
+};
+// clang-format on
+
+enum { STEPS = sizeof steps / sizeof *steps };
+
+/* Time is the highest that was ever used while the clock is below it: so both have the same. */
+static const int64_t same_time = 4102444800000;
+
+static struct world *world_at(const char *name)
+{
+    struct world *w;
+    struct store_node node;
+
+    CHECK_OK(world_open(name, NULL, &w));
+    CHECK_OK(store_begin(w->engine.sql, check_arena(), &node));
+    CHECK_INT(node.now != 0, store_is_shared(str_from(name)));
+    CHECK_OK(sql_exec(w->engine.sql, "UPDATE node SET clock = $1 WHERE node_id = 1",
+                      ARGS(INT(same_time))));
+    node.clock = same_time;
+    err why;
+    CHECK_INT(store_commit(w->engine.sql, &node, &why), STORE_COMMITTED);
+    return w;
+}
+
+static str told(const struct command *c)
+{
+    if (c->error)
+        return arena_printf(check_arena(), "%d " STR_FMT " " STR_FMT, c->error->kind,
+                            STR_ARG(c->error->message), STR_ARG(c->error->members));
+    return arena_printf(check_arena(), STR_FMT " %d %d %d %lld " STR_FMT, STR_ARG(c->answer),
+                        c->created, c->empty, c->repeated, (long long)c->version, STR_ARG(c->next));
+}
+
+/* All of the log, as text. */
+static str log_of(struct world *w)
+{
+    struct buf out = buf_in(check_arena());
+    const struct row *rows;
+    size_t count;
+
+    CHECK_OK(store_begin(w->engine.sql, check_arena(), &(struct store_node){ 0 }));
+    CHECK_OK(sql_all(w->engine.sql, &rows, &count,
+                     "SELECT type, subject, actor, data, body, seq, time, cause, version, prev_seq,"
+                     " snap_seq FROM log ORDER BY seq",
+                     NO_ARGS));
+    for (size_t i = 0; i < count; i++) {
+        for (size_t column = 0; column < 5; column++)
+            buf_printf(&out, STR_FMT "|", STR_ARG(row_str(&rows[i], column)));
+        for (size_t column = 5; column < 11; column++)
+            buf_printf(&out, "%lld|", (long long)row_int(&rows[i], column));
+        buf_byte(&out, '\n');
+    }
+    store_rollback(w->engine.sql);
+    return buf_str(&out);
+}
+
+/* One by one, or all in one batch. */
+static void compare(const char *file, const char *url, bool batch)
+{
+    struct world *worlds[] = { world_at(file), world_at(url) };
+    struct command *commands[2][STEPS];
+
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < STEPS; i++)
+            commands[k][i] = world_command(worlds[k], steps[i].op, steps[i].input, steps[i].key);
+        for (int i = 0; i < STEPS; i += batch ? STEPS : 1)
+            op_perform(&worlds[k]->engine, &commands[k][i], batch ? STEPS : 1);
+    }
+    for (int i = 0; i < STEPS; i++)
+        CHECK_STR(told(commands[1][i]), told(commands[0][i]).at);
+    CHECK_STR(log_of(worlds[1]), log_of(worlds[0]).at);
+    world_close(worlds[0]);
+    world_close(worlds[1]);
+}
+
+/* Whatever call fails, each command happens wholly or not at all, and a retry applies it once. */
+static void survive_faults(const char *url)
+{
+    static const enum fault_kind kinds[] = { FAULT_CALL, FAULT_DEATH, FAULT_COMMIT, FAULT_LOST };
+    struct world *w = world_at(url);
+    int faults = 0, runs = 0;
+
+    world_call(w, "schema.create", "{'name':'any','json_schema':true}", "");
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        for (uint64_t nth = 1; nth; nth++) {
+            struct command *batch[3],
+                *made =
+                    world_call(w, "state.create", "{'schema_name':'any','initial_data':{}}", "");
+            CHECK_OK(made->error);
+            runs++;
+            str patch =
+                arena_printf(check_arena(), "{'state_id':'wfstate_%d','merge':{'n':1}}", w->ids);
+            str read = arena_printf(check_arena(), "{'state_id':'wfstate_%d'}", w->ids);
+            for (int i = 0; i < 3; i++)
+                batch[i] = world_command(w, "state.patch", patch.at,
+                                         arena_printf(check_arena(), "%d of %d", i, runs).at);
+            w->fault = (struct fault){ kinds[k], nth, 0, 0, false };
+            op_perform(&w->engine, batch, 3);
+            bool fired = w->fault.fired;
+            w->fault.kind = FAULT_NONE;
+            CHECK_INT(w->engine.stopped, fired && kinds[k] == FAULT_LOST);
+            w->engine.stopped = false;
+            for (int i = 0; i < 3; i++) {
+                op_perform(&w->engine, &batch[i], 1);
+                CHECK_OK(batch[i]->error);
+            }
+            CHECK_INT(world_call(w, "state.read", read.at, "")->version, 4);
+            faults += fired;
+            if (!fired)
+                break;
+        }
+    }
+    CHECK(faults > 30);
+    check_note("%d faults", faults);
+    world_close(w);
+}
+
+/* Long texts are stored as they are. */
+static void texts_are_unpacked(const char *url)
+{
+    struct world *w = world_at(url);
+    const struct row *row;
+
+    CHECK_OK(store_begin(w->engine.sql, check_arena(), &(struct store_node){ 0 }));
+    CHECK_OK(sql_one(w->engine.sql, &row,
+                     "SELECT count(*), sum((attstorage <> 'e')::int) FROM pg_attribute"
+                     " WHERE attrelid IN ('state'::regclass, 'log'::regclass)"
+                     " AND attname IN ('body', 'data')",
+                     NO_ARGS));
+    CHECK_INT(row_int(row, 0), 3);
+    CHECK_INT(row_int(row, 1), 0);
+    store_rollback(w->engine.sql);
+    world_close(w);
+}
+
+TEST_LIMIT(operations_answer_as_they_do_on_sqlite, 60)
+{
+    struct postgres *p = postgres_start();
+
+    texts_are_unpacked(postgres_new_database(p));
+    compare("one.db", postgres_new_database(p), false);
+    compare("batch.db", postgres_new_database(p), true);
+    survive_faults(postgres_new_database(p));
+    postgres_stop(p);
+}
+
+/* ---- what it says ---- */
+
+/* Tries to open, and gives the message, which must not hold the password. */
+static const char *refusal(const char *url, enum error_kind kind)
+{
+    struct store *s;
+    err e = store_open(check_arena(), str_from(url), &options, &s);
+
+    CHECK_ERR(e, kind);
+    if (strstr(e->message.at, "s3cret"))
+        check_fail(__FILE__, __LINE__, "it tells the password: %s", e->message.at);
+    return e->message.at;
+}
+
+static void refused(const char *url, const char *advice)
+{
+    const char *message = refusal(url, ERR_UNAVAILABLE);
+
+    if (!strstr(message, advice))
+        check_fail(__FILE__, __LINE__, "%s: expected \"%s\" in: %s", url, advice, message);
+}
+
+TEST(urls_that_would_show_a_password_are_refused)
+{
+    static const char *const urls[] = {
+        "postgres://me:s3cret/x@db/baton",  "postgres://me:12/s3cret@db/baton",
+        "postgres://me:x@s3cret@db/baton",  "postgres://me:s3cret@db/baton?nosuch=1",
+        "postgres://me:s3cret%zz@db/baton",
+    };
+    const struct libpq *pq;
+
+    if (libpq_load(check_arena(), &pq))
+        check_skip("libpq.so.5 is not installed (Debian: libpq5)");
+    for (size_t i = 0; i < sizeof urls / sizeof *urls; i++)
+        CHECK(strstr(refusal(urls[i], ERR_INVALID), "postgres://USER@HOST:PORT/DATABASE"));
+    refused("postgres://me:s3cret@127.0.0.1:1/baton", "see whether it runs there");
+    refused("postgres://me:s3cret@no.such.host.invalid/baton", "the host's name");
+}
+
+TEST(a_missing_library_is_named_with_its_package)
+{
+    struct libpq none;
+    err e = libpq_load_from(check_arena(), "libnone.so.5", &none);
+
+    CHECK_ERR(e, ERR_UNAVAILABLE);
+    CHECK(strstr(e->message.at, "apt install libpq5"));
+}
+
+/* A role that must give its password. */
+static void password_ask_for(struct postgres *p)
+{
+    const char *path = arena_printf(check_arena(), "%s/pg_hba.conf", postgres_folder(p)).at;
+    str rules = check_read(path);
+    FILE *f = fopen(path, "w");
+
+    fprintf(f, "local all secretive scram-sha-256\n" STR_FMT, STR_ARG(rules));
+    fclose(f);
+    postgres_exec(p, "CREATE ROLE secretive LOGIN PASSWORD 'other'");
+    CHECK(postgres_number(p, "SELECT pg_reload_conf()::int"));
+}
+
+TEST_LIMIT(what_is_wrong_is_said_with_what_to_do, 60)
+{
+    struct postgres *p = postgres_start();
+
+    refused(postgres_url(p, "postgres:s3cret", "nosuch"), "create it first (createdb)");
+    refused(postgres_url(p, "nobody:s3cret", "postgres"), "create it first (createuser)");
+    password_ask_for(p);
+    refused(postgres_url(p, "secretive:s3cret", "postgres"), "put the right password");
+    refused(postgres_url(p, "secretive", "postgres"), "put the right password");
+
+    postgres_exec(p, "CREATE ROLE weak LOGIN");
+    refused(postgres_url(p, "weak", "postgres"), "let the role own the database");
+    postgres_exec(p, "CREATE DATABASE calm");
+    postgres_exec(p, "ALTER DATABASE calm SET default_transaction_read_only = on");
+    refused(postgres_url(p, "postgres", "calm"), "name the primary");
+    postgres_stop(p);
+}
