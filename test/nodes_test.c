@@ -277,3 +277,25 @@ TEST_LIMIT(node_says_503_while_the_database_is_away_and_goes_on_by_itself, 60)
     CHECK_INT(json_int_or(json_get(read.body, "current_data"), "n", -1), 2);
     pair_stop(&p);
 }
+
+static uint32_t alive_nodes(const struct black *b)
+{
+    const struct json *nodes = json_get(black_expect(b, 200, "GET /nodes", ""), "nodes");
+    uint32_t alive = 0;
+
+    for (uint32_t i = 0; i < nodes->len; i++)
+        alive += json_bool_or(&nodes->items[i], "alive", false);
+    return alive;
+}
+
+TEST_LIMIT(nodes_are_listed_while_they_are_there, 60)
+{
+    struct pair p = pair_start();
+
+    while (alive_nodes(&p.a) != 2)
+        ; /* until both have said so, which is the first thing that they do */
+    black_stop(&p.b);
+    CHECK_INT(alive_nodes(&p.a), 1);
+    black_stop(&p.a);
+    postgres_stop(p.postgres);
+}

@@ -378,7 +378,7 @@ static err open_doors(struct serving *s)
         at.len--;
     s->url = arena_printf(s->arena, "http://" STR_FMT "%u", STR_ARG(at), (unsigned)port);
     TRY(listen_local(s));
-    return threads_start(s->threads, s->arena, s->server);
+    return threads_start(s->threads, s->arena, s->server, s->url);
 }
 
 /* ---- stopping ---- */

@@ -198,9 +198,10 @@ static err thread_start(struct threads *t, struct arena *a, const char *name, vo
     return NULL;
 }
 
-err threads_start(struct threads *t, struct arena *a, struct server *server)
+err threads_start(struct threads *t, struct arena *a, struct server *server, str url)
 {
     t->server = server;
+    t->url = url;
     err e = t->follow ? thread_start(t, a, "follower", follower_run, t)
                       : thread_start(t, a, "checkpointer", checkpointer_run, t);
     for (int i = 0; i < READERS && !e; i++) {
@@ -245,6 +246,9 @@ void threads_metrics(void *threads, struct buf *out)
            (double)LOOK(t->command_count));
     metric(out, "batch_seconds_total", "counter", "Time that they took, commits included.",
            (double)LOOK(t->batch_us) / 1e6);
+    if (t->options.shared)
+        metric(out, "nodes", "gauge", "Servers that share the database and are alive.",
+               (double)LOOK(t->nodes));
     metric(out, "writes_waiting", "gauge", "Commands that wait for the writer.",
            (double)queue_length(t->writes));
     metric(out, "reads_waiting", "gauge", "Commands and tokens that wait for a reader.",

@@ -34,8 +34,8 @@ err threads_new(struct arena *a, const struct threads_options *options, struct t
 /* The writer's engine, for what is done before the threads run. */
 struct engine *threads_engine(struct threads *t);
 
-/* Lets them run, and answer to the server. */
-err threads_start(struct threads *t, struct arena *a, struct server *server);
+/* Lets them run, and answer to the server, which others reach at `url`. */
+err threads_start(struct threads *t, struct arena *a, struct server *server, str url);
 
 /* Performs all that was submitted, moves the log a last time, and ends them. */
 void threads_stop(struct threads *t);

@@ -28,6 +28,8 @@ struct job {
 struct threads {
     struct threads_options options;
     struct server *server;
+    str url;              /* of the server */
+    atomic_llong nodes;   /* that share the database, as of the last beat */
     struct queue *writes; /* of struct command * */
     struct queue *reads;  /* of struct job */
     struct queue *calls;  /* for the checkpointer: a byte means that there is something to do. The

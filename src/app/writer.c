@@ -9,14 +9,16 @@
 
 #include "app/threads_private.h"
 #include "base/log.h"
+#include "cli/cli.h"
 
 enum {
     EXIT_UNKNOWN = 70,          /* nobody can say what is committed: a restart will see */
     CHECKPOINT_BYTES = 4 << 20, /* the checkpointer is called when the log has grown by this */
     DISK_LOOK_MS = 100,         /* how old the knowledge of the disk's space may be */
     TICK_AFTER_MS = 100,        /* commands may have made something due: look again that soon */
-    TICK_RETRY_MS = 1000,       /* after one that failed */
-    TICK_SHARED_MS = 5000,      /* other nodes may have made something due, and be gone */
+    BEAT_MS = 5000,        /* others take a node for dead that was not seen for three of them */
+    TICK_RETRY_MS = 1000,  /* after one that failed */
+    TICK_SHARED_MS = 5000, /* other nodes may have made something due, and be gone */
 };
 
 struct writer {
@@ -24,9 +26,14 @@ struct writer {
     struct engine *engine;
     const struct config *config;
     struct arena *arena; /* of the log's errors */
+    struct arena *node_arena;
 
     const struct op *tick; /* NULL: this build has no work of its own */
     int64_t tick_at_ms;    /* by the server's clock; INT64_MAX: nothing is due */
+
+    const struct op *beat; /* NULL: nobody shares the database */
+    int64_t beat_at_ms;
+    str name, node_id; /* how others see this node */
 
     int64_t log_moved;  /* how long the log was when the checkpointer was last called */
     int64_t restart_at; /* and where it begins anew */
@@ -221,6 +228,80 @@ static int64_t tick_wait_ms(const struct writer *w)
     return left > 0 ? left : 0;
 }
 
+/* ---- being seen by other nodes ---- */
+
+static void put(struct command *c, const char *name, str value)
+{
+    json_put(c->arena, (struct json *)c->input, str_from(name), json_string(value));
+}
+
+/* How many there are, itself included. */
+static int64_t nodes_of(const struct command *c)
+{
+    const struct json *answer;
+
+    if (c->error || json_parse(c->arena, c->answer, NULL, &answer))
+        return 0;
+    return json_int_or(answer, "nodes", 0);
+}
+
+/* Something of this node alone: an error is worth a line, and no more. */
+static void node_do(struct writer *w, struct command *c)
+{
+    perform(w, &c, 1);
+    if (c->error)
+        log_warn(c->op->name, LOG_S("error", c->error->message));
+    if (c->op == w->beat)
+        SHOW(w->threads->nodes, nodes_of(c));
+    server_performed(w->threads->server, c);
+}
+
+static void beat_do(struct writer *w)
+{
+    struct command *c = tick_new(w->beat);
+    struct json *in = (struct json *)c->input;
+
+    put(c, "node_id", w->node_id);
+    put(c, "name", w->name);
+    put(c, "url", w->threads->url);
+    put(c, "version", STR(BATON_VERSION));
+    json_put(c->arena, in, STR("seq"), json_int(c->arena, server_seq(w->threads->server)));
+    w->beat_at_ms = w->engine->now_ms(w->engine->clock) + BEAT_MS;
+    node_do(w, c);
+}
+
+static void leave_do(struct writer *w)
+{
+    struct command *c = tick_new(op_find(w->threads->options.table, STR("node.leave")));
+
+    put(c, "node_id", w->node_id);
+    node_do(w, c);
+}
+
+static void node_init(struct writer *w)
+{
+    const struct tx_source *source = w->engine->source;
+    char host[256] = "";
+
+    if (!w->threads->options.shared)
+        return;
+    gethostname(host, sizeof host - 1);
+    w->beat = op_find(w->threads->options.table, STR("node.beat"));
+    w->node_id = source->id(source->self, w->node_arena, "node_");
+    w->name = arena_printf(w->node_arena, "%s:%lld", host, (long long)getpid());
+}
+
+static int64_t wait_ms(const struct writer *w)
+{
+    int64_t tick = tick_wait_ms(w);
+    int64_t beat = w->beat_at_ms - w->engine->now_ms(w->engine->clock);
+
+    if (!w->beat)
+        return tick;
+    beat = beat > 0 ? beat : 0;
+    return tick < 0 || beat < tick ? beat : tick;
+}
+
 /* ---- the thread ---- */
 
 void *writer_run(void *threads)
@@ -231,6 +312,7 @@ void *writer_run(void *threads)
         .engine = &t->writer.engine,
         .config = t->options.config,
         .arena = arena_new(),
+        .node_arena = arena_new(),
         .tick = op_find(t->options.table, STR("system.tick")),
         .restart_at = t->options.config->wal_bytes_max,
         .disk_free = INT64_MAX,
@@ -238,15 +320,21 @@ void *writer_run(void *threads)
     struct command *commands[BATCH_MOST];
 
     w.tick_at_ms = w.tick ? 0 : INT64_MAX;
+    node_init(&w);
     while (!queue_ended(t->writes)) {
-        size_t n = queue_take(t->writes, commands, w.config->batch_max, tick_wait_ms(&w));
+        size_t n = queue_take(t->writes, commands, w.config->batch_max, wait_ms(&w));
         if (n) {
             batch_do(&w, commands, n);
             tick_after_commands(&w);
         }
         if (tick_wait_ms(&w) == 0)
             tick_do(&w);
+        if (w.beat && w.engine->now_ms(w.engine->clock) >= w.beat_at_ms)
+            beat_do(&w);
     }
+    if (w.beat)
+        leave_do(&w);
+    arena_free(w.node_arena);
     arena_free(w.arena);
     return NULL;
 }
