@@ -164,7 +164,7 @@ $(FUZZ:test/fuzz/%.c=build/fuzz/%): build/fuzz/%: build/fuzz/test/fuzz/%.o \
     $(call objects,fuzz,$(SRC) $(wildcard test/sim/vfs*.c))
 	$(call link,fuzz,-fsanitize=fuzzer)
 $(BENCH:test/bench/%.c=build/bench/%): build/bench/%: build/release/test/bench/%.o \
-    $(call objects,release,$(BENCH_SHARED) $(SRC))
+    $(call objects,release,$(BENCH_SHARED) test/sim/postgres.c $(SRC))
 	$(call link,release)
 
 # The test program with one planted mistake: only the files that hold it are compiled again.

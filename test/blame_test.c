@@ -10,6 +10,7 @@
 #include "json/patch.h"
 #include "json/pointer.h"
 #include "json_help.h"
+#include "sim/both.h"
 #include "sim/engine.h"
 
 static struct world *world_new(const char *data)
@@ -61,7 +62,7 @@ static str blamed(struct world *w, const char *pointer)
     return buf_str(&out);
 }
 
-TEST(blame_names_the_last_writer_of_a_value_and_of_what_is_in_it)
+TEST_BOTH(blame_names_the_last_writer_of_a_value_and_of_what_is_in_it)
 {
     struct world *w = world_new("{'a':1,'b':{'x':1,'y':1},'c':[1,2]}");
 
@@ -85,7 +86,7 @@ TEST(blame_names_the_last_writer_of_a_value_and_of_what_is_in_it)
     world_close(w);
 }
 
-TEST(blame_follows_elements_of_arrays)
+TEST_BOTH(blame_follows_elements_of_arrays)
 {
     static const struct {
         const char *operations, *blamed; /* of /c after version 2 replaced its second element */
@@ -114,7 +115,7 @@ TEST(blame_follows_elements_of_arrays)
 }
 
 /* Numbers as names of members are not indexes. */
-TEST(blame_tells_members_from_elements)
+TEST_BOTH(blame_tells_members_from_elements)
 {
     struct world *w = world_new("{'a':{'0':1,'1':1,'-':1}}");
 
@@ -125,7 +126,7 @@ TEST(blame_tells_members_from_elements)
     world_close(w);
 }
 
-TEST(blame_of_a_wide_value_is_cut)
+TEST_BOTH(blame_of_a_wide_value_is_cut)
 {
     struct buf data = buf_in(check_arena());
 
@@ -349,7 +350,7 @@ static void blame_check(struct world *w, const struct json *model, str pointer)
     }
 }
 
-TEST_LIMIT(random_histories_are_blamed_as_the_model_says, 60)
+TEST_BOTH_LIMIT(random_histories_are_blamed_as_the_model_says, 60)
 {
     struct random r = random_start();
     int writes = 0, moves = 0;

@@ -8,7 +8,8 @@
  * empty directory. It tells how it went in a report, a file of lines that each
  * begin with a mark; what it prints is shown only when it fails. So a test may
  * crash, hang, print, or leave files and processes behind, and none of it
- * reaches the next. */
+ * reaches the next. A service is a child like them that nobody waits for: it is
+ * ready when it closes its end of a pipe, which all tests see at once. */
 #define _GNU_SOURCE
 #include "check.h"
 
@@ -17,6 +18,7 @@
 #include <fnmatch.h>
 #include <ftw.h>
 #include <getopt.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +26,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -32,6 +35,7 @@
 #define OUTPUT_SHOWN 16384
 #define REPORT_MAX (1 << 20)
 #define JOBS_MAX 64
+#define MEMORY_BYTES (1ull << 30) /* that a service may fill */
 
 /* Sanitized code is slower, and slower still on a busy machine. */
 #ifdef __SANITIZE_ADDRESS__
@@ -49,7 +53,8 @@ enum mark {
     FAILURE = 'f',
     SKIP = 's',
     NOTE = 'n',
-    END = '.', /* the test came to its end: exit(0) alone is not enough */
+    READY = 'r', /* of a service: how to reach it */
+    END = '.',   /* the test came to its end: exit(0) alone is not enough */
 };
 
 enum outcome { PASSED, FAILED, SKIPPED, OUTCOMES };
@@ -64,6 +69,7 @@ struct job {
 };
 
 static struct test *tests;
+static struct service *services; /* that were started */
 static int test_count;
 static int totals[OUTCOMES];
 static int report_fd = -1;  /* in a test's process: its report */
@@ -220,6 +226,81 @@ const char *check_suite(const char *name)
     return path;
 }
 
+/* ---- reports ---- */
+
+/* What a memory file holds, or the end of it, as a string to be freed. */
+static char *slurp(int fd, off_t most)
+{
+    off_t size = lseek(fd, 0, SEEK_END);
+    off_t from = size > most ? size - most : 0;
+    char *text = mem_alloc((size_t)(size - from) + 1);
+    ssize_t n = pread(fd, text, (size_t)(size - from), from);
+    text[n > 0 ? n : 0] = '\0';
+    return text;
+}
+
+static const char *next_line(const char *line)
+{
+    line += strcspn(line, "\n");
+    return line + (*line == '\n');
+}
+
+/* The first line that has the mark; NULL: none has. */
+static const char *marked(const char *text, char mark)
+{
+    for (const char *line = text; *line; line = next_line(line))
+        if (*line == mark)
+            return line;
+    return NULL;
+}
+
+static bool has(const char *text, char mark)
+{
+    return marked(text, mark) != NULL;
+}
+
+/* The first line that has the mark, without it; empty: none has. */
+static str told(const char *text, char mark)
+{
+    const char *line = marked(text, mark);
+
+    return line ? arena_copy(check_arena(), (str){ line + 1, strcspn(line + 1, "\n") }) : STR("");
+}
+
+/* ---- services, as those see them who offer and who use them ---- */
+
+static struct service *own_service; /* in a service's process */
+
+void check_serve(const char *how)
+{
+    sigset_t end;
+    int got;
+
+    sigemptyset(&end);
+    sigaddset(&end, SIGTERM);
+    sigprocmask(SIG_BLOCK, &end, NULL);
+    dprintf(report_fd, "%c%s\n", READY, how);
+    close(own_service->ready[1]);
+    sigwait(&end, &got);
+}
+
+str check_service(struct service *s)
+{
+    struct pollfd wait = { s->ready[0], POLLIN, 0 };
+
+    CHECK(s->job); /* else the test was not registered as one that uses it */
+    while (poll(&wait, 1, -1) < 0)
+        CHECK(errno == EINTR);
+    char *text = slurp(s->job->report_fd, REPORT_MAX);
+    if (has(text, SKIP))
+        check_skip("%s", told(text, SKIP).at);
+    if (!has(text, READY))
+        check_fail(__FILE__, __LINE__, "%s does not start: %s", s->name, told(text, FAILURE).at);
+    str how = told(text, READY);
+    free(text);
+    return how;
+}
+
 /* ---- the runner: one test from start to end ---- */
 
 static double now(void)
@@ -264,12 +345,16 @@ static void child(struct job *j)
     exit(0); /* not _exit: the leak check of a sanitized build runs here */
 }
 
-static void job_start(struct job *j, const struct test *t)
+static const char *disk_folder(void)
 {
     const char *tmp = getenv("TMPDIR");
 
-    snprintf(j->dir, sizeof(j->dir), "%s/baton-test-XXXXXX",
-             tmp && strlen(tmp) < 40 ? tmp : "/tmp");
+    return tmp && strlen(tmp) < 40 ? tmp : "/tmp";
+}
+
+static void job_start(struct job *j, const struct test *t, const char *folder)
+{
+    snprintf(j->dir, sizeof(j->dir), "%s/baton-test-XXXXXX", folder);
     if (!mkdtemp(j->dir))
         die(j->dir);
     j->test = t;
@@ -285,31 +370,6 @@ static void job_start(struct job *j, const struct test *t)
     if (j->pid == 0)
         child(j);
     setpgid(j->pid, j->pid); /* the child does too: whoever comes first */
-}
-
-/* What a memory file holds, or the end of it, as a string to be freed. */
-static char *slurp(int fd, off_t most)
-{
-    off_t size = lseek(fd, 0, SEEK_END);
-    off_t from = size > most ? size - most : 0;
-    char *text = mem_alloc((size_t)(size - from) + 1);
-    ssize_t n = pread(fd, text, (size_t)(size - from), from);
-    text[n > 0 ? n : 0] = '\0';
-    return text;
-}
-
-static const char *next_line(const char *line)
-{
-    line += strcspn(line, "\n");
-    return line + (*line == '\n');
-}
-
-static bool has(const char *text, char mark)
-{
-    for (const char *line = text; *line; line = next_line(line))
-        if (*line == mark)
-            return true;
-    return false;
 }
 
 /* Prints the lines that have the mark, without it; or all lines when `mark` is 0. */
@@ -348,6 +408,16 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
     return type == FTW_DP ? rmdir(path) : unlink(path);
 }
 
+static void job_clear(struct job *j)
+{
+    if (j->pid)
+        kill(-j->pid, SIGKILL); /* whatever the test has left running */
+    nftw(j->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    close(j->report_fd);
+    close(j->output_fd);
+    j->pid = 0;
+}
+
 static void job_end(struct job *j, int status)
 {
     char *text = slurp(j->report_fd, REPORT_MAX);
@@ -356,7 +426,6 @@ static void job_end(struct job *j, int status)
 
     if (status == 0 && !j->late && !has(text, FAILURE))
         outcome = has(text, SKIP) ? SKIPPED : has(text, END) ? PASSED : FAILED;
-    kill(-j->pid, SIGKILL); /* whatever the test has left running */
     totals[outcome]++;
     snprintf(name, sizeof(name), "%s: ", j->test->name);
     if (outcome == FAILED)
@@ -364,12 +433,57 @@ static void job_end(struct job *j, int status)
     show(text, SKIP, "skip ", name);
     show(text, NOTE, "note ", name);
     fflush(stdout);
-
-    nftw(j->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-    close(j->report_fd);
-    close(j->output_fd);
+    job_clear(j);
     free(text);
-    j->pid = 0;
+}
+
+/* ---- the runner: services ---- */
+
+/* Nobody needs a service's files for long: they are kept in memory where there is enough of it. */
+static const char *service_folder(void)
+{
+    static const char memory[] = "/dev/shm";
+    struct statvfs room;
+
+    return statvfs(memory, &room) == 0 && access(memory, W_OK) == 0 &&
+                   (unsigned long long)room.f_bavail * room.f_bsize >= MEMORY_BYTES
+               ? memory
+               : disk_folder();
+}
+
+static void service_start(struct service *s)
+{
+    if (s->job)
+        return;
+    s->job = mem_alloc(sizeof *s->job);
+    s->as_test = (struct test){ .name = s->name, .run = s->run };
+    if (pipe2(s->ready, O_CLOEXEC) != 0)
+        die("pipe2");
+    own_service = s;
+    job_start(s->job, &s->as_test, service_folder());
+    own_service = NULL;
+    close(s->ready[1]);
+    s->next = services;
+    services = s;
+}
+
+/* One that could not start has ended, but for its report. */
+static void service_ended(pid_t pid)
+{
+    for (struct service *s = services; s; s = s->next)
+        if (s->job->pid == pid)
+            s->job->pid = 0;
+}
+
+static void services_end(void)
+{
+    for (struct service *s = services; s; s = s->next) {
+        if (s->job->pid && kill(s->job->pid, SIGTERM) == 0)
+            waitpid(s->job->pid, NULL, 0);
+        job_clear(s->job);
+        close(s->ready[0]);
+        mem_free(s->job);
+    }
 }
 
 /* ---- the runner: all of them ---- */
@@ -403,14 +517,20 @@ static void run_all(const struct test **chosen, int count, int places)
     sigprocmask(SIG_BLOCK, &child_signal, NULL);
     while (next < count || running > 0) {
         for (int i = 0; i < places && next < count; i++)
-            if (!jobs[i].pid)
-                job_start(&jobs[i], chosen[next++]), running++;
+            if (!jobs[i].pid) {
+                if (chosen[next]->service)
+                    service_start(chosen[next]->service);
+                job_start(&jobs[i], chosen[next++], disk_folder()), running++;
+            }
         wait_for_news(jobs, places, &child_signal);
-        for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
+        for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
             for (int i = 0; i < places; i++)
                 if (jobs[i].pid == pid)
                     job_end(&jobs[i], status), running--;
+            service_ended(pid);
+        }
     }
+    services_end();
 }
 
 static int by_place(const void *a, const void *b)

@@ -12,26 +12,49 @@
 #include "base/err.h"
 #include "base/str.h"
 
+struct service;
+
 struct test {
     const char *name, *file;
     int line;
     int limit_s; /* seconds that it may take; 0: 20 */
     void (*run)(void);
+    struct service *service; /* that it uses; NULL: none */
     struct test *next;
 };
 
 void check_register(struct test *t);
 
-#define TEST_LIMIT(name_, limit_)                                                            \
-    static void test_##name_(void);                                                          \
-    __attribute__((constructor)) static void register_##name_(void)                          \
-    {                                                                                        \
-        static struct test t = { #name_, __FILE__, __LINE__, (limit_), test_##name_, NULL }; \
-        check_register(&t);                                                                  \
-    }                                                                                        \
+#define TEST_USING(name_, limit_, service_)                                    \
+    static void test_##name_(void);                                            \
+    __attribute__((constructor)) static void register_##name_(void)            \
+    {                                                                          \
+        static struct test t = { #name_,       __FILE__,   __LINE__, (limit_), \
+                                 test_##name_, (service_), NULL };             \
+        check_register(&t);                                                    \
+    }                                                                          \
     static void test_##name_(void)
 
+#define TEST_LIMIT(name, limit) TEST_USING(name, limit, NULL)
 #define TEST(name) TEST_LIMIT(name, 0)
+
+/* Something that is slow to start and that many tests use, a server. It is a process with an empty
+ * directory, as a test is, and lives from the first test that uses it to the last of all. */
+struct service {
+    const char *name;
+    void (*run)(void);   /* starts it, and calls check_serve */
+    struct test as_test; /* the rest is the runner's */
+    struct service *next;
+    struct job *job;
+    int ready[2];
+};
+
+/* In the service: it is ready, and this is how to reach it. Returns when it is to end. */
+void check_serve(const char *how);
+
+/* In a test that uses it: waits until it is ready. A service that could not be started skips or
+ * fails whoever asks, with its reason. */
+str check_service(struct service *s);
 
 #define CHECK(condition) \
     ((condition) ? (void)0 : check_fail(__FILE__, __LINE__, "not true: %s", #condition))

@@ -1,4 +1,4 @@
-/* core_test.c: schemas, states, their history and the log, on a real SQLite file.
+/* core_test.c: schemas, states, their history and the log, on a real database.
  *
  * Ids are counted and time is a number, so every run is the same. */
 #include "check.h"
@@ -7,6 +7,7 @@
 #include "core/tables.h"
 #include "core/token.h"
 #include "json_help.h"
+#include "sim/both.h"
 #include "store/store.h"
 
 struct world {
@@ -43,7 +44,7 @@ static struct world *world_new(void)
     for (int i = 0; i < tables_step_count; i++)
         steps[i] = (struct store_migration){ tables_steps[i].version, tables_steps[i].statements };
     struct store_options options = { .migrations = steps, .migration_count = tables_step_count };
-    CHECK_OK(store_open(check_arena(), STR("core.db"), &options, &w->store));
+    CHECK_OK(store_open(check_arena(), str_from(both_store("core.db")), &options, &w->store));
     CHECK_OK(store_connect(check_arena(), w->store, STORE_WRITES, &w->sql));
     w->schemas = schema_cache_new(8);
     w->source = (struct tx_source){ count_id, count_bytes, w };
@@ -54,6 +55,7 @@ static struct world *world_new(void)
 
 static void world_free(struct world *w)
 {
+    both_note_rows(w->sql);
     schema_cache_free(w->schemas);
     store_disconnect(w->sql);
     store_close(w->store);
@@ -120,7 +122,7 @@ static struct state created(struct world *w, const char *data)
     return s;
 }
 
-TEST(a_known_name_gets_the_next_version_and_the_same_text_the_same_one)
+TEST_BOTH(a_known_name_gets_the_next_version_and_the_same_text_the_same_one)
 {
     struct world *w = world_new();
     struct schema_version v;
@@ -149,7 +151,7 @@ TEST(a_known_name_gets_the_next_version_and_the_same_text_the_same_one)
     world_free(w);
 }
 
-TEST(schemas_are_refused_with_what_is_wrong)
+TEST_BOTH(schemas_are_refused_with_what_is_wrong)
 {
     struct world *w = world_new();
     struct schema_version v;
@@ -171,7 +173,7 @@ TEST(schemas_are_refused_with_what_is_wrong)
     world_free(w);
 }
 
-TEST(schemas_are_listed_by_name_and_by_version)
+TEST_BOTH(schemas_are_listed_by_name_and_by_version)
 {
     struct world *w = world_new();
     const struct schema_version *all;
@@ -200,7 +202,7 @@ TEST(schemas_are_listed_by_name_and_by_version)
     world_free(w);
 }
 
-TEST(each_write_makes_the_next_version)
+TEST_BOTH(each_write_makes_the_next_version)
 {
     struct world *w = world_new();
     struct state s = created(w, "{'status':'open','list':[1]}");
@@ -221,7 +223,7 @@ TEST(each_write_makes_the_next_version)
     world_free(w);
 }
 
-TEST(a_refused_write_changes_nothing)
+TEST_BOTH(a_refused_write_changes_nothing)
 {
     struct world *w = world_new();
     struct state s = created(w, "{'status':'open'}"), after;
@@ -247,7 +249,7 @@ TEST(a_refused_write_changes_nothing)
 }
 
 /* Snapshots are taken on the way, for the number of versions and for the size of the patches. */
-TEST(every_version_can_be_had_again)
+TEST_BOTH(every_version_can_be_had_again)
 {
     struct world *w = world_new();
     struct state s = created(w, "{'status':'open','list':[],'n':0}");
@@ -283,7 +285,7 @@ TEST(every_version_can_be_had_again)
     world_free(w);
 }
 
-TEST(a_rollback_is_a_new_version)
+TEST_BOTH(a_rollback_is_a_new_version)
 {
     struct world *w = world_new();
     struct state s = created(w, "{'status':'open','n':1}");
@@ -295,7 +297,7 @@ TEST(a_rollback_is_a_new_version)
     world_free(w);
 }
 
-TEST(history_says_who_wrote_what_and_when)
+TEST_BOTH(history_says_who_wrote_what_and_when)
 {
     struct world *w = world_new();
     struct state s = created(w, "{'status':'open'}");
@@ -319,7 +321,7 @@ TEST(history_says_who_wrote_what_and_when)
     world_free(w);
 }
 
-TEST(the_log_has_every_event_once_and_in_order)
+TEST_BOTH(the_log_has_every_event_once_and_in_order)
 {
     struct world *w = world_new();
     struct state s = created(w, "{'status':'open'}");
@@ -345,7 +347,7 @@ TEST(the_log_has_every_event_once_and_in_order)
 }
 
 /* A document that stops fitting must name the schema version that it is bound to, not the newest. */
-TEST(a_state_stays_bound_to_its_schema_version)
+TEST_BOTH(a_state_stays_bound_to_its_schema_version)
 {
     struct world *w = world_new();
     struct state s = created(w, "{'status':'open'}");
@@ -360,7 +362,7 @@ TEST(a_state_stays_bound_to_its_schema_version)
 }
 
 /* A name and a version may come again with another text; what was kept of the first must not. */
-TEST(a_schema_that_was_rolled_back_leaves_no_rules)
+TEST_BOTH(a_schema_that_was_rolled_back_leaves_no_rules)
 {
     struct world *w = world_new();
     struct schema_version v;
@@ -380,7 +382,7 @@ TEST(a_schema_that_was_rolled_back_leaves_no_rules)
 }
 
 /* More schemas than are kept at hand, one of them as deep as a request can bring it. */
-TEST(rules_that_were_thrown_out_are_made_again)
+TEST_BOTH(rules_that_were_thrown_out_are_made_again)
 {
     static const struct json_limits envelope = { .depth_max = JSON_DEPTH_MAX + 4 };
     struct world *w = world_new();
@@ -410,7 +412,7 @@ TEST(rules_that_were_thrown_out_are_made_again)
     world_free(w);
 }
 
-TEST(a_state_beyond_its_size_is_refused)
+TEST_BOTH(a_state_beyond_its_size_is_refused)
 {
     struct world *w = world_new();
     struct state s = created(w, "{'status':'open'}");
@@ -436,7 +438,7 @@ static str minted(struct world *w, enum actor_kind kind, const char *scope, int6
     return text;
 }
 
-TEST(a_token_is_known_by_its_secret_alone)
+TEST_BOTH(a_token_is_known_by_its_secret_alone)
 {
     struct world *w = world_new();
     struct token token, found;
@@ -464,7 +466,7 @@ TEST(a_token_is_known_by_its_secret_alone)
     world_free(w);
 }
 
-TEST(a_revoked_or_expired_token_is_unknown)
+TEST_BOTH(a_revoked_or_expired_token_is_unknown)
 {
     struct world *w = world_new();
     struct token token, found;
@@ -488,7 +490,7 @@ TEST(a_revoked_or_expired_token_is_unknown)
     world_free(w);
 }
 
-TEST(a_session_writes_within_its_sections_only)
+TEST_BOTH(a_session_writes_within_its_sections_only)
 {
     struct world *w = world_new();
     struct state s = created(w, "{'status':'open','list':[],'n':1,'no':{}}"), after;
@@ -525,7 +527,7 @@ TEST(a_session_writes_within_its_sections_only)
 }
 
 /* The shortest patch of such a change replaces all of the document. */
-TEST(a_whole_document_may_differ_within_the_sections)
+TEST_BOTH(a_whole_document_may_differ_within_the_sections)
 {
     static const struct {
         const char *data;
@@ -558,7 +560,7 @@ TEST(a_whole_document_may_differ_within_the_sections)
     world_free(w);
 }
 
-TEST(a_token_with_a_bad_scope_is_not_made)
+TEST_BOTH(a_token_with_a_bad_scope_is_not_made)
 {
     struct world *w = world_new();
     struct token token;
@@ -575,7 +577,7 @@ TEST(a_token_with_a_bad_scope_is_not_made)
 
 /* ---- idempotency ---- */
 
-TEST(an_answer_is_given_again_under_its_key)
+TEST_BOTH(an_answer_is_given_again_under_its_key)
 {
     struct world *w = world_new();
     str answer;
@@ -598,7 +600,7 @@ TEST(an_answer_is_given_again_under_its_key)
     world_free(w);
 }
 
-TEST(old_keys_are_forgotten_a_few_at_a_time)
+TEST_BOTH(old_keys_are_forgotten_a_few_at_a_time)
 {
     struct world *w = world_new();
     str answer;

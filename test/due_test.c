@@ -3,6 +3,7 @@
 
 #include "check.h"
 #include "core/due.h"
+#include "sim/both.h"
 #include "sim/engine.h"
 
 static struct {
@@ -93,7 +94,7 @@ static int64_t next(struct world *w)
     return at;
 }
 
-TEST(what_is_due_fires_once_and_the_earliest_first)
+TEST_BOTH(what_is_due_fires_once_and_the_earliest_first)
 {
     struct world *w = world_new();
 
@@ -111,7 +112,7 @@ TEST(what_is_due_fires_once_and_the_earliest_first)
     world_close(w);
 }
 
-TEST(what_waits_for_the_same_subject_is_replaced)
+TEST_BOTH(what_waits_for_the_same_subject_is_replaced)
 {
     struct world *w = world_new();
 
@@ -126,7 +127,7 @@ TEST(what_waits_for_the_same_subject_is_replaced)
     world_close(w);
 }
 
-TEST(a_firing_that_fails_is_due_again)
+TEST_BOTH(a_firing_that_fails_is_due_again)
 {
     struct world *w = world_new();
 
@@ -141,7 +142,7 @@ TEST(a_firing_that_fails_is_due_again)
     world_close(w);
 }
 
-TEST(work_can_have_itself_fired_again)
+TEST_BOTH(work_can_have_itself_fired_again)
 {
     struct world *w = world_new();
 
@@ -155,7 +156,7 @@ TEST(work_can_have_itself_fired_again)
     world_close(w);
 }
 
-TEST(what_recurs_is_there_without_anyone_adding_it)
+TEST_BOTH(what_recurs_is_there_without_anyone_adding_it)
 {
     struct world *w = world_new();
 
@@ -169,7 +170,7 @@ TEST(what_recurs_is_there_without_anyone_adding_it)
 }
 
 /* The server's own operation: for no token, on no surface. */
-TEST(a_tick_says_when_the_next_one_is_worth_it)
+TEST_BOTH(a_tick_says_when_the_next_one_is_worth_it)
 {
     struct world *w = world_new();
 

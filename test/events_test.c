@@ -1,6 +1,7 @@
 /* events_test.c: the log as it is listed: what fits, who may see it, and waiting for more. */
 #include "check.h"
 #include "json_help.h"
+#include "sim/both.h"
 #include "sim/engine.h"
 
 static struct world *world_new(void)
@@ -54,7 +55,7 @@ static void as_session(struct world *w, const char *state_id)
                                .state_id = str_from(state_id) };
 }
 
-TEST(events_are_listed_by_number_subject_and_type)
+TEST_BOTH(events_are_listed_by_number_subject_and_type)
 {
     struct world *w = world_with_states(6);
     static const struct {
@@ -90,7 +91,7 @@ TEST(events_are_listed_by_number_subject_and_type)
 }
 
 /* A state that is gone has no chain to follow, and its events are there all the same. */
-TEST(the_events_of_a_deleted_state_are_listed)
+TEST_BOTH(the_events_of_a_deleted_state_are_listed)
 {
     struct world *w = world_with_states(2);
 
@@ -100,7 +101,7 @@ TEST(the_events_of_a_deleted_state_are_listed)
     world_close(w);
 }
 
-TEST(a_link_to_the_next_page_is_there_when_there_is_one)
+TEST_BOTH(a_link_to_the_next_page_is_there_when_there_is_one)
 {
     struct world *w = world_with_states(2);
 
@@ -111,7 +112,7 @@ TEST(a_link_to_the_next_page_is_there_when_there_is_one)
     world_close(w);
 }
 
-TEST(a_session_sees_the_events_of_its_state_alone)
+TEST_BOTH(a_session_sees_the_events_of_its_state_alone)
 {
     struct world *w = world_with_states(4);
 
@@ -148,7 +149,7 @@ static void revocations(struct world *w, int count)
 
 /* However far apart they are, a state's events are found by their chain; those of others by going
  * on, a bounded part of the log at a time. */
-TEST(one_call_looks_at_a_bounded_part_of_the_log)
+TEST_BOTH(one_call_looks_at_a_bounded_part_of_the_log)
 {
     struct world *w = world_with_states(0);
 
@@ -165,7 +166,7 @@ TEST(one_call_looks_at_a_bounded_part_of_the_log)
 }
 
 /* Large events come a few at a time, and none is left out. */
-TEST(one_answer_holds_a_bounded_number_of_bytes)
+TEST_BOTH(one_answer_holds_a_bounded_number_of_bytes)
 {
     struct world *w = world_new();
     str input =
@@ -206,7 +207,7 @@ static struct command *waiting(struct world *w, const char *input, bool over)
     return c;
 }
 
-TEST(who_waits_is_answered_when_there_is_something_or_the_time_is_up)
+TEST_BOTH(who_waits_is_answered_when_there_is_something_or_the_time_is_up)
 {
     struct world *w = world_with_states(0);
 
@@ -233,7 +234,7 @@ TEST(who_waits_is_answered_when_there_is_something_or_the_time_is_up)
 }
 
 /* With more of the log to look at, there is nothing to wait for yet. */
-TEST(who_has_not_seen_all_of_the_log_does_not_wait)
+TEST_BOTH(who_has_not_seen_all_of_the_log_does_not_wait)
 {
     struct world *w = world_new();
 
@@ -245,7 +246,7 @@ TEST(who_has_not_seen_all_of_the_log_does_not_wait)
     world_close(w);
 }
 
-TEST(a_revoked_token_is_an_event_of_the_token)
+TEST_BOTH(a_revoked_token_is_an_event_of_the_token)
 {
     struct world *w = world_new();
 

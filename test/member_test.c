@@ -1,5 +1,6 @@
 /* member_test.c: servers that share a database are seen, fall silent, leave and are forgotten. */
 #include "check.h"
+#include "sim/both.h"
 #include "sim/engine.h"
 
 enum { SECOND = 1000, DAY = 24 * 3600 * SECOND };
@@ -67,7 +68,7 @@ static str ids(const struct json *page)
     return buf_str(&out);
 }
 
-TEST(a_node_shows_what_it_said_last_and_when_it_came)
+TEST_BOTH(a_node_shows_what_it_said_last_and_when_it_came)
 {
     struct world *w = world_new();
 
@@ -84,7 +85,7 @@ TEST(a_node_shows_what_it_said_last_and_when_it_came)
     world_close(w);
 }
 
-TEST(a_node_is_alive_for_fifteen_seconds_after_a_beat)
+TEST_BOTH(a_node_is_alive_for_fifteen_seconds_after_a_beat)
 {
     struct world *w = world_new();
 
@@ -100,7 +101,7 @@ TEST(a_node_is_alive_for_fifteen_seconds_after_a_beat)
     world_close(w);
 }
 
-TEST(a_node_that_stops_is_gone_at_once_and_may_stop_twice)
+TEST_BOTH(a_node_that_stops_is_gone_at_once_and_may_stop_twice)
 {
     struct world *w = world_new();
 
@@ -113,7 +114,7 @@ TEST(a_node_that_stops_is_gone_at_once_and_may_stop_twice)
     world_close(w);
 }
 
-TEST(a_silent_node_is_forgotten_after_a_day)
+TEST_BOTH(a_silent_node_is_forgotten_after_a_day)
 {
     struct world *w = world_new();
 
@@ -128,7 +129,7 @@ TEST(a_silent_node_is_forgotten_after_a_day)
 }
 
 /* Others wait for the writer meanwhile, so a crowd goes in several steps, the oldest first. */
-TEST(one_beat_forgets_a_hundred_at_most)
+TEST_BOTH(one_beat_forgets_a_hundred_at_most)
 {
     struct world *w = world_new();
     static const int left[] = { 151, 51, 1, 1 };
@@ -148,7 +149,7 @@ TEST(one_beat_forgets_a_hundred_at_most)
     world_close(w);
 }
 
-TEST(nodes_are_paged_by_id)
+TEST_BOTH(nodes_are_paged_by_id)
 {
     static const char *const all[] = { "node_c", "node_B", "node_a", "node_A", "node_b" };
     struct world *w = world_new();
@@ -169,7 +170,7 @@ TEST(nodes_are_paged_by_id)
 }
 
 /* A team that rests leaves the log as it is, however long its servers run. */
-TEST(beats_are_no_events)
+TEST_BOTH(beats_are_no_events)
 {
     struct world *w = world_new();
 
@@ -180,7 +181,7 @@ TEST(beats_are_no_events)
     world_close(w);
 }
 
-TEST(people_look_at_nodes_and_only_servers_speak_for_them)
+TEST_BOTH(people_look_at_nodes_and_only_servers_speak_for_them)
 {
     static const struct {
         enum actor_kind kind;
@@ -204,7 +205,7 @@ TEST(people_look_at_nodes_and_only_servers_speak_for_them)
 }
 
 /* Whichever call of the store fails, a beat happened or did not, and the next one is heard. */
-TEST(a_beat_survives_every_storage_fault)
+TEST_BOTH(a_beat_survives_every_storage_fault)
 {
     bool fired = true;
     int n = 0;

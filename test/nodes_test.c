@@ -1,51 +1,9 @@
 /* nodes_test.c: several servers, as processes, on one PostgreSQL: what one has acknowledged, all of
  * them show. */
 #include <pthread.h>
-#include <unistd.h>
 
-#include "black/black.h"
+#include "black/pair.h"
 #include "client/ws_client.h"
-#include "json_help.h"
-#include "sim/postgres.h"
-
-struct pair {
-    struct postgres *postgres;
-    struct black a, b;
-};
-
-static struct pair pair_start(void)
-{
-    struct pair p = { .postgres = postgres_start() };
-    const char **args = (const char **)ARENA_ARRAY(check_arena(), char *, 3);
-
-    args[0] = "--store";
-    args[1] = postgres_new_database(p.postgres);
-    args[2] = NULL;
-    p.a = (struct black){ .data = "node_a", .args = args };
-    p.b = (struct black){ .data = "node_b", .args = args };
-    black_start(&p.a);
-    black_start(&p.b);
-    return p;
-}
-
-static void pair_stop(struct pair *p)
-{
-    black_stop(&p->a);
-    black_stop(&p->b);
-    postgres_stop(p->postgres);
-}
-
-static const char *patch_to(int n)
-{
-    return arena_printf(check_arena(), "{'operations':[{'op':'add','path':'/n','value':%d}]}", n)
-        .at;
-}
-
-static int64_t shown_n(const struct black *b, str state)
-{
-    const struct json *shown = black_expect(b, 200, black_route("GET", state), "");
-    return json_int_or(json_get(shown, "current_data"), "n", -1);
-}
 
 TEST_LIMIT(what_one_node_has_acknowledged_the_other_shows_at_once, 60)
 {
@@ -56,9 +14,9 @@ TEST_LIMIT(what_one_node_has_acknowledged_the_other_shows_at_once, 60)
     str state = black_add_state(&p.b, "{'n':0}");
     for (int i = 1; i <= ROUNDS; i++) {
         const struct black *writer = i % 2 ? &p.a : &p.b, *reader = i % 2 ? &p.b : &p.a;
-        CHECK_INT(shown_n(writer, state), i - 1); /* and is in its memory now */
-        black_expect(writer, 200, black_route("PATCH", state), patch_to(i));
-        CHECK_INT(shown_n(reader, state), i);
+        CHECK_INT(node_shown_n(writer, state), i - 1); /* and is in its memory now */
+        black_expect(writer, 200, black_route("PATCH", state), node_patch_to(i));
+        CHECK_INT(node_shown_n(reader, state), i);
     }
     pair_stop(&p);
 }
@@ -128,7 +86,7 @@ TEST_LIMIT(subscriber_of_a_node_hears_of_all_nodes_in_order_and_once, 60)
     str state = black_add_state(&p.a, "{'n':0}");
     struct ws_client *at_a = subscribed(&p.a, state), *at_b = subscribed(&p.b, state);
     for (int i = 2; i <= VERSIONS; i++)
-        black_expect(i % 3 ? &p.a : &p.b, 200, black_route("PATCH", state), patch_to(i));
+        black_expect(i % 3 ? &p.a : &p.b, 200, black_route("PATCH", state), node_patch_to(i));
     hear_versions(at_a, VERSIONS);
     hear_versions(at_b, VERSIONS);
     ws_client_free(at_a);
@@ -179,38 +137,18 @@ TEST_LIMIT(nodes_that_write_at_a_time_publish_all_in_one_order, 60)
     pair_stop(&p);
 }
 
-static struct response patch_with_key(const struct black *b, str state, const char *key)
-{
-    struct arena *a = check_arena();
-    struct response_field field = { STR("Idempotency-Key"), str_from(key) };
-    struct http_call call = {
-        .method = "PATCH",
-        .target = arena_printf(a, "/workflow-states/" STR_FMT, STR_ARG(state)),
-        .fields = &field,
-        .field_count = 1,
-        .body = black_json(a, "{'operations':[{'op':'add','path':'/list/-','value':1}]}"),
-    };
-    struct http_client *client = http_client_new(&b->place);
-    struct response r;
-
-    CHECK_OK(http_client_call(client, a, &call, &r));
-    http_client_free(client);
-    return r;
-}
-
 TEST_LIMIT(request_that_is_repeated_on_another_node_is_done_once, 60)
 {
     struct pair p = pair_start();
 
     black_add_schema(&p.a);
     str state = black_add_state(&p.a, "{'list':[]}");
-    struct response first = patch_with_key(&p.a, state, "\"once\"");
-    struct response again = patch_with_key(&p.b, state, "\"once\"");
+    struct response first = node_add_one(&p.a, state, "\"once\"");
+    struct response again = node_add_one(&p.b, state, "\"once\"");
     CHECK_INT(first.status, 200);
     CHECK_INT(again.status, 200);
     CHECK_STR(again.body, first.body.at);
-    const struct json *shown = black_expect(&p.b, 200, black_route("GET", state), "");
-    CHECK_INT(json_int_or(shown, "version", 0), 2);
+    CHECK_INT(node_shown_count(&p.b, state), 1);
     pair_stop(&p);
 }
 
@@ -245,57 +183,12 @@ TEST_LIMIT(node_that_is_killed_takes_nobody_with_it_and_comes_back, 60)
     black_add_schema(&p.a);
     str state = black_add_state(&p.a, "{'n':0}");
     for (int round = 1; round <= 3; round++) {
-        black_expect(&p.a, 200, black_route("PATCH", state), patch_to(10 * round));
+        black_expect(&p.a, 200, black_route("PATCH", state), node_patch_to(10 * round));
         black_kill(&p.a);
-        CHECK_INT(shown_n(&p.b, state), 10 * round);
-        black_expect(&p.b, 200, black_route("PATCH", state), patch_to(10 * round + 1));
+        CHECK_INT(node_shown_n(&p.b, state), 10 * round);
+        black_expect(&p.b, 200, black_route("PATCH", state), node_patch_to(10 * round + 1));
         black_start(&p.a);
-        CHECK_INT(shown_n(&p.a, state), 10 * round + 1);
+        CHECK_INT(node_shown_n(&p.a, state), 10 * round + 1);
     }
     pair_stop(&p);
-}
-
-TEST_LIMIT(node_says_503_while_the_database_is_away_and_goes_on_by_itself, 60)
-{
-    struct pair p = pair_start();
-    str retry;
-
-    black_add_schema(&p.a);
-    str state = black_add_state(&p.a, "{'n':0}");
-    CHECK_INT(shown_n(&p.b, state), 0);
-    postgres_stop(p.postgres);
-    struct reply read = black_ask(&p.b, black_route("GET", state), "");
-    CHECK_INT(read.status, 503);
-    CHECK(response_value(&read.response, "retry-after", &retry));
-    CHECK_INT(black_ask(&p.a, black_route("PATCH", state), patch_to(1)).status, 503);
-    black_expect(&p.a, 200, "GET /health", "");
-    postgres_start_again(p.postgres);
-    while (black_ask(&p.a, black_route("PATCH", state), patch_to(2)).status == 503)
-        usleep(20000);
-    while ((read = black_ask(&p.b, black_route("GET", state), "")).status == 503)
-        usleep(20000);
-    CHECK_INT(json_int_or(json_get(read.body, "current_data"), "n", -1), 2);
-    pair_stop(&p);
-}
-
-static uint32_t alive_nodes(const struct black *b)
-{
-    const struct json *nodes = json_get(black_expect(b, 200, "GET /nodes", ""), "nodes");
-    uint32_t alive = 0;
-
-    for (uint32_t i = 0; i < nodes->len; i++)
-        alive += json_bool_or(&nodes->items[i], "alive", false);
-    return alive;
-}
-
-TEST_LIMIT(nodes_are_listed_while_they_are_there, 60)
-{
-    struct pair p = pair_start();
-
-    while (alive_nodes(&p.a) != 2)
-        ; /* until both have said so, which is the first thing that they do */
-    black_stop(&p.b);
-    CHECK_INT(alive_nodes(&p.a), 1);
-    black_stop(&p.a);
-    postgres_stop(p.postgres);
 }

@@ -1,5 +1,6 @@
-/* perform_test.c: operations through op_perform, in batches, under faults, on a real SQLite file. */
+/* perform_test.c: operations through op_perform, in batches, under faults, on a real database. */
 #include "check.h"
+#include "sim/both.h"
 #include "sim/engine.h"
 
 static struct world *world_new(void)
@@ -33,7 +34,7 @@ static int64_t version_now(struct world *w)
     return c->version;
 }
 
-TEST(a_state_is_made_read_and_patched_through_operations)
+TEST_BOTH(a_state_is_made_read_and_patched_through_operations)
 {
     struct world *w = world_new();
     prepare(w);
@@ -65,7 +66,7 @@ TEST(a_state_is_made_read_and_patched_through_operations)
     world_close(w);
 }
 
-TEST(bad_input_names_the_operation_and_what_is_wrong)
+TEST_BOTH(bad_input_names_the_operation_and_what_is_wrong)
 {
     struct world *w = world_new();
     prepare(w);
@@ -85,7 +86,7 @@ TEST(bad_input_names_the_operation_and_what_is_wrong)
     world_close(w);
 }
 
-TEST(only_who_may_call_an_operation_gets_through)
+TEST_BOTH(only_who_may_call_an_operation_gets_through)
 {
     struct world *w = world_new();
     prepare(w);
@@ -103,7 +104,7 @@ TEST(only_who_may_call_an_operation_gets_through)
     world_close(w);
 }
 
-TEST(a_refused_command_does_not_touch_its_neighbours)
+TEST_BOTH(a_refused_command_does_not_touch_its_neighbours)
 {
     struct world *w = world_new();
     prepare(w);
@@ -129,7 +130,7 @@ TEST(a_refused_command_does_not_touch_its_neighbours)
     world_close(w);
 }
 
-TEST(a_key_applies_a_command_once)
+TEST_BOTH(a_key_applies_a_command_once)
 {
     struct world *w = world_new();
     prepare(w);
@@ -155,7 +156,7 @@ TEST(a_key_applies_a_command_once)
     world_close(w);
 }
 
-TEST(time_does_not_go_back_with_the_clock)
+TEST_BOTH(time_does_not_go_back_with_the_clock)
 {
     struct world *w = world_new();
     prepare(w);
@@ -169,7 +170,7 @@ TEST(time_does_not_go_back_with_the_clock)
 
 /* Whatever storage call fails, each command of a batch happens wholly or not at all, what was
  * acknowledged is there, and a retry with the same key applies what was not, once. */
-TEST(batches_survive_every_fault)
+TEST_BOTH(batches_survive_every_fault)
 {
     static const enum fault_kind kinds[] = { FAULT_CALL, FAULT_DEATH, FAULT_COMMIT, FAULT_LOST };
     int faults = 0;
@@ -215,7 +216,7 @@ TEST(batches_survive_every_fault)
     CHECK(faults > 30);
 }
 
-TEST(tokens_are_minted_listed_and_revoked)
+TEST_BOTH(tokens_are_minted_listed_and_revoked)
 {
     struct world *w = world_new();
     struct command *c = world_call(w, "token.create", "{'kind':'viewer','expires_in':60}", "k");
@@ -240,7 +241,7 @@ TEST(tokens_are_minted_listed_and_revoked)
     world_close(w);
 }
 
-TEST(events_are_listed_after_a_number)
+TEST_BOTH(events_are_listed_after_a_number)
 {
     struct world *w = world_new();
     prepare(w);
@@ -258,7 +259,7 @@ TEST(events_are_listed_after_a_number)
 }
 
 /* The whole table of operations and kinds of tokens. */
-TEST(every_operation_refuses_the_kinds_that_it_is_not_for)
+TEST_BOTH(every_operation_refuses_the_kinds_that_it_is_not_for)
 {
     static const struct {
         enum actor_kind kind;

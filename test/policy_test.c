@@ -2,6 +2,7 @@
 #include "check.h"
 #include "core/policy.h"
 #include "json_help.h"
+#include "sim/both.h"
 #include "sim/engine.h"
 
 static struct world *world_new(const char *schema, const char *data)
@@ -31,7 +32,7 @@ static void become(struct world *w, const char *name, const char *session)
                                .state_id = STR("wfstate_2") };
 }
 
-TEST(annotations_that_nobody_understands_are_refused)
+TEST_BOTH(annotations_that_nobody_understands_are_refused)
 {
     static const struct {
         const char *schema, *says;
@@ -78,7 +79,7 @@ TEST(annotations_that_nobody_understands_are_refused)
     world_close(w);
 }
 
-TEST(annotations_are_taken_where_they_mean_something)
+TEST_BOTH(annotations_are_taken_where_they_mean_something)
 {
     static const char *const schemas[] = {
         "{'x-baton':{}}",
@@ -100,7 +101,7 @@ TEST(annotations_are_taken_where_they_mean_something)
     world_close(w);
 }
 
-TEST(a_schema_can_lower_the_size_of_its_states)
+TEST_BOTH(a_schema_can_lower_the_size_of_its_states)
 {
     struct world *w = world_new("{'x-baton':{'state_bytes_max':20}}", "{}");
 
@@ -115,7 +116,7 @@ TEST(a_schema_can_lower_the_size_of_its_states)
     world_close(w);
 }
 
-TEST(formats_are_asserted_unless_the_schema_means_them_as_annotations)
+TEST_BOTH(formats_are_asserted_unless_the_schema_means_them_as_annotations)
 {
     static const struct {
         const char *schema;
@@ -146,7 +147,7 @@ static const char owned_data[] =
     "{'plan':{'steps':[1],'notes':'n'},'verdict':'none','free':1,'operator':1}";
 
 /* What each writer may do; the effect counts, however the change is written. */
-TEST(only_owners_change_what_is_theirs)
+TEST_BOTH(only_owners_change_what_is_theirs)
 {
     enum { ROOT = 1, REVIEWER = 2, WRITER = 4, OPERATOR = 8, ALL = 15 };
     static const struct {
@@ -215,7 +216,7 @@ TEST(only_owners_change_what_is_theirs)
     world_close(w);
 }
 
-TEST(a_refusal_names_the_place_and_its_owners)
+TEST_BOTH(a_refusal_names_the_place_and_its_owners)
 {
     struct world *w = world_new(owned_schema, owned_data);
 
@@ -233,7 +234,7 @@ TEST(a_refusal_names_the_place_and_its_owners)
     world_close(w);
 }
 
-TEST(an_owner_at_the_top_has_the_whole_document)
+TEST_BOTH(an_owner_at_the_top_has_the_whole_document)
 {
     struct world *w = world_new("{'x-owner':'root','properties':{'log':{'x-owner':'writer'}}}",
                                 "{'a':1,'log':[]}");

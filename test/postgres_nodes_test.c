@@ -319,8 +319,10 @@ TEST_LIMIT(nodes_that_start_at_once_migrate_once, 60)
 TEST_LIMIT(a_node_hears_of_the_commits_of_others, 60)
 {
     struct postgres *p = postgres_start();
-    struct store *s = opened(postgres_new_database(p));
-    struct sql *w = connected(s, STORE_WRITES), *r = connected(s, STORE_READS);
+    const char *url = postgres_new_database(p);
+    struct store *s = opened(url), *other = opened(url);
+    struct sql *w = connected(other, STORE_WRITES), *own = connected(s, STORE_WRITES);
+    struct sql *r = connected(s, STORE_READS);
     struct store_node node;
     int64_t seq = -1;
 
@@ -343,8 +345,16 @@ TEST_LIMIT(a_node_hears_of_the_commits_of_others, 60)
     put_committed(w, "c");
     CHECK_INT(store_wait(r, 10000, &seq), STORE_NEWS);
     CHECK_INT(seq, 3);
+
+    put_committed(own, "d"); /* which it knows by itself */
+    put_committed(w, "e");
+    CHECK_INT(store_wait(r, 10000, &seq), STORE_NEWS);
+    CHECK_INT(seq, 5);
+    CHECK_INT(store_wait(r, 1, &seq), STORE_QUIET);
     store_disconnect(r);
+    store_disconnect(own);
     store_disconnect(w);
+    store_close(other);
     store_close(s);
     postgres_stop(p);
 }
@@ -354,6 +364,7 @@ TEST_LIMIT(a_node_hears_of_the_commits_of_others, 60)
 static void lose_it_inside_a_batch(struct postgres *p, struct sql *w, struct sql *r)
 {
     struct store_node node;
+    const struct row *row;
 
     CHECK_OK(store_begin(w, check_arena(), &node));
     CHECK_OK(store_mark(w));
@@ -362,10 +373,11 @@ static void lose_it_inside_a_batch(struct postgres *p, struct sql *w, struct sql
     sessions_end(p);
     CHECK_OK(store_mark(w));
     put(w, "lost");
-    err e = store_keep(w);
+    err e = sql_one(w, &row, "SELECT count(*) FROM thing", NO_ARGS);
     CHECK_ERR(e, ERR_UNAVAILABLE);
     CHECK(strstr(e->message.at, "the connection was lost"));
     CHECK(store_dead(w));
+    store_undo(w);
     store_rollback(w);
     CHECK(!is_there(r, "kept, it seemed"));
     put_committed(w, "after the loss");
@@ -445,7 +457,7 @@ static void cut_at_commit(struct postgres *p, const struct cut *c)
     struct store *direct = opened(url);
     struct sql *r = connected(direct, STORE_READS), *other = connected(direct, STORE_WRITES);
     struct proxy *wire =
-        proxy_start(postgres_folder(p), c->plan, c->another ? another_commits : NULL, other);
+        proxy_start(postgres_folder(p), c->another ? another_commits : NULL, other);
     struct store *s = opened_with(proxy_url(wire, strrchr(url, '/') + 1),
                                   (struct store_options){
                                       .idle_ms = 300,
@@ -454,12 +466,13 @@ static void cut_at_commit(struct postgres *p, const struct cut *c)
     struct sql *w = connected(s, STORE_WRITES);
     err why;
 
-    proxy_arm(wire); /* opening the store commits too */
+    proxy_arm(wire, c->plan, 0); /* opening the store commits too */
     CHECK_INT(put_alone(w, "mine", &why), c->outcome);
     CHECK_INT(why == NULL, c->outcome == STORE_COMMITTED);
     CHECK_INT(is_there(r, "mine"), c->there);
     if (c->outcome != STORE_UNKNOWN)
         put_committed(w, "next");
+    CHECK(proxy_disarm(wire));
     proxy_stop(wire);
     store_disconnect(w);
     store_disconnect(other);

@@ -1,6 +1,6 @@
-/* postgres_test.c: the store on PostgreSQL, as one node sees it: statements on their way, answers
- * that are the same as SQLite's, and what it says when something is wrong. What both databases
- * promise is in store_test.c; several nodes are in postgres_nodes_test.c. */
+/* postgres_test.c: the store on PostgreSQL, as one node sees it: statements on their way, and what
+ * it says when something is wrong. What both databases promise is in store_test.c, and in all tests
+ * of operations (sim/both.h); several nodes are in postgres_nodes_test.c. */
 #include <stdio.h>
 
 #include "check.h"
@@ -60,26 +60,42 @@ static const char *names(struct sql *r)
 
 /* ---- statements on their way ---- */
 
-/* Three commands, and the one in the middle meets an error that it learns of at its end. */
-static void blame_the_right_command(struct sql *w, struct sql *r)
+static void put_in_a_command(struct sql *w, const char *name)
+{
+    CHECK_OK(store_mark(w));
+    CHECK_OK(put(w, name));
+    CHECK_OK(store_keep(w));
+}
+
+/* Three commands, and the one in the middle meets an error, which is found when the next one reads,
+ * or at the commit: then all of them are to run again, one by one. A refused one had sent nothing. */
+static void end_with_the_error_of_one_that_was_kept(struct sql *w, struct sql *r)
 {
     struct store_node node;
+    const struct row *row;
+    err why;
 
+    for (int reads = 0; reads < 2; reads++) {
+        CHECK_OK(store_begin(w, check_arena(), &node));
+        put_in_a_command(w, "a");
+        put_in_a_command(w, "a");
+        CHECK_OK(store_mark(w));
+        err e = reads ? sql_one(w, &row, "SELECT count(*) FROM thing", NO_ARGS) : NULL;
+        store_undo(w);
+        CHECK_INT(store_dead(w), reads);
+        if (reads)
+            store_rollback(w);
+        else
+            CHECK_INT(store_commit(w, &node, &why), STORE_ROLLED_BACK);
+        CHECK_ERR(reads ? e : why, ERR_INTERNAL);
+        CHECK(strstr((reads ? e : why)->message.at, "thing_pkey"));
+    }
     CHECK_OK(store_begin(w, check_arena(), &node));
-    CHECK_OK(store_mark(w));
-    CHECK_OK(put(w, "a"));
-    CHECK_OK(store_keep(w));
+    put_in_a_command(w, "a");
     CHECK_OK(store_mark(w));
     CHECK_OK(put(w, "b"));
-    CHECK_OK(put(w, "a"));
-    CHECK_OK(put(w, "c"));
-    err e = store_keep(w);
-    CHECK_ERR(e, ERR_INTERNAL);
-    CHECK(strstr(e->message.at, "thing_pkey"));
-    CHECK(!store_dead(w));
-    CHECK_OK(store_mark(w));
-    CHECK_OK(put(w, "d"));
-    CHECK_OK(store_keep(w));
+    store_undo(w);
+    put_in_a_command(w, "d");
     commit(w, &node);
     CHECK_STR(str_from(names(r)), "a d ");
 }
@@ -114,12 +130,14 @@ static void find_the_error_at_the_next_read(struct sql *w, struct sql *r)
 static void refuse_what_is_no_text(struct sql *w)
 {
     struct store_node node;
+    err why;
 
     CHECK_OK(store_begin(w, check_arena(), &node));
     CHECK_OK(store_mark(w));
     CHECK_OK(sql_exec(w, "INSERT INTO thing (name) VALUES ($1)", ARGS(TEXT(STR("x\0y")))));
-    CHECK_ERR(store_keep(w), ERR_INVALID);
-    store_rollback(w);
+    CHECK_OK(store_keep(w));
+    CHECK_INT(store_commit(w, &node, &why), STORE_ROLLED_BACK);
+    CHECK_ERR(why, ERR_INVALID);
 }
 
 static void end_with_a_statement_that_takes_too_long(struct sql *w, struct sql *r)
@@ -164,13 +182,13 @@ static void carry_much_at_once(struct sql *w)
     store_rollback(w);
 }
 
-TEST_LIMIT(statements_that_travel_together_fail_for_their_own_command, 60)
+TEST_LIMIT(statements_that_travel_together_fail_together, 60)
 {
     struct postgres *p = postgres_start();
     struct store *s = opened(postgres_new_database(p));
     struct sql *w = connected(s, STORE_WRITES), *r = connected(s, STORE_READS);
 
-    blame_the_right_command(w, r);
+    end_with_the_error_of_one_that_was_kept(w, r);
     find_the_error_at_the_next_read(w, r);
     refuse_what_is_no_text(w);
     end_with_a_statement_that_takes_too_long(w, r);
@@ -186,158 +204,29 @@ TEST_LIMIT(statements_that_travel_together_fail_for_their_own_command, 60)
 
 /* ---- operations ---- */
 
-// clang-format off
-static const struct step {
-    const char *op, *input, *key;
-} steps[] = {
-    { "schema.create", "{'name':'task','json_schema':{'type':'object','properties':{'n':{'type':'integer'}}},'description':'été'}", "" },
-    { "schema.create", "{'name':'Zebra','json_schema':true}", "" },
-    { "schema.create", "{'name':'a-b','json_schema':true}", "" },
-    { "schema.list",   "{'limit':2}", "" },
-    { "state.create",  "{'schema_name':'task','initial_data':{'n':0,'text':'ß','list':[1,2]}}", "made" },
-    { "state.create",  "{'schema_name':'task','initial_data':{'n':0,'text':'ß','list':[1,2]}}", "made" },
-    { "state.create",  "{'schema_name':'none','initial_data':{}}", "" },
-    { "state.update",  "{'state_id':'wfstate_4','data':{'n':1}}", "k" },
-    { "state.update",  "{'state_id':'wfstate_4','data':{'n':1}}", "k" },
-    { "state.update",  "{'state_id':'wfstate_4','data':{'n':2}}", "k" },
-    { "state.update",  "{'state_id':'wfstate_4','data':{'n':'x'}}", "" },
-    { "state.patch",   "{'state_id':'wfstate_4','operations':[{'op':'replace','path':'/n','value':2}],'expected_version':2}", "" },
-    { "state.patch",   "{'state_id':'wfstate_4','operations':[{'op':'replace','path':'/n','value':2}],'expected_version':2}", "" },
-    { "state.patch",   "{'state_id':'wfstate_4','merge':{'n':3,'more':[null,{'a':1.50}]}}", "" },
-    { "state.read",    "{'state_id':'wfstate_4'}", "" },
-    { "state.read",    "{'state_id':'wfstate_4','version':1}", "" },
-    { "state.read",    "{'state_id':'wfstate_9'}", "" },
-    { "state.history", "{'state_id':'wfstate_4'}", "" },
-    { "state.diff",    "{'state_id':'wfstate_4','from':1,'to':4}", "" },
-    { "state.blame",   "{'state_id':'wfstate_4'}", "" },
-    { "state.list",    "{}", "" },
-    { "token.create",  "{'kind':'viewer','expires_in':60}", "" },
-    { "token.list",    "{}", "" },
-    { "state.delete",  "{'state_id':'wfstate_4'}", "" },
-    { "event.list",    "{}", "" },
-};
-// clang-format on
-
-enum { STEPS = sizeof steps / sizeof *steps };
-
-/* Time is the highest that was ever used while the clock is below it: so both have the same. */
-static const int64_t same_time = 4102444800000;
-
-static struct world *world_at(const char *name)
+/* Where several nodes share a database, its clock counts and not theirs. */
+static void time_is_the_databases(const char *url)
 {
     struct world *w;
-    struct store_node node;
 
-    CHECK_OK(world_open(name, NULL, &w));
-    CHECK_OK(store_begin(w->engine.sql, check_arena(), &node));
-    CHECK_INT(node.now != 0, store_is_shared(str_from(name)));
-    CHECK_OK(sql_exec(w->engine.sql, "UPDATE node SET clock = $1 WHERE node_id = 1",
-                      ARGS(INT(same_time))));
-    node.clock = same_time;
-    err why;
-    CHECK_INT(store_commit(w->engine.sql, &node, &why), STORE_COMMITTED);
-    return w;
-}
-
-static str told(const struct command *c)
-{
-    if (c->error)
-        return arena_printf(check_arena(), "%d " STR_FMT " " STR_FMT, c->error->kind,
-                            STR_ARG(c->error->message), STR_ARG(c->error->members));
-    return arena_printf(check_arena(), STR_FMT " %d %d %d %lld " STR_FMT, STR_ARG(c->answer),
-                        c->created, c->empty, c->repeated, (long long)c->version, STR_ARG(c->next));
-}
-
-/* All of the log, as text. */
-static str log_of(struct world *w)
-{
-    struct buf out = buf_in(check_arena());
-    const struct row *rows;
-    size_t count;
-
-    CHECK_OK(store_begin(w->engine.sql, check_arena(), &(struct store_node){ 0 }));
-    CHECK_OK(sql_all(w->engine.sql, &rows, &count,
-                     "SELECT type, subject, actor, data, body, seq, time, cause, version, prev_seq,"
-                     " snap_seq FROM log ORDER BY seq",
-                     NO_ARGS));
-    for (size_t i = 0; i < count; i++) {
-        for (size_t column = 0; column < 5; column++)
-            buf_printf(&out, STR_FMT "|", STR_ARG(row_str(&rows[i], column)));
-        for (size_t column = 5; column < 11; column++)
-            buf_printf(&out, "%lld|", (long long)row_int(&rows[i], column));
-        buf_byte(&out, '\n');
-    }
-    store_rollback(w->engine.sql);
-    return buf_str(&out);
-}
-
-/* One by one, or all in one batch. */
-static void compare(const char *file, const char *url, bool batch)
-{
-    struct world *worlds[] = { world_at(file), world_at(url) };
-    struct command *commands[2][STEPS];
-
-    for (int k = 0; k < 2; k++) {
-        for (int i = 0; i < STEPS; i++)
-            commands[k][i] = world_command(worlds[k], steps[i].op, steps[i].input, steps[i].key);
-        for (int i = 0; i < STEPS; i += batch ? STEPS : 1)
-            op_perform(&worlds[k]->engine, &commands[k][i], batch ? STEPS : 1);
-    }
-    for (int i = 0; i < STEPS; i++)
-        CHECK_STR(told(commands[1][i]), told(commands[0][i]).at);
-    CHECK_STR(log_of(worlds[1]), log_of(worlds[0]).at);
-    world_close(worlds[0]);
-    world_close(worlds[1]);
-}
-
-/* Whatever call fails, each command happens wholly or not at all, and a retry applies it once. */
-static void survive_faults(const char *url)
-{
-    static const enum fault_kind kinds[] = { FAULT_CALL, FAULT_DEATH, FAULT_COMMIT, FAULT_LOST };
-    struct world *w = world_at(url);
-    int faults = 0, runs = 0;
-
-    world_call(w, "schema.create", "{'name':'any','json_schema':true}", "");
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-        for (uint64_t nth = 1; nth; nth++) {
-            struct command *batch[3],
-                *made =
-                    world_call(w, "state.create", "{'schema_name':'any','initial_data':{}}", "");
-            CHECK_OK(made->error);
-            runs++;
-            str patch =
-                arena_printf(check_arena(), "{'state_id':'wfstate_%d','merge':{'n':1}}", w->ids);
-            str read = arena_printf(check_arena(), "{'state_id':'wfstate_%d'}", w->ids);
-            for (int i = 0; i < 3; i++)
-                batch[i] = world_command(w, "state.patch", patch.at,
-                                         arena_printf(check_arena(), "%d of %d", i, runs).at);
-            w->fault = (struct fault){ kinds[k], nth, 0, 0, false };
-            op_perform(&w->engine, batch, 3);
-            bool fired = w->fault.fired;
-            w->fault.kind = FAULT_NONE;
-            CHECK_INT(w->engine.stopped, fired && kinds[k] == FAULT_LOST);
-            w->engine.stopped = false;
-            for (int i = 0; i < 3; i++) {
-                op_perform(&w->engine, &batch[i], 1);
-                CHECK_OK(batch[i]->error);
-            }
-            CHECK_INT(world_call(w, "state.read", read.at, "")->version, 4);
-            faults += fired;
-            if (!fired)
-                break;
-        }
-    }
-    CHECK(faults > 30);
-    check_note("%d faults", faults);
+    CHECK_OK(world_open(url, NULL, &w));
+    struct command *c = world_command(w, "schema.create", "{'name':'s','json_schema':true}", "");
+    struct engine e = w->engine;
+    CHECK_OK(store_connect(check_arena(), w->store, STORE_WRITES, &e.sql));
+    op_perform(&e, &c, 1);
+    CHECK_OK(c->error);
+    CHECK(c->events->time_ms > w->now_ms);
+    store_disconnect(e.sql);
     world_close(w);
 }
 
 /* Long texts are stored as they are. */
 static void texts_are_unpacked(const char *url)
 {
-    struct world *w = world_at(url);
     const struct row *row;
+    struct world *w;
 
+    CHECK_OK(world_open(url, NULL, &w));
     CHECK_OK(store_begin(w->engine.sql, check_arena(), &(struct store_node){ 0 }));
     CHECK_OK(sql_one(w->engine.sql, &row,
                      "SELECT count(*), sum((attstorage <> 'e')::int) FROM pg_attribute"
@@ -350,15 +239,13 @@ static void texts_are_unpacked(const char *url)
     world_close(w);
 }
 
-TEST_LIMIT(operations_answer_as_they_do_on_sqlite, 60)
+TEST_USING(a_database_of_nodes_has_one_clock_and_long_texts_as_they_are, 60, &postgres_service)
 {
-    struct postgres *p = postgres_start();
+    struct postgres *p = postgres_shared();
 
-    texts_are_unpacked(postgres_new_database(p));
-    compare("one.db", postgres_new_database(p), false);
-    compare("batch.db", postgres_new_database(p), true);
-    survive_faults(postgres_new_database(p));
-    postgres_stop(p);
+    texts_are_unpacked(postgres_new_schema(p));
+    time_is_the_databases(postgres_new_schema(p));
+    postgres_leave(p);
 }
 
 /* ---- what it says ---- */

@@ -4,7 +4,9 @@
  * the rows that came back. The recording then runs on a PostgreSQL server of the test's own, and
  * every row must be the same. The row of `node` belongs to each store's driver and is left out. */
 #include "check.h"
+#include "core/idempotency.h"
 #include "core/retain.h"
+#include "core/state.h"
 #include "core/tables.h"
 #include "sim/engine.h"
 #include "sim/postgres.h"
@@ -119,6 +121,23 @@ static void ticks_run(struct world *w)
     w->actor = before;
 }
 
+/* What a batch of several commands does first. */
+static void ahead_run(struct world *w)
+{
+    struct tx_ahead ahead = { map_in(check_arena()), map_in(check_arena()) };
+    const struct actor actor = { .name = STR("operator") };
+    const struct idempotency_use uses[] = { { &actor, STR("key-1") }, { &actor, STR("none") } };
+    struct tx tx = { .arena = check_arena(), .sql = w->engine.sql, .ahead = &ahead };
+    struct store_node node;
+
+    CHECK_OK(store_begin(tx.sql, tx.arena, &node));
+    CHECK_OK(state_read_ahead(&tx, &STR("wfstate_2"), 1));
+    CHECK_INT(ahead.states.count, 1);
+    CHECK_OK(idempotency_read_ahead(&tx, uses, 2));
+    CHECK_INT(ahead.keys.count, 2);
+    store_rollback(tx.sql);
+}
+
 static void scenario_run(struct world *w)
 {
     struct grant *grant;
@@ -130,6 +149,7 @@ static void scenario_run(struct world *w)
         str input = arena_printf(check_arena(), "{'state_id':'wfstate_2','data':{'n':%d}}", i);
         step_run(w, &(struct step){ .op = "state.update", .input = input.at });
     }
+    ahead_run(w);
     ticks_run(w);
     /* More than a day later: the others are forgotten. */
     step_run(w, &(struct step){ .op = "node.beat",

@@ -2,6 +2,7 @@
 #include "check.h"
 #include "core/retain.h"
 #include "json_help.h"
+#include "sim/both.h"
 #include "sim/engine.h"
 
 static struct world *world_new(void)
@@ -52,7 +53,7 @@ static void patch(struct world *w, const char *id, const char *operations)
     "'root_session_id':null,'root_session_name':null,'version':" version                      \
     ",'created_at':'2025-01-15T10:35:00Z','updated_at':'2025-01-15T10:35:00Z'"
 
-TEST(a_write_answers_the_version_and_the_document_on_request)
+TEST_BOTH(a_write_answers_the_version_and_the_document_on_request)
 {
     struct world *w = world_new();
 
@@ -70,7 +71,7 @@ TEST(a_write_answers_the_version_and_the_document_on_request)
 }
 
 /* What a write leaves for readers is, to the byte, what a reader would be told. */
-TEST(every_write_shows_what_a_read_would_answer)
+TEST_BOTH(every_write_shows_what_a_read_would_answer)
 {
     static const struct {
         const char *op, *input;
@@ -105,7 +106,7 @@ TEST(every_write_shows_what_a_read_would_answer)
     world_close(w);
 }
 
-TEST(an_update_says_what_it_dropped)
+TEST_BOTH(an_update_says_what_it_dropped)
 {
     struct world *w = world_new();
 
@@ -137,7 +138,7 @@ TEST(an_update_says_what_it_dropped)
 
 /* ---- reading ---- */
 
-TEST(a_reader_can_wait_for_a_version)
+TEST_BOTH(a_reader_can_wait_for_a_version)
 {
     struct world *w = world_new();
     create(w, "{'status':'open'}");
@@ -169,7 +170,7 @@ TEST(a_reader_can_wait_for_a_version)
     world_close(w);
 }
 
-TEST(a_reader_can_ask_for_what_changed)
+TEST_BOTH(a_reader_can_ask_for_what_changed)
 {
     struct world *w = world_new();
     create(w, "{'status':'open','list':[1]}");
@@ -200,7 +201,7 @@ TEST(a_reader_can_ask_for_what_changed)
     world_close(w);
 }
 
-TEST(a_state_shows_its_schema)
+TEST_BOTH(a_state_shows_its_schema)
 {
     struct world *w = world_new();
     create(w, "{'status':'open'}");
@@ -235,7 +236,7 @@ static str listed(struct world *w, const char *input)
     return buf_str(&ids);
 }
 
-TEST(states_are_listed_by_page_and_by_what_they_belong_to)
+TEST_BOTH(states_are_listed_by_page_and_by_what_they_belong_to)
 {
     struct world *w = world_new();
 
@@ -270,7 +271,7 @@ TEST(states_are_listed_by_page_and_by_what_they_belong_to)
     world_close(w);
 }
 
-TEST(schemas_are_listed_by_page)
+TEST_BOTH(schemas_are_listed_by_page)
 {
     struct world *w = world_new();
 
@@ -297,7 +298,7 @@ TEST(schemas_are_listed_by_page)
 
 /* ---- history ---- */
 
-TEST(history_is_listed_by_page)
+TEST_BOTH(history_is_listed_by_page)
 {
     struct world *w = world_new();
     create(w, "{'status':'open'}");
@@ -321,7 +322,7 @@ TEST(history_is_listed_by_page)
 }
 
 /* Of what was compacted, some versions are left; the others say so. */
-TEST(a_compacted_version_says_which_ones_there_are)
+TEST_BOTH(a_compacted_version_says_which_ones_there_are)
 {
     static const struct retention small = {
         .events = 1, .events_ms = 1, .versions = 10, .versions_step = 5, .keys_ms = 1, .rows = 1000
@@ -363,7 +364,7 @@ TEST(a_compacted_version_says_which_ones_there_are)
     world_close(w);
 }
 
-TEST(a_deleted_state_is_due_to_be_purged)
+TEST_BOTH(a_deleted_state_is_due_to_be_purged)
 {
     struct world *w = world_new();
     const struct row *row;
@@ -385,7 +386,7 @@ TEST(a_deleted_state_is_due_to_be_purged)
 
 /* ---- migrating ---- */
 
-TEST(a_state_is_migrated_to_another_version_of_its_schema)
+TEST_BOTH(a_state_is_migrated_to_another_version_of_its_schema)
 {
     struct world *w = world_new();
     create(w, "{'status':'open'}");
@@ -446,7 +447,7 @@ static str nested(int depth)
 }
 
 /* An envelope lets requests be deeper than documents may be. */
-TEST(a_document_as_deep_as_allowed_can_be_had_again_and_a_deeper_one_is_refused)
+TEST_BOTH(a_document_as_deep_as_allowed_can_be_had_again_and_a_deeper_one_is_refused)
 {
     static const struct json_limits envelope = { .depth_max = JSON_DEPTH_MAX + 4 };
     struct world *w = world_new();
@@ -474,7 +475,7 @@ TEST(a_document_as_deep_as_allowed_can_be_had_again_and_a_deeper_one_is_refused)
     world_close(w);
 }
 
-TEST(a_patch_with_too_many_operations_is_refused)
+TEST_BOTH(a_patch_with_too_many_operations_is_refused)
 {
     struct world *w = world_new();
     struct buf operations = buf_in(check_arena());
@@ -490,7 +491,7 @@ TEST(a_patch_with_too_many_operations_is_refused)
     world_close(w);
 }
 
-TEST(a_session_owns_what_it_creates_and_creates_one)
+TEST_BOTH(a_session_owns_what_it_creates_and_creates_one)
 {
     struct world *w = world_new();
 

@@ -1,15 +1,21 @@
 /* store_copy_test.c: whole databases: copied, checked, backed up and restored.
  *
  * The commands run as a user's do, from their arguments to their exit code, on files of worlds. */
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "app/store_verbs.h"
+#include "black/black.h"
 #include "check.h"
 #include "core/audit.h"
 #include "json_help.h"
@@ -271,6 +277,27 @@ TEST(a_copy_waits_for_no_server_but_says_who_it_is)
     CHECK(said("err", "baton 0.0.1"));
 }
 
+/* Nobody has a lock on a shared database; who serves it is known by its own word. */
+TEST_LIMIT(a_copy_of_a_database_that_is_served_is_refused_at_once, 60)
+{
+    struct postgres *p = postgres_start();
+    const char *url = postgres_new_database(p);
+    struct black node = { .args = (const char *const[]){ "--store", url, NULL } };
+
+    black_start(&node);
+    while (json_get(black_expect(&node, 200, "GET /nodes", ""), "nodes")->len == 0)
+        ; /* until it has said so, which is the first thing that it does */
+    EXITS(STORE("copy", "--from", url, "--to", "b.db"), 6);
+    CHECK(said("err", arena_printf(check_arena(), "at http://127.0.0.1:%u: stop it first",
+                                   (unsigned)node.port)
+                          .at));
+    CHECK(access("b.db", F_OK) < 0);
+    EXITS(STORE("check", url), 0);
+    black_stop(&node);
+    EXITS(STORE("copy", "--from", url, "--to", "b.db"), 0);
+    postgres_stop(p);
+}
+
 /* ---- rows by hand ---- */
 
 /* The commit writes the row of `node` back, so what a text has made of it is read again. */
@@ -308,7 +335,7 @@ TEST(an_unfinished_copy_is_refused_and_can_be_made_again)
 
     rows_change("a.db", "DELETE FROM idempotency WHERE key = ''");
     EXITS(STORE("copy", "--from", "a.db", "--to", "b.db"), 6);
-    CHECK(said("err", "drop it and copy again"));
+    CHECK(said("err", "did not end: what is there is not whole"));
     unlink("b.db");
     EXITS(STORE("copy", "--from", "a.db", "--to", "b.db"), 0);
 
@@ -319,6 +346,59 @@ TEST(an_unfinished_copy_is_refused_and_can_be_made_again)
     CHECK(rename("a.db", "team/baton.db") == 0);
     EXITS(STORE("backup", "c.db", "--data", "team"), 1);
     CHECK(access("c.db", F_OK) < 0);
+}
+
+/* ---- interrupted ---- */
+
+/* A copy that has to say how far it is, to somebody who does not listen, gets no further than the
+ * end of its first table. */
+static pid_t copy_start_and_hold(const char *from, const char *to)
+{
+    static const char noise[4096];
+    int ends[2];
+
+    CHECK(pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
+    while (write(ends[1], noise, sizeof noise) > 0)
+        ;
+    CHECK(fcntl(ends[1], F_SETFL, 0) == 0);
+    pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        char *words[] = { "baton", "store",    "copy",      "--from", (char *)from,
+                          "--to",  (char *)to, "--verbose", NULL };
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        dup2(ends[1], STDERR_FILENO);
+        exit(cli_main(&program, 8, words));
+    }
+    return pid;
+}
+
+static void interrupt(const char *from, const char *to, int with)
+{
+    pid_t pid = copy_start_and_hold(from, to);
+    int status;
+
+    while (STORE("check", to) != error_look(ERR_CONFLICT)->exit)
+        usleep(1000); /* until it is under way */
+    kill(pid, with);
+    CHECK(waitpid(pid, &status, 0) == pid);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == with);
+    EXITS(STORE("check", to), 6);
+    EXITS(STORE("copy", "--from", from, "--to", to), 6);
+    CHECK(said("err", "did not end: what is there is not whole"));
+    CHECK(said("err", "drop it (a file: delete it; PostgreSQL: dropdb and createdb)"));
+}
+
+TEST_LIMIT(an_interrupted_copy_leaves_the_source_whole_and_the_target_marked, 60)
+{
+    struct postgres *p = postgres_start();
+
+    work("a.db");
+    str before = answers("a.db");
+    interrupt("a.db", "b.db", SIGINT);
+    interrupt("a.db", postgres_new_database(p), SIGKILL);
+    same_answers(before, "a.db");
+    postgres_stop(p);
 }
 
 /* Every table of the data model moves, with every column, or is one of those that stay. */

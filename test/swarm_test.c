@@ -14,13 +14,6 @@ enum { POINTS = 1000, POINTS_PER_BATCH = 2, RUNS_MAX = 200 };
 enum { POINTS = 10000, POINTS_PER_BATCH = 12, RUNS_MAX = 300 };
 #endif
 
-static uint64_t number_from(const char *variable, uint64_t otherwise)
-{
-    const char *text = getenv(variable);
-
-    return text && *text ? strtoull(text, NULL, 10) : otherwise;
-}
-
 static int cells_empty(const struct op_table *t, const struct swarm_totals *totals)
 {
     int empty = 0;
@@ -61,7 +54,7 @@ static bool is_enough(const struct op_table *t, const struct swarm_totals *total
 
 TEST_LIMIT(swarm_keeps_every_promise_whatever_fails, 120)
 {
-    uint64_t seed = number_from("BATON_SEED", 1), runs = number_from("BATON_SIM_RUNS", 0);
+    uint64_t seed = swarm_setting("BATON_SEED", 1), runs = swarm_setting("BATON_SIM_RUNS", 0);
     const char *path = getenv("BATON_SIM_LOG");
     struct swarm_options options = { .points_per_batch = POINTS_PER_BATCH };
     struct swarm_totals totals = { .runs = 0 };
@@ -120,10 +113,10 @@ TEST(a_full_disk_refuses_writes_and_recovers)
 
 TEST_LIMIT(the_same_seed_gives_the_same_run, 60)
 {
-    struct swarm_options options = { .points_per_batch = 1 };
+    struct swarm_options options = { .points_per_batch = 1, .tells = true };
     struct swarm_totals totals = { .runs = 0 };
     unsigned char first[SHA256_BYTES], second[SHA256_BYTES], other[SHA256_BYTES];
-    uint64_t seed = number_from("BATON_SEED", 1);
+    uint64_t seed = swarm_setting("BATON_SEED", 1);
 
     swarm_run(seed, &options, &totals, first);
     swarm_run(seed + 1, &options, &totals, other);

@@ -1,7 +1,8 @@
 #!/bin/sh
 # soak.sh: what `make test` does in seconds, for minutes.
 #
-# The server killed again and again under load, abuse in larger numbers, and many runs of the swarm.
+# The server killed again and again under load, alone and as one of several nodes; abuse in larger
+# numbers; and many runs of the swarm, on SQLite and on PostgreSQL.
 #   BATON_SOAK_SECONDS  how long the server is killed, in each build (60)
 #   BATON_SIM_RUNS      runs of the swarm, rounded up to hundreds (500)
 #   BATON_SEED          where chance begins (the time: it is shown with each result)
@@ -17,6 +18,7 @@ for way in release asan; do
     # One at a time: each of them takes the whole machine.
     build/$way/baton-test --jobs 1 test/black/ || failed=1
 done
+build/release/baton-test --jobs 1 test/swarm_postgres_test.c || failed=1
 echo "swarm:"
 while [ "$runs" -gt 0 ]; do
     BATON_SIM_RUNS=100 build/release/baton-test 'swarm_*' || failed=1

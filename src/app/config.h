@@ -20,6 +20,7 @@ struct config {
     uint64_t cache_bytes;
     uint32_t batch_max;
     int64_t wal_bytes_max, disk_free_min;
+    int64_t lock_ms, find_ms, lost_ms; /* where several servers share a database */
     struct retention retention;
     struct server_limits limits;
 };

@@ -9,7 +9,7 @@
 #include "base/log.h"
 
 enum {
-    EXIT_BEHIND = 70,    /* the log does not reach back to where this node is: start anew */
+    EXIT_BEHIND = 70,    /* the log begins behind, or ends before, where this node is: start anew */
     WAIT_MS = 100,       /* at a time, so that the end is not waited for longer */
     LOOK_MS = 1000,      /* the log is read that often though nothing was heard */
     BACKOFF_MS_MIN = 50, /* between attempts to reach the database */
@@ -104,8 +104,8 @@ static void back_off(struct follow *f, struct queue *until)
 static void give_up(err why)
 {
     log_error("follow.behind", LOG_S("error", why->message),
-              LOG_S("do", STR("start the server again: it was away for longer than events are "
-                              "kept (events_kept, events_time)")));
+              LOG_S("do", STR("start the server again; was it away for longer than events are kept "
+                              "(events_kept, events_time)?")));
     _exit(EXIT_BEHIND);
 }
 
@@ -131,10 +131,11 @@ static bool read_page(struct follow *f, struct server *server)
     return true;
 }
 
-static void read_log(struct follow *f, struct server *server)
+/* To its end, or as far as somebody has said that it goes: he says so again if there is more. */
+static void read_log(struct follow *f, struct server *server, int64_t end)
 {
     f->looked_ms = now_ms();
-    while (read_page(f, server)) {
+    while (f->seq < end && read_page(f, server)) {
     }
     if (f->listening)
         found(f);
@@ -152,7 +153,7 @@ static void listen_again(struct follow *f, struct server *server)
     if (e)
         lost(f, e);
     else
-        read_log(f, server);
+        read_log(f, server, INT64_MAX);
 }
 
 static void hear(struct follow *f, struct server *server)
@@ -162,9 +163,10 @@ static void hear(struct follow *f, struct server *server)
 
     if (news == STORE_LOST)
         f->listening = false; /* which the next attempt mends, or says why it cannot */
-    else if (news == STORE_NEWS ? heard > server_seq(server) && heard > f->seq
-                                : now_ms() - f->looked_ms >= LOOK_MS)
-        read_log(f, server);
+    else if (news == STORE_NEWS && heard > server_seq(server))
+        read_log(f, server, heard);
+    else if (news == STORE_QUIET && now_ms() - f->looked_ms >= LOOK_MS)
+        read_log(f, server, INT64_MAX);
 }
 
 void follow_run(struct follow *f, struct server *server, struct queue *until)

@@ -32,7 +32,7 @@ static const struct verb verbs[] = {
     {
         .name = "store",
         .args = "COMMAND",
-        .summary = "Copy, check and back up a whole database",
+        .summary = "Copy, check, migrate and back up a whole database",
         .example = "check",
         .verbs = store_verbs,
     },

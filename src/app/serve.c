@@ -23,6 +23,7 @@ enum {
     STEPS_MAX = 64,
     FILES_OWN = 104, /* files that are no connections: the database's, the log, sockets */
     CLOCK_BEHIND_MS = 60 * 1000, /* a wall clock this far behind is worth a line */
+    TURN_MS = 5000,              /* beyond the time that another node may hold the writer's lock */
 };
 
 struct serving {
@@ -242,8 +243,12 @@ static err open_store(struct serving *s)
     static struct store_migration steps[STEPS_MAX];
     struct store_options options = { .migrations = steps,
                                      .migration_count = tables_step_count,
-                                     .wal_bytes_max = s->config.wal_bytes_max };
+                                     .wal_bytes_max = s->config.wal_bytes_max,
+                                     .idle_ms = (int)s->config.lock_ms,
+                                     .find_ms = (int)s->config.find_ms };
 
+    if (s->shared) /* whoever waits for a node that stopped gets its turn */
+        options.busy_ms = options.idle_ms + TURN_MS;
     assert(tables_step_count <= STEPS_MAX);
     for (int i = 0; i < tables_step_count; i++)
         steps[i] = (struct store_migration){ tables_steps[i].version, tables_steps[i].statements };

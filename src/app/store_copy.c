@@ -1,17 +1,15 @@
-/* store_copy.c: all rows of one database into another, and the same as a backup.
+/* store_copy.c: all rows of one database into another.
  *
  * The source is read in one transaction, so the copy is what was there at one
  * moment. The target gets it in pages, each in a transaction of its own, and says
  * of itself meanwhile that it is of a version which no program knows; only when
  * both sides were compared does it get the number of its last event, and its
  * version. So an unfinished one is refused wherever it is opened. */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "app/store_verbs.h"
+#include "core/member.h"
 #include "core/tables.h"
 
 enum {
@@ -19,6 +17,7 @@ enum {
     PAGE_ROWS_FIRST = 16,  /* how large rows are is not known yet */
     PAGE_BYTES = 16 << 20, /* of rows that are as large as the last ones were */
     LOG_BYTES = 64 << 20,  /* of the target, from where on it begins anew */
+    MEMBERS_MAX = 100,     /* that are looked at */
 };
 
 struct copying {
@@ -204,24 +203,18 @@ static err target_claim(struct copying *k)
     struct arena *a = k->cli->arena;
     struct store_node node;
 
-    err e = depot_open(k->cli, k->to, STORE_WRITES, 0);
-    if (e && e->kind == ERR_CONFLICT)
-        e = err_within(a, e,
-                       "the target cannot be used; if an earlier copy into it did not end, drop "
-                       "it and copy again");
-    if (e)
-        return e;
+    TRY(depot_open(k->cli, k->to, STORE_WRITES, 0));
     TRY(store_begin(k->to->sql, a, &node));
-    e = empty_check(k);
+    err e = empty_check(k);
     if (!e)
-        e = version_set(k, COPY_UNFINISHED);
+        e = version_set(k, STORE_UNFINISHED);
     if (e) {
         store_rollback(k->to->sql);
         return e;
     }
     TRY(commit(k, &node));
     depot_close(k->to);
-    return depot_open(k->cli, k->to, STORE_WRITES, COPY_UNFINISHED);
+    return depot_open(k->cli, k->to, STORE_WRITES, STORE_UNFINISHED);
 }
 
 /* The number of the last event and the time come last, with the version. */
@@ -290,6 +283,30 @@ static err source_copy(struct copying *k, struct copy_result *out)
         (long long)k->total, (long long)k->done);
 }
 
+/* Nobody has a lock on a source that is shared, but who serves it says so. This is found here, and
+ * not only at the end of the work. */
+static err unused_check(struct copying *k, const struct store_node *node)
+{
+    struct buf who = buf_in(k->cli->arena);
+    const struct member *members;
+    size_t count, alive = 0;
+    struct tx tx = { .arena = k->cli->arena,
+                     .sql = k->from->sql,
+                     .now_ms = node->now > node->clock ? node->now : node->clock };
+
+    TRY(member_list(&tx, STR(""), MEMBERS_MAX, &members, &count));
+    for (size_t i = 0; i < count; i++)
+        if (member_alive(&tx, &members[i]))
+            buf_printf(&who, "%s" STR_FMT " at " STR_FMT, alive++ ? ", " : "",
+                       STR_ARG(members[i].name), STR_ARG(members[i].url));
+    if (!alive)
+        return NULL;
+    return err_new(k->cli->arena, ERR_CONFLICT,
+                   STR_FMT " is used by " STR_FMT ": stop %s first (one that was killed counts for "
+                           "15 seconds more)",
+                   STR_ARG(k->from->shown), STR_ARG(buf_str(&who)), alive > 1 ? "them" : "it");
+}
+
 static err still_check(struct copying *k, int64_t seq)
 {
     struct store_node node;
@@ -313,8 +330,10 @@ err copy_run(struct cli *c, struct depot *from, struct depot *to, bool still,
 
     copying_init(&k, c, from, to);
     TRY(depot_open(c, from, STORE_READS, 0));
+    TRY(store_begin(from->sql, c->arena, &node));
+    if (still && from->shared)
+        TRY(unused_check(&k, &node));
     TRY(target_claim(&k));
-    TRY(store_begin(from->sql, k.pages[0], &node));
     TRY(source_copy(&k, out));
     store_rollback(from->sql);
     TRY(target_compare(&k, out));
@@ -357,8 +376,8 @@ static void result_json(struct buf *out, const struct depot *from, const struct 
     buf_byte(out, '\n');
 }
 
-static void result_write(struct cli *c, const struct depot *from, const struct depot *to,
-                         const struct copy_result *r)
+void copy_print(struct cli *c, const struct depot *from, const struct depot *to,
+                const struct copy_result *r)
 {
     struct buf out = buf_in(c->arena);
 
@@ -387,7 +406,7 @@ static err copy_locked(struct cli *c, struct depot *from, struct depot *to)
     TRY(depot_lock(c, from));
     TRY(depot_lock(c, to));
     TRY(copy_run(c, from, to, true, &result));
-    result_write(c, from, to, &result);
+    copy_print(c, from, to, &result);
     return NULL;
 }
 
@@ -403,73 +422,5 @@ err store_copy_verb(struct cli *c)
     err e = copy_locked(c, &from, &to);
     depot_release(&from);
     depot_release(&to);
-    return e;
-}
-
-static err file_sync(struct cli *c, str path, int flags)
-{
-    int fd = open(path.at, O_RDONLY | O_CLOEXEC | flags);
-    err e = fd >= 0 && fsync(fd) == 0
-                ? NULL
-                : err_new(c->arena, ERR_UNAVAILABLE, STR_FMT ": it cannot be synced: %s",
-                          STR_ARG(path), strerror(errno));
-
-    if (fd >= 0)
-        close(fd);
-    return e;
-}
-
-static err backup_sync(struct cli *c, str path)
-{
-    size_t slash = path.len;
-
-    while (slash > 0 && path.at[slash - 1] != '/')
-        slash--;
-    TRY(file_sync(c, path, 0));
-    return file_sync(c, slash ? arena_copy(c->arena, str_slice(path, 0, slash)) : STR("."),
-                     O_DIRECTORY);
-}
-
-static err backup_write(struct cli *c, struct depot *from, struct depot *to)
-{
-    struct copy_result result;
-    size_t findings;
-
-    TRY(copy_run(c, from, to, false, &result));
-    depot_close(to); /* the last to close it moves the log into the file */
-    TRY(check_run(c, to, false, &findings));
-    depot_close(to);
-    TRY(backup_sync(c, to->name));
-    result_write(c, from, to, &result);
-    c->exit = findings ? 1 : 0;
-    return NULL;
-}
-
-static void backup_remove(struct cli *c, str path)
-{
-    static const char *const ends[] = { "", "-wal", "-shm" };
-
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        unlink(arena_printf(c->arena, STR_FMT "%s", STR_ARG(path), ends[i]).at);
-}
-
-err store_backup_verb(struct cli *c)
-{
-    struct depot from,
-        to = { .name = str_from(c->args[0]), .shown = str_from(c->args[0]), .locks = { -1, -1 } };
-    struct stat st;
-
-    if (!to.name.len || store_is_shared(to.name))
-        return usage_error(c, STR("expected FILE, a path; to a database copy with 'store copy'"));
-    TRY(depot_name(c, NULL, &from));
-    TRY(depot_exists(c, &from));
-    if (lstat(to.name.at, &st) == 0)
-        return err_new(c->arena, ERR_CONFLICT, STR_FMT ": it is there already: name a new file",
-                       STR_ARG(to.name));
-    err e = backup_write(c, &from, &to);
-    depot_release(&from);
-    depot_release(&to);
-    if (e)
-        backup_remove(c, to.name);
     return e;
 }

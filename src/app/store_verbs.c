@@ -20,19 +20,14 @@ enum {
 
 /* ---- names ---- */
 
-/* Without what may be a password: who comes in, and settings of the connection. */
-static str url_shown(struct arena *a, str url)
+/* The command line of a process is there for everybody on the machine to read. */
+static err secret_check(struct cli *c, str word)
 {
-    str scheme, rest, host;
-    size_t at = str_find(url, '?');
-
-    str_cut(str_slice(url, 0, at), ':', &scheme, &rest);
-    rest = str_slice(rest, 2, rest.len);
-    host = rest;
-    for (size_t i = 0; i < rest.len; i++)
-        if (rest.at[i] == '@')
-            host = str_slice(rest, i + 1, rest.len);
-    return arena_printf(a, STR_FMT "://" STR_FMT, STR_ARG(scheme), STR_ARG(host));
+    if (!config_store_has_password(word))
+        return NULL;
+    return usage_error(c, STR("a password on the command line can be read by everybody on this "
+                              "machine: leave it out of the URL, and put it into ~/.pgpass or "
+                              "PGPASSWORD."));
 }
 
 static bool is_folder(str path)
@@ -50,7 +45,8 @@ static err store_configured(struct cli *c, str folder, str *out)
     TRY(data_read(c->arena, path, &text));
     TRY(config_read(c->arena, &config, text, path.at));
     TRY(config_environment(c->arena, &config));
-    *out = str_eq(config.store, STR("sqlite")) ? folder : config.store;
+    *out = str_eq(config.store, STR("sqlite")) ? data_path(c->arena, folder, "baton.db")
+                                               : config.store;
     return NULL;
 }
 
@@ -59,13 +55,14 @@ err depot_name(struct cli *c, const char *word, struct depot *out)
     str name = str_from(word), folder, file;
 
     *out = (struct depot){ .locks = { -1, -1 } };
+    TRY(secret_check(c, name));
     if (!word) {
         TRY(place_dir(c->arena, cli_value(c, "--data"), &folder));
         TRY(store_configured(c, folder, &name));
     }
     if (store_is_shared(name)) {
         out->name = name;
-        out->shown = url_shown(c->arena, name);
+        out->shown = config_store_shown(c->arena, name);
         out->shared = true;
         return NULL;
     }
@@ -82,10 +79,11 @@ err depot_name(struct cli *c, const char *word, struct depot *out)
     return NULL;
 }
 
-err depot_exists(struct cli *c, const struct depot *d)
+err depot_exists(struct cli *c, struct depot *d)
 {
     struct stat st;
 
+    d->existing = true;
     if (d->shared || (stat(d->name.at, &st) == 0 && S_ISREG(st.st_mode)))
         return NULL;
     return err_new(c->arena, ERR_NOT_FOUND,
@@ -184,7 +182,8 @@ err depot_open(struct cli *c, struct depot *d, enum store_use use, int version)
 {
     static struct store_migration steps[STEPS_MAX];
     struct store_options options = { .migrations = steps,
-                                     .migration_count = version ? version : tables_step_count };
+                                     .migration_count = version ? version : tables_step_count,
+                                     .existing = d->existing };
 
     assert(tables_step_count <= STEPS_MAX && !d->store);
     for (int i = 0; i < tables_step_count; i++)
@@ -216,6 +215,43 @@ void depot_release(struct depot *d)
     }
 }
 
+/* ---- the command `store migrate` ---- */
+
+static void migrated_write(struct cli *c, const struct depot *d)
+{
+    struct buf out = buf_in(c->arena);
+    struct json_writer w = json_writer_to(&out);
+
+    if (c->json) {
+        json_write_begin(&w, '{');
+        json_write_name(&w, STR("store"));
+        json_write_str(&w, term_utf8(c->arena, d->shown));
+        json_write_name(&w, STR("version"));
+        json_write_int(&w, tables_step_count);
+        json_write_end(&w, '}');
+        buf_byte(&out, '\n');
+    } else {
+        buf_add(&out, STR("OK: "));
+        term_put(&out, PAINT_PLAIN, d->shown);
+        buf_printf(&out, " has the tables of version %d\n", tables_step_count);
+    }
+    cli_write(c, buf_str(&out));
+}
+
+static err store_migrate_verb(struct cli *c)
+{
+    struct depot d;
+
+    TRY(depot_name(c, c->arg_count ? c->args[0] : NULL, &d));
+    err e = depot_lock(c, &d);
+    if (!e)
+        e = depot_open(c, &d, STORE_READS, 0);
+    if (!e)
+        migrated_write(c, &d);
+    depot_release(&d);
+    return e;
+}
+
 /* ---- the commands ---- */
 
 // clang-format off
@@ -232,12 +268,14 @@ static const struct option check_options[] = {
     { "--deep", 0, NULL, "check every document against its schema too" },
     OPTION_DATA, OPTION_JSON, { 0 },
 };
+static const struct option migrate_options[] = { OPTION_DATA, OPTION_JSON, { 0 } };
 static const struct option backup_options[] = { OPTION_DATA, OPTION_VERBOSE, OPTION_JSON, { 0 } };
 // clang-format on
 
-#define STORES                                                                     \
-    "A STORE is sqlite:PATH, a file, a data directory, or postgres://HOST/NAME.\n" \
-    "Put a password into ~/.pgpass or $PGPASSWORD, where nobody else sees it.\n"
+#define STORES                                                                        \
+    "A STORE is sqlite:PATH, a file, a data directory, or postgres://USER@HOST/DB.\n" \
+    "Put a password into ~/.pgpass or PGPASSWORD; in the URL it is refused, since\n"  \
+    "everybody on the machine can read a command line.\n"
 
 const struct verb store_verbs[] = {
     {
@@ -248,8 +286,9 @@ const struct verb store_verbs[] = {
         "\n"
         "Stop the servers of the source first: nothing may be written to it meanwhile.\n"
         "The target must have nothing in it. Both are compared at the end, row by\n"
-        "row. A target that was not finished is refused by every server: drop it, and\n"
-        "copy again.\n"
+        "row. When it is interrupted, the source is as it was, and the target is refused\n"
+        "by every server: drop it (a file: delete it; PostgreSQL: dropdb and createdb),\n"
+        "and copy again.\n"
         "\n"
         "Exit codes: 0 copied, and both are the same; 1 they are not; 2 wrong usage;\n"
         "5 there is no such database; 6 a server uses it, or the target is not empty;\n"
@@ -268,12 +307,32 @@ const struct verb store_verbs[] = {
         "\n"
         "It reads all of it as it is at one moment, while the server may go on. Nothing\n"
         "is repaired: each thing that is wrong is told with what to do about it. A\n"
-        "database of an older baton is migrated first, as a server would do.\n"
+        "database of an older baton is migrated first, as a server would do; one with\n"
+        "nothing of baton in it is left as it is.\n"
         "\n"
         "Exit codes: 0 all is well; 1 something is wrong; 5 there is no such database;\n"
         "14 the disk or the database says no.",
         .options = check_options,
         .run = store_check_verb,
+    },
+    {
+        .name = "migrate",
+        .args = "[STORE]",
+        .args_max = 1,
+        .summary = "Make the tables of a new database, or bring old ones up to date",
+        .example = "postgres://owner@db.example/baton",
+        .details = STORES
+        "Without a STORE it is the one of the data directory's server.\n"
+        "\n"
+        "A server does the same when it starts. This is for those who let servers work\n"
+        "in the name of a role that may not change tables. Servers of an older baton\n"
+        "that share the database answer 503 from then on, until they are replaced.\n"
+        "\n"
+        "Exit codes: 0 they are up to date; 2 wrong usage; 6 a server uses the file, or\n"
+        "a newer baton has been there; 14 the disk or the database says no; 15 it is\n"
+        "full.",
+        .options = migrate_options,
+        .run = store_migrate_verb,
     },
     {
         .name = "backup",
@@ -286,7 +345,8 @@ const struct verb store_verbs[] = {
             "The file holds everything as it was at the moment when the command began, and\n"
             "was checked and synced when it ends. To restore it, stop the server, put the\n"
             "file in the place of DIR/baton.db, delete DIR/baton.db-wal and\n"
-            "DIR/baton.db-shm, and start the server.\n"
+            "DIR/baton.db-shm, and start the server. A store on PostgreSQL can be saved in\n"
+            "this way too: 'baton store copy --from FILE' brings it into a new database.\n"
             "\n"
             "Exit codes: 0 written; 1 it was written, and something in it is wrong, as\n"
             "'baton store check' says; 5 there is no database; 6 the file is there already;\n"

@@ -17,7 +17,7 @@ extern const struct verb store_verbs[];
 struct depot {
     str name;  /* for store_open */
     str shown; /* for messages: without a password */
-    bool shared;
+    bool shared, existing;
     struct store *store;
     struct sql *sql;
     int locks[2]; /* descriptors; -1: none */
@@ -26,8 +26,8 @@ struct depot {
 /* What a word means; NULL: the store that a server of the data directory would use. */
 err depot_name(struct cli *c, const char *word, struct depot *out);
 
-/* INVALID or NOT_FOUND unless it is there: opening would make it. */
-err depot_exists(struct cli *c, const struct depot *d);
+/* Says that it is to be there already: NOT_FOUND, from this or from depot_open, when it is not. */
+err depot_exists(struct cli *c, struct depot *d);
 
 /* Takes the files for this process alone, as a server does. CONFLICT while one uses them. */
 err depot_lock(struct cli *c, struct depot *d);
@@ -38,10 +38,6 @@ void depot_close(struct depot *d);   /* what depot_open has opened */
 void depot_release(struct depot *d); /* and the locks */
 
 /* ---- store_copy.c ---- */
-
-/* A database that is being copied into says that it is of this version, which no program knows: so
- * nobody takes it for whole before it is. */
-#define COPY_UNFINISHED 1000000000
 
 struct copy_table {
     int64_t rows;
@@ -58,7 +54,14 @@ struct copy_result {
 err copy_run(struct cli *c, struct depot *from, struct depot *to, bool still,
              struct copy_result *out);
 
+/* Says what was copied, to people or as JSON. */
+void copy_print(struct cli *c, const struct depot *from, const struct depot *to,
+                const struct copy_result *r);
+
 err store_copy_verb(struct cli *c);
+
+/* ---- store_backup.c ---- */
+
 err store_backup_verb(struct cli *c);
 
 /* ---- store_check.c ---- */

@@ -12,7 +12,7 @@
 
 enum {
     SCHEMAS_KEPT = 256,
-    LOST_MS_MAX = 5000, /* a node without the database for longer is not ready */
+    READ_TOGETHER = 12,
 };
 
 /* ---- engines ---- */
@@ -86,6 +86,21 @@ struct engine *threads_engine(struct threads *t)
 
 /* ---- handing in ---- */
 
+/* Reads of one document: with a database server they wait more than they work, so some wait
+ * together. */
+static bool is_quick(const struct threads *t, const struct command *c)
+{
+    return t->options.shared && c->op->peek && c->input->len == 1;
+}
+
+static struct job read_job(struct command *c)
+{
+    struct job job = { .commands = ARENA_ARRAY(c->arena, struct command *, READ_TOGETHER) };
+
+    job.commands[job.count++] = c;
+    return job;
+}
+
 /* All of the list or none of it. What one turn of the loop has gathered goes in at once, or the
  * writer would wake up for the first and commit it alone. */
 bool threads_submit(void *threads, struct command *list)
@@ -93,13 +108,22 @@ bool threads_submit(void *threads, struct command *list)
     struct threads *t = threads;
     size_t writes = 0, reads = 0;
 
+    struct job *quick = NULL;
+
     for (struct command *c = list; c; c = c->follows) {
         if (writes == QUEUE_ROOM || reads == QUEUE_ROOM)
             return false;
-        if (c->op->effect == OP_WRITES)
+        if (c->op->effect == OP_WRITES) {
             t->write_list[writes++] = c;
-        else
-            t->read_list[reads++] = (struct job){ .command = c };
+        } else if (quick && is_quick(t, c)) {
+            quick->commands[quick->count++] = c;
+            if (quick->count == READ_TOGETHER)
+                quick = NULL;
+        } else {
+            t->read_list[reads] = read_job(c);
+            quick = is_quick(t, c) ? &t->read_list[reads] : NULL;
+            reads++;
+        }
     }
     /* Only the loop puts, so there is room when there was. */
     if (reads > queue_room(t->reads) || !queue_put(t->writes, t->write_list, writes))
@@ -129,9 +153,10 @@ static void job_do(struct threads *t, struct engine *e, const struct job *job)
         server_admitted(t->server, a);
         return;
     }
-    job->command->follows = NULL;
-    op_read(e, job->command);
-    server_performed(t->server, job->command);
+    op_read_all(e, job->commands, job->count);
+    for (size_t i = 0; i < job->count; i++)
+        job->commands[i]->follows = i + 1 < job->count ? job->commands[i + 1] : NULL;
+    server_performed(t->server, job->commands[0]);
 }
 
 /* One at a time: a long read must hold up nobody while the other reader is idle. */
@@ -246,6 +271,12 @@ void threads_metrics(void *threads, struct buf *out)
            (double)LOOK(t->command_count));
     metric(out, "batch_seconds_total", "counter", "Time that they took, commits included.",
            (double)LOOK(t->batch_us) / 1e6);
+    metric(out, "batches_again_total", "counter",
+           "Batches that were taken back, and whose commands ran again one by one.",
+           (double)LOOK(t->again_count));
+    metric(out, "store_trips_total", "counter",
+           "Times that the writer has waited for an answer of the database server.",
+           (double)LOOK(t->trip_count));
     if (t->options.shared)
         metric(out, "nodes", "gauge", "Servers that share the database and are alive.",
                (double)LOOK(t->nodes));
@@ -263,10 +294,12 @@ void threads_metrics(void *threads, struct buf *out)
 const char *threads_unready(void *threads)
 {
     struct threads *t = threads;
+    const struct config *config = t->options.config;
 
     if (t->follow)
-        return follow_lost_ms(t->follow) > LOST_MS_MAX ? "the database cannot be reached" : NULL;
-    bool full = data_free_bytes(t->options.data) < t->options.config->disk_free_min;
+        return follow_lost_ms(t->follow) > config->lost_ms ? "the database cannot be reached"
+                                                           : NULL;
+    bool full = data_free_bytes(t->options.data) < config->disk_free_min;
 
     return full ? "the disk is full: writes are refused" : NULL;
 }

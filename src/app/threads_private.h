@@ -21,7 +21,8 @@ struct worker {
 
 /* One of both. */
 struct job {
-    struct command *command;
+    struct command **commands; /* that are read together */
+    size_t count;
     struct admission *admission;
 };
 
@@ -44,6 +45,7 @@ struct threads {
 
     /* For /metrics: one thread counts, another looks. */
     atomic_llong batch_count, command_count, batch_us, log_bytes, checkpoint_count, restart_count;
+    atomic_llong again_count, trip_count;
 };
 
 #define COUNT(counter, n) atomic_fetch_add_explicit(&(counter), (n), memory_order_relaxed)

@@ -54,21 +54,33 @@ static int64_t now_us(void)
 
 /* When it is not known what was committed, nobody may be told anything, not even that the server
  * stops in good order. */
-static void perform(struct writer *w, struct command *const *commands, size_t count)
+static size_t perform_turn(struct writer *w, struct command **commands, size_t count, size_t most,
+                           op_join *join)
 {
     struct threads *t = w->threads;
     int64_t began = now_us();
 
-    op_perform(w->engine, commands, count);
+    count = op_perform_turn(w->engine, commands, count, most, join, w);
     if (w->engine->stopped) {
         log_error("store.unknown", LOG_S("why", STR("a commit failed and may be on disk or not")),
-                  LOG_S("do", STR("see the disk's errors in the system's log, then start again")));
+                  LOG_S("do", t->options.shared
+                                  ? STR("see that the database can be reached, then start again")
+                                  : STR("see the disk's errors in the system's log, then start "
+                                        "again")));
         _exit(EXIT_UNKNOWN);
     }
     COUNT(t->batch_us, now_us() - began);
     COUNT(t->batch_count, 1);
     COUNT(t->command_count, (long long)count);
+    SHOW(t->again_count, w->engine->again);
+    SHOW(t->trip_count, store_trips(w->engine->sql));
     SHOW(t->log_bytes, store_log_bytes(w->engine->sql));
+    return count;
+}
+
+static void perform(struct writer *w, struct command **commands, size_t count)
+{
+    perform_turn(w, commands, count, count, NULL);
 }
 
 /* ---- the disk ---- */
@@ -147,13 +159,30 @@ static void log_look(struct writer *w)
 
 /* ---- commands ---- */
 
-static void batch_do(struct writer *w, struct command *const *all, size_t count)
+/* For op_perform_turn: what has come meanwhile. */
+static size_t join(void *writer, struct command **room, size_t most)
+{
+    struct writer *w = writer;
+
+    return most ? queue_take(w->threads->writes, room, most, 0) : 0;
+}
+
+static size_t batch_perform(struct writer *w, struct command **all, size_t count)
 {
     struct command *kept[BATCH_MOST];
-    size_t n = refuse_if_full(w, all, count, kept);
 
+    if (w->threads->options.shared)
+        return perform_turn(w, all, count, w->config->batch_max, join);
+    size_t n = refuse_if_full(w, all, count, kept);
     if (n)
         perform(w, kept, n);
+    return count;
+}
+
+/* There is room for BATCH_MOST of them. */
+static void batch_do(struct writer *w, struct command **all, size_t count)
+{
+    count = batch_perform(w, all, count);
     for (size_t i = 0; i < count; i++)
         all[i]->follows = i + 1 < count ? all[i + 1] : NULL;
     server_performed(w->threads->server, all[0]);

@@ -4,31 +4,107 @@
 #include "core/plant.h"
 
 /* Keys belong to who uses them. A session keeps its own however often it gets a new token. */
-static str owner_of(const struct tx *tx)
+static str owner_of(const struct actor *actor)
 {
-    return tx->actor->session_id.len ? tx->actor->session_id : tx->actor->name;
+    return actor->session_id.len ? actor->session_id : actor->name;
+}
+
+/* What is kept under a key; of one under which nothing is, the digest is empty. */
+struct kept {
+    str digest, answer;
+};
+
+/* ---- reading ahead ---- */
+
+enum { AHEAD_KEYS = 12 }; /* by one statement */
+
+#define AHEAD_PLACES                                                                         \
+    "($1, $2), ($3, $4), ($5, $6), ($7, $8), ($9, $10), ($11, $12), ($13, $14), ($15, $16)," \
+    " ($17, $18), ($19, $20), ($21, $22), ($23, $24)"
+
+/* The name under which both are known together. */
+static str use_name(struct arena *a, str owner, str key)
+{
+    return arena_printf(a, "%zu " STR_FMT " " STR_FMT, owner.len, STR_ARG(owner), STR_ARG(key));
+}
+
+static void remember(struct tx *tx, str owner, str key, struct kept kept)
+{
+    struct kept *copy = ARENA_NEW(tx->arena, struct kept);
+
+    *copy = kept;
+    map_put(&tx->ahead->keys, use_name(tx->arena, owner, key), copy);
+}
+
+/* Places that are left over get the last key again. */
+static err some_read_ahead(struct tx *tx, const struct idempotency_use *uses, size_t count)
+{
+    struct sql_value places[2 * AHEAD_KEYS];
+    const struct row *rows;
+    size_t found;
+
+    for (size_t i = 0; i < AHEAD_KEYS; i++) {
+        const struct idempotency_use *use = &uses[i < count ? i : count - 1];
+        places[2 * i] = TEXT(owner_of(use->actor));
+        places[2 * i + 1] = TEXT(use->key);
+        remember(tx, owner_of(use->actor), use->key, (struct kept){ STR(""), STR("") });
+    }
+    TRY(sql_all(tx->sql, &rows, &found,
+                "SELECT actor, key, digest, answer FROM idempotency"
+                " WHERE (actor, key) IN (VALUES " AHEAD_PLACES ")",
+                ((struct sql_args){ places, 2 * AHEAD_KEYS })));
+    for (size_t i = 0; i < found; i++)
+        remember(tx, row_str(&rows[i], 0), row_str(&rows[i], 1),
+                 (struct kept){ row_str(&rows[i], 2), row_str(&rows[i], 3) });
+    return NULL;
+}
+
+err idempotency_read_ahead(struct tx *tx, const struct idempotency_use *uses, size_t count)
+{
+    for (size_t i = 0; i < count; i += AHEAD_KEYS)
+        TRY(some_read_ahead(tx, uses + i, count - i < AHEAD_KEYS ? count - i : AHEAD_KEYS));
+    return NULL;
+}
+
+/* ---- one key ---- */
+
+static err kept_get(struct tx *tx, str key, struct kept *out)
+{
+    str owner = owner_of(tx->actor);
+    const struct kept *known = NULL;
+    const struct row *row;
+
+    if (tx->ahead)
+        known = map_get(&tx->ahead->keys, use_name(tx->arena, owner, key));
+    *out = known ? *known : (struct kept){ STR(""), STR("") };
+    if (known)
+        return NULL;
+    TRY(sql_one(tx->sql, &row,
+                "SELECT digest, answer FROM idempotency WHERE actor = $1 AND key = $2",
+                ARGS(TEXT(owner), TEXT(key))));
+    if (row)
+        *out = (struct kept){ row_str(row, 0), row_str(row, 1) };
+    return NULL;
 }
 
 err idempotency_find(struct tx *tx, str key, str digest, str *answer)
 {
-    const struct row *row;
+    struct kept kept;
 
     *answer = STR("");
     if (key.len == 0 || key.len > IDEMPOTENCY_KEY_MAX)
         return err_new(tx->arena, ERR_INVALID,
                        "expected an Idempotency-Key of 1 to %d bytes, found %zu",
                        IDEMPOTENCY_KEY_MAX, key.len);
-    TRY(sql_one(tx->sql, &row,
-                "SELECT digest, answer FROM idempotency WHERE actor = $1 AND key = $2",
-                ARGS(TEXT(owner_of(tx)), TEXT(key))));
-    if (!row)
+    TRY(kept_get(tx, key, &kept));
+    if (!kept.digest.len)
         return NULL;
-    if (!str_eq(row_str(row, 0), digest))
+    if (!str_eq(kept.digest, digest))
         return err_new(tx->arena, ERR_UNFIT,
                        "the Idempotency-Key \"" STR_FMT "\" was used for another request: a new "
                        "request needs a new key",
                        STR_ARG(key));
-    *answer = row_str(row, 1);
+    *answer = kept.answer;
     return NULL;
 }
 
@@ -37,15 +113,19 @@ err idempotency_keep(struct tx *tx, str key, str digest, str answer)
 #ifdef PLANT_KEY_IN_SECOND_TRANSACTION
     TRY(plant_split(tx));
 #endif
+    if (tx->ahead)
+        remember(tx, owner_of(tx->actor), key, (struct kept){ digest, answer });
     return sql_exec(tx->sql,
                     "INSERT INTO idempotency (actor, key, digest, answer, created_at)"
                     " VALUES ($1, $2, $3, $4, $5)",
-                    ARGS(TEXT(owner_of(tx)), TEXT(key), TEXT(digest), TEXT(answer),
+                    ARGS(TEXT(owner_of(tx->actor)), TEXT(key), TEXT(digest), TEXT(answer),
                          INT(tx->now_ms)));
 }
 
 err idempotency_forget(struct tx *tx, int64_t before_ms, int64_t limit)
 {
+    if (tx->ahead)
+        tx->ahead->keys = map_in(tx->arena); /* which of them are gone is not known */
     return sql_exec(tx->sql,
                     "DELETE FROM idempotency WHERE (actor, key) IN"
                     " (SELECT actor, key FROM idempotency WHERE created_at < $1"

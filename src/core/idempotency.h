@@ -14,6 +14,15 @@
  * its input. INVALID for a bad key; UNFIT when the key was used for something else. */
 err idempotency_find(struct tx *tx, str key, str digest, str *answer);
 
+/* A key, and who uses it. */
+struct idempotency_use {
+    const struct actor *actor;
+    str key;
+};
+
+/* Reads what is kept under these into tx->ahead. It lives in the arena of tx. */
+err idempotency_read_ahead(struct tx *tx, const struct idempotency_use *uses, size_t count);
+
 /* Keeps an answer. The key has been looked for before, in this transaction. */
 err idempotency_keep(struct tx *tx, str key, str digest, str answer);
 

@@ -28,10 +28,25 @@ static bool in_reach(const struct tx *tx, str id)
     return !tx->actor->state_id.len || str_eq(tx->actor->state_id, id);
 }
 
+/* What is known lives in the arena of another command of the batch, and ends with that: the id goes
+ * into events and answers, so it is copied; all else is printed before it goes anywhere. */
+static bool state_known(struct tx *tx, str id, struct state *out)
+{
+    const struct state *known = tx->ahead ? map_get(&tx->ahead->states, id) : NULL;
+
+    if (!known || !in_reach(tx, id))
+        return false;
+    *out = *known;
+    out->id = arena_copy(tx->arena, id);
+    return true;
+}
+
 err state_get(struct tx *tx, str id, struct state *out)
 {
     const struct row *row = NULL;
 
+    if (state_known(tx, id, out))
+        return NULL;
     if (in_reach(tx, id))
         TRY(sql_one(tx->sql, &row, "SELECT " STATE_COLUMNS ", body FROM state WHERE state_id = $1",
                     ARGS(TEXT(id))));
@@ -41,6 +56,57 @@ err state_get(struct tx *tx, str id, struct state *out)
     out->body = row_str(row, 12);
     return NULL;
 }
+
+/* ---- reading ahead ---- */
+
+enum { AHEAD_IDS = 24 }; /* by one statement */
+
+#define AHEAD_PLACES                                                                        \
+    "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19," \
+    " $20, $21, $22, $23, $24"
+
+/* Places that are left over get the last id again. */
+static err some_read_ahead(struct tx *tx, const str *ids, size_t count)
+{
+    struct sql_value places[AHEAD_IDS];
+    const struct row *rows;
+    size_t found;
+
+    for (size_t i = 0; i < AHEAD_IDS; i++)
+        places[i] = TEXT(ids[i < count ? i : count - 1]);
+    TRY(sql_all(tx->sql, &rows, &found,
+                "SELECT " STATE_COLUMNS ", body FROM state WHERE state_id IN (" AHEAD_PLACES ")",
+                ((struct sql_args){ places, AHEAD_IDS })));
+    for (size_t i = 0; i < found; i++) {
+        struct state *s = ARENA_NEW(tx->arena, struct state);
+        state_read(&rows[i], s);
+        s->body = row_str(&rows[i], 12);
+        map_put(&tx->ahead->states, s->id, s);
+    }
+    return NULL;
+}
+
+err state_read_ahead(struct tx *tx, const str *ids, size_t count)
+{
+    for (size_t i = 0; i < count; i += AHEAD_IDS)
+        TRY(some_read_ahead(tx, ids + i, count - i < AHEAD_IDS ? count - i : AHEAD_IDS));
+    return NULL;
+}
+
+void state_remember(struct tx *tx, str id, const struct state *now)
+{
+    struct state *copy = NULL;
+
+    if (!tx->ahead)
+        return;
+    if (now) {
+        copy = ARENA_NEW(tx->arena, struct state);
+        *copy = *now;
+    }
+    map_put(&tx->ahead->states, id, copy);
+}
+
+/* ---- lists ---- */
 
 /* Each filter has the index that its statement needs: lists of one page read one page. */
 static err rows_list(struct tx *tx, const struct state_filter *f, const struct row **rows,

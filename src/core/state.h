@@ -29,6 +29,12 @@ struct state {
 
 err state_get(struct tx *tx, str id, struct state *out);
 
+/* Reads these into tx->ahead. They live in the arena of tx. */
+err state_read_ahead(struct tx *tx, const str *ids, size_t count);
+
+/* For writes: what is there from now on; NULL: nothing. */
+void state_remember(struct tx *tx, str id, const struct state *now);
+
 struct state_filter {
     str after; /* an id */
     str root_session, schema_name;

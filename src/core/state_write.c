@@ -210,6 +210,7 @@ static err write_end(struct tx *tx, struct writing *w, enum event_type type, con
 #ifdef PLANT_HISTORY_IN_SECOND_TRANSACTION
     TRY(plant_split(tx));
 #endif
+    state_remember(tx, s->id, s);
     return sql_exec(tx->sql,
                     "UPDATE state SET version = $2, body = $3, last_seq = $4, snap_seq = $5,"
                     " snap_version = $6, patch_bytes = $7, updated_at = $8 WHERE state_id = $1",
@@ -281,6 +282,7 @@ err state_delete(struct tx *tx, str id, int64_t expected)
                                    .prev_seq = s.last_seq },
                    NULL));
     TRY(due_add(tx, tx->now_ms + PURGE_AFTER_MS, DUE_PURGE_STATE, id, s.last_seq));
+    state_remember(tx, id, NULL);
     return sql_exec(tx->sql, "DELETE FROM state WHERE state_id = $1", ARGS(TEXT(id)));
 }
 

@@ -7,6 +7,7 @@
 #ifndef CORE_TX_H
 #define CORE_TX_H
 
+#include "base/map.h"
 #include "store/sql.h"
 
 /* Where identity and secrets come from: the system's randomness, or a counter in simulation. */
@@ -33,6 +34,14 @@ struct event;
 struct retention;
 struct schema_cache;
 
+/* What the commands of a batch will ask for, read before they run: where the database is a server,
+ * one way there and back is then enough for all of them. Writes keep it up to date. It is worth
+ * nothing any more once a command that has written is taken back, or the transaction has ended. */
+struct tx_ahead {
+    struct map states; /* see state_read_ahead */
+    struct map keys;   /* see idempotency_read_ahead */
+};
+
 struct tx {
     struct arena *arena;
     struct sql *sql;
@@ -41,6 +50,7 @@ struct tx {
     const struct actor *actor;
     const struct tx_source *source;
     struct schema_cache *schemas;      /* compiled ones */
+    struct tx_ahead *ahead;            /* of its batch; NULL: nothing was read ahead */
     const struct retention *retention; /* NULL: the defaults */
     int64_t cause;                     /* the event that this is a consequence of; 0: a command */
     struct event *first, *last;        /* emitted by this command, in order */

@@ -11,6 +11,7 @@
 #include "base/digest.h"
 #include "core/idempotency.h"
 #include "core/schema.h"
+#include "core/state.h"
 
 /* ---- one command ---- */
 
@@ -113,9 +114,14 @@ static err answer_keep(struct tx *tx, const struct command *c, str digest)
     return idempotency_keep(tx, c->key, digest, buf_str(&kept));
 }
 
+static bool is_keyed(const struct command *c)
+{
+    return c->key.len && c->op->effect == OP_WRITES && !c->op->secret;
+}
+
 static err command_run(struct engine *e, struct tx *tx, struct command *c)
 {
-    bool keyed = c->key.len && c->op->effect == OP_WRITES && !c->op->secret;
+    bool keyed = is_keyed(c);
     str digest = STR(""), kept = STR("");
 
     TRY(rights_check(c));
@@ -152,10 +158,18 @@ static int64_t time_now(struct engine *e, struct store_node *node)
     return node->clock;
 }
 
+/* ---- batches ---- */
+
+/* A batch under way. */
+struct batch {
+    struct store_node node;
+    struct tx_ahead *ahead; /* NULL: nothing was read */
+};
+
 /* One command inside its savepoint. False when the transaction died. */
-static bool command_perform(struct engine *e, struct store_node *node, struct command *c)
+static bool command_perform(struct engine *e, struct batch *b, struct command *c)
 {
-    struct store_node before = *node;
+    struct store_node *node = &b->node, before = *node;
     struct tx tx = {
         .arena = c->arena,
         .sql = e->sql,
@@ -164,6 +178,7 @@ static bool command_perform(struct engine *e, struct store_node *node, struct co
         .actor = c->actor,
         .source = e->source,
         .schemas = e->schemas,
+        .ahead = b->ahead,
         .retention = e->retention,
         .precondition = c->precondition,
     };
@@ -183,6 +198,8 @@ static bool command_perform(struct engine *e, struct store_node *node, struct co
         command_reset(c);
         c->error = kept;
         node->seq = before.seq;
+        if (tx.first)
+            b->ahead = NULL; /* it holds what was taken back */
     }
     return !store_dead(e->sql);
 }
@@ -195,18 +212,55 @@ static void all_fail(struct command *const *commands, size_t count, err why)
     }
 }
 
-/* True when the batch is settled: committed, or every command has its error. */
-static bool batch_run(struct engine *e, struct command *const *commands, size_t count)
+/* The states that the commands name, and their keys: by few statements, and not by one for each. */
+static err batch_read_ahead(struct engine *e, struct batch *b, struct command *const *commands,
+                            size_t count)
 {
-    struct store_node node;
-    err why = store_begin(e->sql, commands[0]->arena, &node);
-    size_t done = 0;
+    struct arena *a = commands[0]->arena;
+    str *ids = ARENA_ARRAY(a, str, count);
+    struct idempotency_use *uses = ARENA_ARRAY(a, struct idempotency_use, count);
+    struct tx tx = { .arena = a, .sql = e->sql };
+    size_t id_count = 0, use_count = 0;
 
-    if (why) {
-        all_fail(commands, count, why);
-        return true;
+    if (count == 1)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        const struct command *c = commands[i];
+        const struct json *id = json_get(c->input, "state_id");
+        if (json_is(id, JSON_STRING))
+            ids[id_count++] = json_text(id);
+        if (is_keyed(c) && c->key.len <= IDEMPOTENCY_KEY_MAX)
+            uses[use_count++] = (struct idempotency_use){ c->actor, c->key };
     }
-    while (done < count && command_perform(e, &node, commands[done]))
+    tx.ahead = b->ahead = ARENA_NEW(a, struct tx_ahead);
+    *b->ahead = (struct tx_ahead){ map_in(a), map_in(a) };
+    TRY(state_read_ahead(&tx, ids, id_count));
+    return idempotency_read_ahead(&tx, uses, use_count);
+}
+
+static bool batch_begin(struct engine *e, struct batch *b, struct command *const *commands,
+                        size_t count)
+{
+    err why = store_begin(e->sql, commands[0]->arena, &b->node);
+
+    b->ahead = NULL;
+    if (why)
+        all_fail(commands, count, why);
+    return !why;
+}
+
+/* True when the batch is settled: committed, or every command has its error. */
+static bool batch_run(struct engine *e, struct batch *b, struct command *const *commands,
+                      size_t count)
+{
+    size_t done = 0;
+    err why;
+
+    if (batch_read_ahead(e, b, commands, count)) {
+        store_rollback(e->sql);
+        return false;
+    }
+    while (done < count && command_perform(e, b, commands[done]))
         done++;
     if (done < count) {
         store_rollback(e->sql);
@@ -214,7 +268,7 @@ static bool batch_run(struct engine *e, struct command *const *commands, size_t 
         return count == 1;
     }
     sql_arena(e->sql, commands[0]->arena);
-    enum store_outcome outcome = store_commit(e->sql, &node, &why);
+    enum store_outcome outcome = store_commit(e->sql, &b->node, &why);
 #ifdef PLANT_ANSWER_BEFORE_COMMIT
     outcome = STORE_COMMITTED;
 #endif
@@ -224,47 +278,92 @@ static bool batch_run(struct engine *e, struct command *const *commands, size_t 
     return outcome != STORE_ROLLED_BACK || count == 1;
 }
 
+size_t op_perform_turn(struct engine *e, struct command **commands, size_t count, size_t most,
+                       op_join *join, void *self)
+{
+    struct batch b;
+
+    assert(count > 0 && !e->stopped);
+    if (!batch_begin(e, &b, commands, count))
+        return count;
+    if (join)
+        count += join(self, commands + count, most - count);
+    if (batch_run(e, &b, commands, count))
+        return count;
+    e->again++;
+    for (size_t i = 0; i < count && !e->stopped; i++)
+        if (batch_begin(e, &b, &commands[i], 1))
+            batch_run(e, &b, &commands[i], 1);
+    return count;
+}
+
 void op_perform(struct engine *e, struct command *const *commands, size_t count)
 {
-    assert(count > 0 && !e->stopped);
-    if (batch_run(e, commands, count))
-        return;
-    for (size_t i = 0; i < count && !e->stopped; i++)
-        batch_run(e, &commands[i], 1);
+    op_perform_turn(e, (struct command **)commands, count, count, NULL, NULL);
 }
 
 /* ---- reads ---- */
 
-void op_read(struct engine *e, struct command *c)
+static void command_read(struct engine *e, struct batch *b, struct command *c)
 {
-    struct store_node node;
-
-    assert(c->op->effect == OP_READS);
-    command_reset(c);
-    c->error = store_begin(e->sql, c->arena, &node);
-    if (c->error)
-        return;
     struct tx tx = {
         .arena = c->arena,
         .sql = e->sql,
-        .now_ms = time_now(e, &node),
-        .seq = &node.seq,
+        .now_ms = time_now(e, &b->node),
+        .seq = &b->node.seq,
         .actor = c->actor,
         .source = e->source,
         .schemas = e->schemas,
+        .ahead = b->ahead,
         .retention = e->retention,
     };
+
+    assert(c->op->effect == OP_READS);
+    command_reset(c);
+    sql_arena(e->sql, c->arena);
     err refused = command_run(e, &tx, c);
-    store_rollback(e->sql);
     if (refused)
         command_reset(c);
     c->error = refused;
-    c->seq = node.seq;
+    c->seq = b->node.seq;
+}
+
+/* One whose statement failed may have ended the transaction: the others get a new one. */
+void op_read_all(struct engine *e, struct command *const *commands, size_t count)
+{
+    struct batch b;
+    size_t done = 0;
+
+    if (!batch_begin(e, &b, commands, count))
+        return;
+    err failed = batch_read_ahead(e, &b, commands, count);
+    while (!failed && done < count && !store_dead(e->sql))
+        command_read(e, &b, commands[done++]);
+    store_rollback(e->sql);
+    if (failed)
+        all_fail(commands, count, failed);
+    else if (done < count)
+        op_read_all(e, commands + done, count - done);
+}
+
+void op_read(struct engine *e, struct command *c)
+{
+    op_read_all(e, &c, 1);
 }
 
 /* ---- the log ---- */
 
 enum { FOLLOW_PAGE = 500 };
+
+/* Numbers that were given, and are to be given again. */
+static err taken_back(struct arena *a, int64_t after, int64_t seq)
+{
+    return err_new(
+        a, ERR_GONE,
+        "the log ends at event %lld, and %lld was published: the database was taken back, "
+        "by a restore or by a failover to a standby that lacked what was committed",
+        (long long)seq, (long long)after);
+}
 
 err op_follow(struct engine *e, struct arena *a, int64_t after, const struct event **first,
               int64_t *last)
@@ -273,12 +372,12 @@ err op_follow(struct engine *e, struct arena *a, int64_t after, const struct eve
     struct event_page page = { .count = 0 };
     struct store_node node;
 
-    TRY(store_begin(e->sql, a, &node));
-    struct tx tx = { .arena = a, .sql = e->sql, .now_ms = node.clock, .seq = &node.seq };
-    err failed = event_list(&tx, &query, &page);
-    store_rollback(e->sql);
     *first = NULL;
     *last = after;
+    TRY(store_begin(e->sql, a, &node));
+    struct tx tx = { .arena = a, .sql = e->sql, .now_ms = node.clock, .seq = &node.seq };
+    err failed = node.seq < after ? taken_back(a, after, node.seq) : event_list(&tx, &query, &page);
+    store_rollback(e->sql);
     TRY(failed);
     for (size_t i = page.count; i > 0; i--) {
         struct event *event = ARENA_NEW(a, struct event);

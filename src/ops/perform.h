@@ -19,18 +19,30 @@ struct engine {
     const struct tx_source *source;
     int64_t (*now_ms)(void *clock);
     void *clock;
-    bool stopped; /* a commit's outcome is not known: nothing may be answered any more */
+    int64_t again; /* batches so far that were taken back, and ran again one by one */
+    bool stopped;  /* a commit's outcome is not known: nothing may be answered any more */
 };
 
 /* Performs the commands in order. Each gets its answer or its error, except when the engine has
  * stopped (see there): then none of them may be told anything. */
 void op_perform(struct engine *e, struct command *const *commands, size_t count);
 
+/* Puts commands into the room, `most` of them at most, and says how many. */
+typedef size_t op_join(void *self, struct command **room, size_t most);
+
+/* The same where writers take turns: what has come while this one waited for its turn joins, up to
+ * `most` commands in all. Gives how many there were. */
+size_t op_perform_turn(struct engine *e, struct command **commands, size_t count, size_t most,
+                       op_join *join, void *self);
+
 /* Performs an operation that only reads, on a connection of its own. */
 void op_read(struct engine *e, struct command *c);
 
+/* The same for several at one moment, which costs little more than one. */
+void op_read_all(struct engine *e, struct command *const *commands, size_t count);
+
 /* The events after a number, in order and linked, some hundreds of them at most; none: NULL. `last`
- * is the number of the last one. */
+ * is the number of the last one. GONE: they are not kept any more, or the log ends before `after`. */
 err op_follow(struct engine *e, struct arena *a, int64_t after, const struct event **first,
               int64_t *last);
 

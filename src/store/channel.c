@@ -11,6 +11,7 @@
 enum {
     STATEMENTS_MIN = 64,
     ARGS_MAX = 24,
+    FLUSH_EVERY = 8, /* statements: the server works on them while the next are made */
     QUEUE_MAX = 256, /* then answers are collected, so that neither side's memory grows */
     NAME_BYTES = 16,
     INT_BYTES = 24,
@@ -57,8 +58,7 @@ static str one_line(struct arena *a, const char *message)
     return str_trim(buf_str(&out));
 }
 
-/* What became of a connection that is no more. */
-static err channel_lost(struct channel *c, str message)
+static void channel_leave(struct channel *c)
 {
     c->place->pq->finish(c->conn);
     c->conn = NULL;
@@ -66,6 +66,12 @@ static err channel_lost(struct channel *c, str message)
     c->queued = 0;
     for (uint32_t i = 0; i < c->statement_slots; i++)
         c->statements[i].prepared = false;
+}
+
+/* What became of a connection that is no more. */
+static err channel_lost(struct channel *c, str message)
+{
+    channel_leave(c);
     return err_new(c->arena, ERR_UNAVAILABLE, "%s: the connection was lost: " STR_FMT "; try again",
                    c->place->shown, STR_ARG(message));
 }
@@ -75,31 +81,41 @@ static err channel_broken(struct channel *c)
     return channel_lost(c, one_line(c->arena, c->place->pq->error_message(c->conn)));
 }
 
+#define POOLER                                                                               \
+    "a pooler gives each transaction another session: connect to the server itself, or set " \
+    "pool_mode = session"
+
 /* By the first characters of SQLSTATE; the longer ones first. What goes wrong with the database is
- * never the fault of who asked, so most of it is UNAVAILABLE. */
+ * never the fault of who asked, so most of it is UNAVAILABLE. A transaction goes on from its
+ * savepoint, or it ends; or the connection is left too, because a new one may find another server
+ * or other settings. */
 static const struct trouble {
     const char *state;
     enum error_kind kind;
-    bool ends; /* the transaction cannot go on from a savepoint */
+    enum { GOES_ON, ENDS, LEAVES } then;
     const char *advice;
 } troubles[] = {
-    { "08", ERR_UNAVAILABLE, true, "see the network and the server's log; try again" },
-    { "40", ERR_UNAVAILABLE, true, "another transaction was in the way; try again" },
-    { "55P03", ERR_UNAVAILABLE, true, "another node is writing and does not end; try again" },
-    { "57014", ERR_UNAVAILABLE, true, "it took too long, or somebody cancelled it; try again" },
-    { "53100", ERR_FULL, true, "free some space on the server's disk; nothing was changed" },
-    { "53300", ERR_UNAVAILABLE, true, "raise max_connections of the server, or end some" },
-    { "53", ERR_UNAVAILABLE, true, "see the server's log, and try again" },
-    { "58", ERR_UNAVAILABLE, true, "see the disk's errors in the server's log" },
-    { "25006", ERR_UNAVAILABLE, true,
+    { "08", ERR_UNAVAILABLE, ENDS, "see the network and the server's log; try again" },
+    { "40", ERR_UNAVAILABLE, ENDS, "another transaction was in the way; try again" },
+    { "55P03", ERR_UNAVAILABLE, ENDS, "another node is writing and does not end; try again" },
+    { "57014", ERR_UNAVAILABLE, ENDS, "it took too long, or somebody cancelled it; try again" },
+    { "53100", ERR_FULL, ENDS, "free some space on the server's disk; nothing was changed" },
+    { "53300", ERR_UNAVAILABLE, ENDS, "raise max_connections of the server, or end some" },
+    { "53", ERR_UNAVAILABLE, ENDS, "see the server's log, and try again" },
+    { "58", ERR_UNAVAILABLE, ENDS, "see the disk's errors in the server's log" },
+    { "25006", ERR_UNAVAILABLE, LEAVES,
       "it takes no writes, as a standby does: name the primary, or end default_transaction_read_only" },
-    { "42501", ERR_UNAVAILABLE, false,
+    { "42501", ERR_UNAVAILABLE, GOES_ON,
       "let the role own the database, or GRANT it what is missing" },
-    { "42P01", ERR_INTERNAL, false,
+    { "42P01", ERR_INTERNAL, GOES_ON,
       "a table is not there: see search_path, and whether somebody removed it" },
-    { "42703", ERR_INTERNAL, false, "a table is not baton's: give it a database of its own" },
-    { "22021", ERR_INVALID, false, "a text must be UTF-8 and hold no NUL" },
-    { "XX00", ERR_INTERNAL, true, "the database is damaged; restore a backup" },
+    { "42P05", ERR_UNAVAILABLE, ENDS, POOLER },
+    { "26000", ERR_UNAVAILABLE, ENDS, POOLER },
+    { "42P07", ERR_CONFLICT, GOES_ON,
+      "it has tables that are not baton's: give baton a database of its own" },
+    { "42703", ERR_INTERNAL, GOES_ON, "a table is not baton's: give it a database of its own" },
+    { "22021", ERR_INVALID, GOES_ON, "a text must be UTF-8 and hold no NUL" },
+    { "XX00", ERR_INTERNAL, ENDS, "the database is damaged; restore a backup" },
 };
 
 static err result_error(struct channel *c, const PGresult *r)
@@ -118,7 +134,9 @@ static err result_error(struct channel *c, const PGresult *r)
         const struct trouble *t = &troubles[i];
         if (strncmp(state, t->state, strlen(t->state)) != 0)
             continue;
-        c->ends |= t->ends;
+        c->ends |= t->then != GOES_ON;
+        if (t->then == LEAVES)
+            channel_leave(c);
         return err_new(c->arena, t->kind, "%s: " STR_FMT ": %s", c->place->shown, STR_ARG(message),
                        t->advice);
     }
@@ -320,6 +338,7 @@ err channel_collect(struct channel *c)
     err first = NULL;
 
     TRY(channel_sync(c));
+    c->trips += c->queued > 0;
     for (size_t i = 0; i < c->queued; i++) {
         struct pending p = c->queue[i];
         err e = pending_take(c, &p);
@@ -385,6 +404,8 @@ static err channel_send(struct channel *c, const char *text, struct sql_args arg
     if (!pq->send_query_prepared(c->conn, name, (int)args.count, b.values, b.lengths, b.formats, 1))
         return channel_broken(c);
     pending_add(c, (struct pending){ PENDING_RUN, false, text, rows });
+    if (c->queued % FLUSH_EVERY == 0 && pq->flush(c->conn) < 0)
+        return channel_broken(c);
     return NULL;
 }
 
@@ -426,13 +447,18 @@ static const char *connect_advice(const char *message)
     static const struct {
         const char *says, *advice;
     } known[] = {
+        { "too many", "raise max_connections of the server (or the limit of the role or database), "
+                      "or end some" },
+        { "connection slots", "raise max_connections of the server, or end some" },
+        { "permission denied for database", "GRANT CONNECT ON DATABASE to the role" },
+        { "not permitted to log in", "let it: ALTER ROLE … LOGIN" },
         { "password", "put the right password into the URL, PGPASSWORD or ~/.pgpass" },
         { "pg_hba.conf", "let this host and role in, in pg_hba.conf of the server" },
         { "database \"", "create it first (createdb), or name another" },
         { "role \"", "create it first (createuser), or name another" },
         { "translate host name", "see whether the host's name is right" },
-        { "too many", "raise max_connections of the server, or end some" },
         { "starting up", "it will soon be ready" },
+        { "shutting down", "it will soon be gone: wait until it is back" },
         { "certificate", "see sslmode and sslrootcert" },
         { "SSL", "see sslmode" },
     };

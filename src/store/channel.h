@@ -1,7 +1,8 @@
 /* channel.h: one connection to PostgreSQL, and the statements on their way through it.
  *
- * A statement whose rows nobody waits for is queued and travels with the next one whose rows are
- * wanted, so a command costs two round trips and not one for each statement. The server skips what
+ * A statement whose rows nobody waits for is sent and not waited for: its answer is taken with that
+ * of the next one whose rows are wanted, so a batch of commands costs a few round trips and not one
+ * for each statement. The server skips what
  * follows a failed statement up to the next point of synchronization; there is one wherever
  * answers are collected, so a failure never reaches past what was collected with it. Every such
  * point also starts the server's clock for nodes that stop inside a transaction.
@@ -25,6 +26,7 @@ struct channel {
     bool pipelined;      /* else every statement is waited for */
     bool ends;           /* the last error ends a transaction, savepoints and all */
     int wait_ms;         /* how long an answer may take; 0: for ever */
+    int64_t trips;       /* how often answers were waited for */
     int64_t changes;     /* rows that statements have changed since somebody set it to 0 */
     struct arena *arena; /* of rows and errors */
 

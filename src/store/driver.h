@@ -13,6 +13,13 @@ struct store_kind {
 
 extern const struct store_kind sqlite_kind, postgres_kind;
 
+/* What is said of a database whose version is not known, of one that has no tables of ours, and of
+ * one that has those of others. */
+err store_newer(struct arena *a, enum error_kind kind, const char *shown, int64_t version,
+                int known);
+err store_absent(struct arena *a, const char *shown);
+err store_foreign(struct arena *a, const char *shown);
+
 /* What every store begins with. */
 struct store {
     const struct store_kind *kind;
@@ -49,6 +56,7 @@ struct sql {
     bool marked;       /* a savepoint is open */
     bool dead;         /* it ended by itself */
     int64_t log_bytes; /* after the last commit */
+    int64_t trips;     /* waits for a server's answer */
 };
 
 #endif

@@ -28,6 +28,7 @@
     X(exec, PQexec)                             \
     X(send_prepare, PQsendPrepare)              \
     X(send_query_prepared, PQsendQueryPrepared) \
+    X(flush, PQflush)                           \
     X(consume_input, PQconsumeInput)            \
     X(is_busy, PQisBusy)                        \
     X(get_result, PQgetResult)                  \

@@ -14,8 +14,7 @@
 #include <sys/random.h>
 
 #include "base/log.h"
-#include "store/driver.h"
-#include "store/channel.h"
+#include "store/postgres_private.h"
 
 enum {
     BUSY_MS = 10000, /* longer than IDLE_MS: whoever waits for a stopped node gets its turn */
@@ -26,41 +25,12 @@ enum {
     ANSWER_MS = STATEMENT_MS + 5000, /* the server should speak first */
     MIGRATION_LOCK_MS = 60000,
     RETRY_MS = 100, /* between tries to connect, at first */
-    RETRY_MS_MAX = 5000,
-    SETTINGS_BYTES = 1024,
-    AWAY_BYTES = 512,
-};
-
-struct postgres_store {
-    struct store store;
-    struct place place;
-};
-
-struct postgres {
-    struct sql sql;
-    struct channel channel;
-    bool begun, marked; /* as the server sees it */
-    bool failed;        /* a statement has, and the savepoint was not taken back yet */
-    int64_t writer;     /* node_id of the writer's own row */
-    int64_t batch;      /* how many commits it has begun */
-    int64_t begun_seq;  /* the number that the transaction found */
-    char settings[SETTINGS_BYTES];
-
-    bool reached; /* once: from then on it is worth a line in the log when it is not */
-
-    /* While the database is away. */
-    int64_t retry_at, retry_ms; /* 0: the last connection was made */
-    char away[AWAY_BYTES];      /* why the last one was not */
+    RETRY_MS_MAX = 1000,
 };
 
 static struct postgres *postgres_of(struct sql *s)
 {
     return (struct postgres *)s; /* its first member */
-}
-
-static struct postgres_store *database_of(struct store *s)
-{
-    return (struct postgres_store *)s; /* its first member */
 }
 
 /* The connection, with rows and errors going where the caller wants them. */
@@ -139,12 +109,19 @@ static err connect_if_due(struct postgres *q)
 static err statement_failed(struct postgres *q, err e)
 {
     q->failed = true;
-    if (!q->marked || q->channel.ends)
+    if (!q->saved || q->channel.ends)
         q->sql.dead = true;
     return e;
 }
 
-static err run(struct postgres *q, const char *text, struct sql_args args, struct rows *rows)
+err postgres_collect(struct postgres *q)
+{
+    err e = channel_collect(channel_of(q));
+    return e ? statement_failed(q, e) : NULL;
+}
+
+err postgres_statement(struct postgres *q, const char *text, struct sql_args args,
+                       struct rows *rows)
 {
     if (q->failed)
         return err_new(q->sql.arena, ERR_UNAVAILABLE,
@@ -153,12 +130,74 @@ static err run(struct postgres *q, const char *text, struct sql_args args, struc
     return e ? statement_failed(q, e) : NULL;
 }
 
+/* ---- the writes of a command ---- */
+
+/* They stay here until the command is kept. One that is refused has then changed nothing there, and
+ * needs no savepoint, which would cost the server two statements and a transaction's number. */
+
+static struct sql_args args_copy(struct arena *a, struct sql_args args)
+{
+    struct sql_value *values = ARENA_ARRAY(a, struct sql_value, args.count);
+
+    for (size_t i = 0; i < args.count; i++) {
+        values[i] = args.values[i];
+        if (values[i].bytes.len)
+            values[i].bytes = arena_copy(a, values[i].bytes);
+    }
+    return (struct sql_args){ values, args.count };
+}
+
+static void held_add(struct postgres *q, const char *text, struct sql_args args)
+{
+    struct held *h = ARENA_NEW(q->sql.arena, struct held);
+
+    *h = (struct held){ .text = text, .args = args_copy(q->sql.arena, args) };
+    *q->held_end = h;
+    q->held_end = &h->next;
+}
+
+static struct held *held_take(struct postgres *q)
+{
+    struct held *first = q->held;
+
+    q->held = NULL;
+    q->held_end = &q->held;
+    return first;
+}
+
+static err held_send(struct postgres *q)
+{
+    for (const struct held *h = held_take(q); h; h = h->next)
+        TRY(postgres_statement(q, h->text, h->args, NULL));
+    return NULL;
+}
+
+/* A command that reads after it has written must see what it wrote, and may be refused after that.
+ * What earlier commands have sent is answered first: a failure of theirs must end the transaction,
+ * and not go back with this command. */
+static err held_send_behind_savepoint(struct postgres *q)
+{
+    if (!q->saved) {
+        TRY(postgres_collect(q));
+        TRY(postgres_statement(q, "SAVEPOINT command", NO_ARGS, NULL));
+        q->saved = true;
+    }
+    return held_send(q);
+}
+
 static err postgres_run(struct sql *s, const char *text, struct sql_args args, size_t most,
                         const struct row **rows, size_t *count)
 {
+    struct postgres *q = postgres_of(s);
     struct rows found = { .most = most };
 
-    TRY(run(postgres_of(s), text, args, rows ? &found : NULL));
+    if (!rows && q->holds && !q->failed) {
+        held_add(q, text, args);
+        return NULL;
+    }
+    if (q->held)
+        TRY(held_send_behind_savepoint(q));
+    TRY(postgres_statement(q, text, args, rows ? &found : NULL));
     if (rows) {
         *rows = found.at;
         *count = found.count;
@@ -174,12 +213,13 @@ static void postgres_rollback(struct sql *s)
 
     if (q->begun && q->channel.conn)
         channel_dismiss(channel_of(q), "ROLLBACK");
-    q->begun = q->marked = q->failed = false;
+    q->begun = q->saved = q->failed = q->holds = false;
+    held_take(q);
 }
 
 /* Whoever asks this node for something is to ask later; the node itself, when it starts, is told
  * that it is the wrong one. */
-static err version_check(const struct postgres *q, int64_t version, enum error_kind newer)
+err postgres_version_check(const struct postgres *q, int64_t version, enum error_kind newer)
 {
     const char *shown = q->channel.place->shown;
     int known = q->sql.store->options.migration_count;
@@ -187,11 +227,7 @@ static err version_check(const struct postgres *q, int64_t version, enum error_k
     if (version == known)
         return NULL;
     if (version > known)
-        return err_new(
-            q->sql.arena, newer,
-            "%s: a newer baton has brought this database to version %lld, this one knows "
-            "%d: run the newer one, or restore a backup from before",
-            shown, (long long)version, known);
+        return store_newer(q->sql.arena, newer, shown, version, known);
     return err_new(q->sql.arena, ERR_UNAVAILABLE,
                    "%s: it was taken back to version %lld, and this baton needs %d: start baton "
                    "again, which migrates it",
@@ -201,44 +237,53 @@ static err version_check(const struct postgres *q, int64_t version, enum error_k
 #define NODE_COLUMNS "seq, clock, version"
 #define NODE_CLOCK "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
+err postgres_node_gone(struct postgres *q)
+{
+    return err_new(q->sql.arena, ERR_UNAVAILABLE, "%s: the row of node is gone: restore a backup",
+                   q->channel.place->shown);
+}
+
 /* The clock is read outside of the part that waits for the lock, and so after it. */
 static err node_read(struct postgres *q, struct store_node *node)
 {
     struct rows found = { .most = 1 };
 
     if (q->sql.use == STORE_WRITES)
-        TRY(run(q,
-                "SELECT " NODE_COLUMNS ", " NODE_CLOCK " FROM (SELECT " NODE_COLUMNS
-                " FROM node WHERE node_id = 1 FOR UPDATE) AS locked",
-                NO_ARGS, &found));
+        TRY(postgres_statement(q,
+                               "SELECT " NODE_COLUMNS ", " NODE_CLOCK " FROM (SELECT " NODE_COLUMNS
+                               " FROM node WHERE node_id = 1 FOR UPDATE) AS locked",
+                               NO_ARGS, &found));
     else
-        TRY(run(q, "SELECT " NODE_COLUMNS ", " NODE_CLOCK " FROM node WHERE node_id = 1", NO_ARGS,
-                &found));
+        TRY(postgres_statement(q,
+                               "SELECT " NODE_COLUMNS ", " NODE_CLOCK
+                               " FROM node WHERE node_id = 1",
+                               NO_ARGS, &found));
     if (!found.count)
-        return err_new(q->sql.arena, ERR_UNAVAILABLE,
-                       "%s: the row of node is gone: restore a backup", q->channel.place->shown);
+        return postgres_node_gone(q);
     if (node)
         *node = (struct store_node){ .seq = row_int(found.at, 0),
                                      .clock = row_int(found.at, 1),
                                      .now = row_int(found.at, 3) };
     q->begun_seq = row_int(found.at, 0);
-    return version_check(q, row_int(found.at, 2), ERR_UNAVAILABLE);
+    return postgres_version_check(q, row_int(found.at, 2), ERR_UNAVAILABLE);
 }
 
 static err begin_once(struct postgres *q, struct store_node *node)
 {
     TRY(connect_if_due(q));
     q->begun = true;
-    q->failed = q->marked = q->channel.ends = false;
-    err e = run(q,
-                q->sql.use == STORE_WRITES ? "BEGIN ISOLATION LEVEL READ COMMITTED"
-                                           : "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-                NO_ARGS, NULL);
+    q->failed = q->saved = q->channel.ends = false;
+    err e = postgres_statement(q,
+                               q->sql.use == STORE_WRITES
+                                   ? "BEGIN ISOLATION LEVEL READ COMMITTED"
+                                   : "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+                               NO_ARGS, NULL);
     if (!e)
         e = node_read(q, node);
     if (e)
         postgres_rollback(&q->sql);
     q->channel.changes = 0;
+    q->sql.trips = q->channel.trips;
     q->sql.dead = false;
     return e;
 }
@@ -257,21 +302,23 @@ static err postgres_mark(struct sql *s)
 {
     struct postgres *q = postgres_of(s);
 
-    TRY(run(q, "SAVEPOINT command", NO_ARGS, NULL));
-    q->marked = true;
+    assert(!q->held && !q->saved);
+    q->holds = true;
     return NULL;
 }
 
-/* Waits for the statements of its command: what failed among them is this command's to answer. */
+/* Waits for nothing: an error of what is on its way now ends the transaction when it is found, and
+ * whose it was shows when the commands run again one by one. */
 static err postgres_keep(struct sql *s)
 {
     struct postgres *q = postgres_of(s);
 
-    TRY(run(q, "RELEASE command", NO_ARGS, NULL));
-    err e = channel_collect(channel_of(q));
-    if (e)
-        return statement_failed(q, e);
-    q->marked = false;
+    q->holds = false;
+    TRY(held_send(q));
+    if (!q->saved)
+        return NULL;
+    TRY(postgres_statement(q, "RELEASE command", NO_ARGS, NULL));
+    q->saved = false;
     return NULL;
 }
 
@@ -280,15 +327,18 @@ static err postgres_undo(struct sql *s)
 {
     struct postgres *q = postgres_of(s);
 
+    q->holds = false;
+    held_take(q);
+    if (!q->saved)
+        return NULL;
     if (q->channel.conn)
         channel_collect(channel_of(q));
     if (!q->channel.conn || q->channel.ends)
         return err_new(s->arena, ERR_UNAVAILABLE, "the transaction has ended; try again");
-    q->failed = q->marked = false;
-    TRY(run(q, "ROLLBACK TO command", NO_ARGS, NULL));
-    TRY(run(q, "RELEASE command", NO_ARGS, NULL));
-    err e = channel_collect(channel_of(q));
-    return e ? statement_failed(q, e) : NULL;
+    q->failed = q->saved = false;
+    TRY(postgres_statement(q, "ROLLBACK TO command", NO_ARGS, NULL));
+    TRY(postgres_statement(q, "RELEASE command", NO_ARGS, NULL));
+    return postgres_collect(q);
 }
 
 /* ---- commits ---- */
@@ -302,11 +352,13 @@ static err commit_look(struct postgres *q, bool *there)
         TRY(connect_now(q));
     q->begun = true;
     q->failed = q->channel.ends = false;
-    err e = run(q, "BEGIN ISOLATION LEVEL READ COMMITTED", NO_ARGS, NULL);
+    err e = postgres_statement(q, "BEGIN ISOLATION LEVEL READ COMMITTED", NO_ARGS, NULL);
     if (!e)
-        e = run(q, "SELECT node_id FROM node WHERE node_id = 1 FOR UPDATE", NO_ARGS, &locked);
+        e = postgres_statement(q, "SELECT node_id FROM node WHERE node_id = 1 FOR UPDATE", NO_ARGS,
+                               &locked);
     if (!e)
-        e = run(q, "SELECT batch FROM node WHERE node_id = $1", ARGS(INT(q->writer)), &found);
+        e = postgres_statement(q, "SELECT batch FROM node WHERE node_id = $1", ARGS(INT(q->writer)),
+                               &found);
     postgres_rollback(&q->sql);
     *there = found.count && row_int(found.at, 0) == q->batch;
     return e;
@@ -335,20 +387,22 @@ static enum store_outcome commit_find(struct postgres *q, err *why)
 /* The count of the writer, the node's row, and a word to all who listen. */
 static err commit_send(struct postgres *q, const struct store_node *node)
 {
-    char seq[24];
+    char news[48];
 
-    snprintf(seq, sizeof seq, "%lld", (long long)node->seq);
-    TRY(run(q,
-            "INSERT INTO node (node_id, version, seq, clock, batch) VALUES ($1, 0, $2, $3, $4)"
-            " ON CONFLICT (node_id) DO UPDATE SET seq = $2, clock = $3, batch = $4",
-            ARGS(INT(q->writer), INT(node->seq), INT(node->clock), INT(++q->batch)), NULL));
-    TRY(run(q, "UPDATE node SET seq = $1, clock = $2 WHERE node_id = 1",
-            ARGS(INT(node->seq), INT(node->clock)), NULL));
+    snprintf(news, sizeof news, "%lld %lld", (long long)node->seq,
+             (long long)database_of(q->sql.store)->mark);
+    TRY(postgres_statement(
+        q,
+        "INSERT INTO node (node_id, version, seq, clock, batch) VALUES ($1, 0, $2, $3, $4)"
+        " ON CONFLICT (node_id) DO UPDATE SET seq = $2, clock = $3, batch = $4",
+        ARGS(INT(q->writer), INT(node->seq), INT(node->clock), INT(++q->batch)), NULL));
+    TRY(postgres_statement(q, "UPDATE node SET seq = $1, clock = $2 WHERE node_id = 1",
+                           ARGS(INT(node->seq), INT(node->clock)), NULL));
     if (node->seq != q->begun_seq) /* else there is nothing to hear of */
-        TRY(run(q, "SELECT pg_notify('baton', $1)", ARGS(TEXT(str_from(seq))), NULL));
-    TRY(run(q, "COMMIT", NO_ARGS, NULL));
-    err e = channel_collect(channel_of(q));
-    return e ? statement_failed(q, e) : NULL;
+        TRY(postgres_statement(q, "SELECT pg_notify('baton', $1)", ARGS(TEXT(str_from(news))),
+                               NULL));
+    TRY(postgres_statement(q, "COMMIT", NO_ARGS, NULL));
+    return postgres_collect(q);
 }
 
 /* What changed no row, as a batch of refused commands, has nothing to make durable. */
@@ -356,7 +410,7 @@ static enum store_outcome postgres_commit(struct sql *s, const struct store_node
 {
     struct postgres *q = postgres_of(s);
 
-    assert(!q->failed && !q->marked);
+    assert(!q->failed && !q->saved && !q->held);
     *why = q->channel.changes ? NULL : channel_collect(channel_of(q));
     if (*why || !q->channel.changes) {
         postgres_rollback(s);
@@ -391,14 +445,18 @@ static err postgres_listen(struct sql *s)
     return e ? e : channel_collect(channel_of(q));
 }
 
+/* What this node has written it knows by itself. */
 static bool news_take(struct postgres *q, int64_t *seq)
 {
     const struct libpq *pq = q->channel.place->pq;
     bool any = false;
 
     for (PGnotify *n; (n = pq->notifies(q->channel.conn)); pq->free_memory(n)) {
-        int64_t heard;
-        if (!str_to_int(str_from(n->extra), &heard))
+        int64_t heard, mark;
+        str number, rest;
+        str_cut(str_from(n->extra), ' ', &number, &rest);
+        if (!str_to_int(number, &heard) || !str_to_int(rest, &mark) ||
+            mark == database_of(q->sql.store)->mark)
             continue;
         if (!any || heard > *seq)
             *seq = heard;
@@ -426,7 +484,7 @@ static enum store_news postgres_wait(struct sql *s, int64_t ms, int64_t *seq)
 
 /* ---- connections ---- */
 
-static void postgres_disconnect(struct sql *s)
+void postgres_disconnect(struct sql *s)
 {
     struct postgres *q = postgres_of(s);
 
@@ -450,7 +508,7 @@ static const struct driver postgres_driver = {
 };
 
 /* An id that no other writer has, and that is not the first row's. */
-static int64_t writer_id(void)
+int64_t postgres_own_number(void)
 {
     uint64_t n = 0;
     ssize_t got = getrandom(&n, sizeof n, 0);
@@ -459,16 +517,17 @@ static int64_t writer_id(void)
     return (int64_t)(n >> 2) + 2;
 }
 
-static err connect_as(struct arena *a, struct store *s, enum store_use use, bool migrates,
-                      struct postgres **out)
+err postgres_connect(struct arena *a, struct store *s, enum store_use use, bool migrates,
+                     struct postgres **out)
 {
     struct postgres *q = mem_alloc(sizeof *q);
 
     *q = (struct postgres){
         .sql = { .driver = &postgres_driver, .store = s, .arena = a, .use = use },
         .channel = { .place = &database_of(s)->place },
-        .writer = writer_id(),
+        .writer = postgres_own_number(),
     };
+    q->held_end = &q->held;
     settings_write(q, migrates);
     err e = connect_now(q);
     if (e)
@@ -482,102 +541,9 @@ static err database_connect(struct arena *a, struct store *s, enum store_use use
 {
     struct postgres *q;
 
-    TRY(connect_as(a, s, use, false, &q));
+    TRY(postgres_connect(a, s, use, false, &q));
     *out = &q->sql;
     return NULL;
 }
 
-/* ---- opening and migrating ---- */
-
-static err node_make(struct postgres *q)
-{
-    struct rows found = { .most = 1 };
-
-    TRY(run(q, "SELECT to_regclass('node') IS NOT NULL", NO_ARGS, &found));
-    if (row_int(found.at, 0))
-        return NULL;
-    TRY(run(q,
-            "CREATE TABLE node (node_id BIGINT PRIMARY KEY, version BIGINT NOT NULL,"
-            " seq BIGINT NOT NULL, clock BIGINT NOT NULL, batch BIGINT NOT NULL)",
-            NO_ARGS, NULL));
-    return run(q, "INSERT INTO node (node_id, version, seq, clock, batch) VALUES (1, 0, 0, 0, 0)",
-               NO_ARGS, NULL);
-}
-
-/* Long texts lie beside their row as they are: packing them costs more than it saves. These are the
- * columns that this transaction has made. */
-#define KEEP_TEXTS_UNPACKED                                                       \
-    "DO $$ DECLARE made record; BEGIN"                                            \
-    " FOR made IN SELECT attrelid::regclass AS owner, attname FROM pg_attribute"  \
-    "  JOIN pg_class ON pg_class.oid = attrelid"                                  \
-    "  WHERE relkind = 'r' AND attnum > 0 AND atttypid = 'text'::regtype"         \
-    "  AND attstorage <> 'e'"                                                     \
-    "  AND pg_attribute.xmin = pg_current_xact_id()::xid"                         \
-    " LOOP EXECUTE format('ALTER TABLE %s ALTER COLUMN %I SET STORAGE EXTERNAL'," \
-    "  made.owner, made.attname);"                                                \
-    " END LOOP; END $$"
-
-/* All that is missing, in one transaction. Nodes that start at the same time take turns; a node
- * that writes meanwhile waits at its row, and then finds the new version there. */
-static err migrate(struct postgres *q, const struct store_options *o)
-{
-    struct rows found = { .most = 1 };
-
-    TRY(run(q, "BEGIN ISOLATION LEVEL READ COMMITTED", NO_ARGS, NULL));
-    TRY(run(q, "SELECT pg_advisory_xact_lock(hashtext('baton'))", NO_ARGS, NULL));
-    TRY(node_make(q));
-    TRY(run(q, "SELECT version FROM node WHERE node_id = 1 FOR UPDATE", NO_ARGS, &found));
-    int64_t version = found.count ? row_int(found.at, 0) : 0;
-    if (version > o->migration_count)
-        return version_check(q, version, ERR_CONFLICT);
-    for (int i = (int)version; i < o->migration_count; i++) {
-        assert(o->migrations[i].version == i + 1);
-        for (const char *const *text = o->migrations[i].statements; *text; text++)
-            TRY(run(q, *text, NO_ARGS, NULL));
-    }
-    if (version < o->migration_count)
-        TRY(run(q, KEEP_TEXTS_UNPACKED, NO_ARGS, NULL));
-    TRY(run(q, "UPDATE node SET version = $1 WHERE node_id = 1", ARGS(INT(o->migration_count)),
-            NULL));
-    /* Rows of writers that have not written for a day. */
-    TRY(run(q,
-            "DELETE FROM node WHERE node_id > 1"
-            " AND clock < (SELECT clock FROM node WHERE node_id = 1) - 86400000",
-            NO_ARGS, NULL));
-    TRY(run(q, "COMMIT", NO_ARGS, NULL));
-    return channel_collect(channel_of(q));
-}
-
-static void database_close(struct store *s)
-{
-    struct postgres_store *database = database_of(s);
-
-    place_release(&database->place);
-    mem_free(database);
-}
-
-static err database_open(struct arena *a, str url, const struct store_options *options,
-                         struct store **out)
-{
-    struct postgres_store *s = mem_alloc(sizeof *s);
-    struct postgres *q = NULL;
-
-    *s = (struct postgres_store){ .store = { &postgres_kind, *options } };
-    err e = place_init(&s->place, a, url);
-    if (e) {
-        mem_free(s);
-        return e;
-    }
-    e = connect_as(a, &s->store, STORE_WRITES, true, &q);
-    if (!e) {
-        e = migrate(q, options);
-        postgres_disconnect(&q->sql);
-    }
-    if (e)
-        database_close(&s->store);
-    else
-        *out = &s->store;
-    return e;
-}
-
-const struct store_kind postgres_kind = { database_open, database_connect, database_close };
+const struct store_kind postgres_kind = { postgres_open, database_connect, postgres_close };

@@ -153,6 +153,11 @@ int64_t store_log_bytes(const struct sql *s)
     return s->log_bytes;
 }
 
+int64_t store_trips(const struct sql *s)
+{
+    return s->trips;
+}
+
 err store_listen(struct sql *s, struct arena *a)
 {
     assert(!s->open && s->use == STORE_READS);

@@ -21,7 +21,7 @@ enum {
     RESTART_BUSY_MS = 50,    /* how long the writer may wait for readers, and everybody for it */
     FRAME_BYTES = 4096 + 24, /* a page in the log; SQLite's own default, which our files have */
     STATEMENTS_MIN = 64,
-    ARGS_MAX = 24,
+    ARGS_MAX = 64,
 };
 
 struct sqlite_store {
@@ -483,33 +483,57 @@ static err folder_sync(struct arena *a, const char *path)
     return e;
 }
 
+enum { NO_VERSION = -1 };
+
+/* Takes no lock that a writer minds: a server that commits again and again keeps nobody out. */
 static err version_of(struct sqlite *q, int64_t *out)
 {
     const struct row *row;
     size_t count;
 
-    TRY(simple(q, "CREATE TABLE IF NOT EXISTS node (node_id BIGINT PRIMARY KEY,"
-                  " version BIGINT NOT NULL, seq BIGINT NOT NULL, clock BIGINT NOT NULL)"));
-    TRY(simple(q, "INSERT INTO node (node_id, version, seq, clock) VALUES (1, 0, 0, 0)"
-                  " ON CONFLICT (node_id) DO NOTHING"));
+    *out = NO_VERSION;
+    TRY(sqlite_run(&q->sql, "SELECT count(*), coalesce(sum(name = 'node'), 0) FROM sqlite_master",
+                   NO_ARGS, 1, &row, &count));
+    if (!row_int(row, 0))
+        return NULL;
+    if (!row_int(row, 1))
+        return store_foreign(q->sql.arena, path_of(q));
     TRY(sqlite_run(&q->sql, "SELECT version FROM node WHERE node_id = 1", NO_ARGS, 1, &row,
                    &count));
-    *out = row_int(row, 0);
+    if (count)
+        *out = row_int(row, 0);
     return NULL;
 }
 
-/* All that is missing, in one transaction: a crash leaves the old version or the new one. */
-static err migrate(struct sqlite *q, const struct store_options *o)
+/* The version, unless it is one that this program should not touch. */
+static err version_known(struct sqlite *q, int64_t *out)
 {
-    int64_t version;
+    const struct store_options *o = &q->sql.store->options;
 
-    TRY(version_of(q, &version));
-    if (version > o->migration_count)
-        return err_new(
-            q->sql.arena, ERR_CONFLICT,
-            "%s: a newer baton has brought this database to version %lld, this one knows "
-            "%d: run the newer one, or restore a backup from before",
-            path_of(q), (long long)version, o->migration_count);
+    TRY(version_of(q, out));
+    if (*out == NO_VERSION && o->existing)
+        return store_absent(q->sql.arena, path_of(q));
+    if (*out > o->migration_count)
+        return store_newer(q->sql.arena, ERR_CONFLICT, path_of(q), *out, o->migration_count);
+    return NULL;
+}
+
+static err node_make(struct sqlite *q)
+{
+    TRY(simple(q, "CREATE TABLE IF NOT EXISTS node (node_id BIGINT PRIMARY KEY,"
+                  " version BIGINT NOT NULL, seq BIGINT NOT NULL, clock BIGINT NOT NULL)"));
+    return simple(q, "INSERT INTO node (node_id, version, seq, clock) VALUES (1, 0, 0, 0)"
+                     " ON CONFLICT (node_id) DO NOTHING");
+}
+
+/* What is missing by now: another process may have been faster. */
+static err steps_run(struct sqlite *q)
+{
+    const struct store_options *o = &q->sql.store->options;
+    int64_t version = 0;
+
+    TRY(node_make(q));
+    TRY(version_known(q, &version));
     for (int i = (int)version; i < o->migration_count; i++) {
         const struct store_migration *m = &o->migrations[i];
         assert(m->version == i + 1);
@@ -518,6 +542,24 @@ static err migrate(struct sqlite *q, const struct store_options *o)
     }
     return sqlite_run(&q->sql, "UPDATE node SET version = $1 WHERE node_id = 1",
                       ARGS(INT(o->migration_count)), 0, NULL, NULL);
+}
+
+/* All that is missing, in one transaction: a crash leaves the old version or the new one. */
+static err migrate(struct sqlite *q)
+{
+    int64_t version = 0;
+
+    TRY(version_known(q, &version)); /* before anything is changed in what may not be ours */
+    TRY(simple(q, "PRAGMA journal_mode = WAL"));
+    if (version == q->sql.store->options.migration_count)
+        return NULL;
+    TRY(simple(q, "BEGIN IMMEDIATE"));
+    err e = steps_run(q);
+    if (!e)
+        e = simple(q, "COMMIT");
+    if (e && !sqlite3_get_autocommit(q->db))
+        sqlite3_exec(q->db, "ROLLBACK", NULL, NULL, NULL);
+    return e;
 }
 
 /* A process that died between a commit's write and its sync has left it in the system's memory
@@ -543,16 +585,7 @@ static err prepare_file(struct arena *a, struct sqlite_store *s)
     /* While the file is being made, its folder is synced after every transaction too. */
     err e = simple(q, "PRAGMA synchronous = EXTRA");
     if (!e)
-        e = simple(q, "PRAGMA journal_mode = WAL");
-    if (!e)
-        e = simple(q, "BEGIN IMMEDIATE");
-    if (!e) {
-        e = migrate(q, &s->store.options);
-        if (!e)
-            e = simple(q, "COMMIT");
-        if (e && !sqlite3_get_autocommit(q->db))
-            sqlite3_exec(q->db, "ROLLBACK", NULL, NULL, NULL);
-    }
+        e = migrate(q);
     if (!e)
         e = log_sync(q);
     if (!e)

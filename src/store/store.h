@@ -27,6 +27,7 @@ struct store_options {
     const char *vfs;       /* SQLite's, for the simulator; NULL: the system's */
     int busy_ms;           /* how long to wait for another writer; 0: 5,000 (PostgreSQL: 10,000) */
     int64_t wal_bytes_max; /* from where on a checkpoint restarts the log; 0: 64 MiB */
+    bool existing;         /* NOT_FOUND where there are no tables yet, instead of making them */
 
     /* PostgreSQL's alone. */
     int idle_ms;     /* a node that stops inside a transaction loses it after this; 0: 5,000 */
@@ -34,9 +35,13 @@ struct store_options {
     bool one_by_one; /* wait for each statement, as with a libpq before 14 */
 };
 
+/* A database that is being copied into says that it is of this version, which no program knows: so
+ * nobody takes it for whole before it is. */
+enum { STORE_UNFINISHED = 1000000000 };
+
 /* Opens "postgres://…" ("postgresql://…"), or else the SQLite file of that path, which is made when
- * it is not there; and migrates it. CONFLICT when a newer program has migrated it further;
- * UNAVAILABLE or FULL when the disk or the server says no. A password is in no message. */
+ * it is not there; and migrates it. CONFLICT when a newer program has migrated it further, or it
+ * is the target of a copy that did not end, or has tables that are not ours; UNAVAILABLE or FULL when the disk or the server says no. A password is in no message. */
 err store_open(struct arena *a, str name, const struct store_options *options, struct store **out);
 void store_close(struct store *s);
 
@@ -64,7 +69,9 @@ err store_begin(struct sql *s, struct arena *a, struct store_node *node);
 void sql_arena(struct sql *s, struct arena *a);
 
 /* A savepoint, one at a time: kept or taken back. One that cannot be kept has been taken back; when
- * even that fails, the transaction is dead. */
+ * even that fails, the transaction is dead. Where the database is a server, what was kept may
+ * still be on its way there: an error of it is found later, by any call up to the commit, and then the
+ * transaction is dead. */
 err store_mark(struct sql *s);
 err store_keep(struct sql *s);
 void store_undo(struct sql *s);
@@ -96,14 +103,17 @@ err store_restart_log(struct sql *s, struct arena *a);
 /* How long the log was after the last commit of this connection, in bytes; 0 before the first. */
 int64_t store_log_bytes(const struct sql *s);
 
+/* How often this connection has waited for answers of a database server; 0 where there is none. */
+int64_t store_trips(const struct sql *s);
+
 enum store_news {
     STORE_QUIET, /* the time passed */
     STORE_NEWS,  /* somebody committed */
     STORE_LOST,  /* the connection is gone, and commits may have been missed: listen again */
 };
 
-/* Hears of commits from now on, those of other nodes too. For a reader's connection that does
- * nothing else, between transactions. */
+/* Hears from now on of what others commit: all connections but this store's own. For a reader's
+ * connection that does nothing else, between transactions. */
 err store_listen(struct sql *s, struct arena *a);
 
 /* Waits for a commit, for so long, and gives the highest number that was heard of. It says that

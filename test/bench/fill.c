@@ -145,28 +145,36 @@ static void schema_add(struct filler *f)
     batch_perform(f);
 }
 
-static void store_make(struct filler *f, const char *folder)
+static void store_make(struct filler *f, const char *name)
 {
     static struct store_migration steps[STEPS_MAX];
     struct store_options options = { .migrations = steps, .migration_count = tables_step_count };
 
     for (int i = 0; i < tables_step_count; i++)
         steps[i] = (struct store_migration){ tables_steps[i].version, tables_steps[i].statements };
-    must(store_open(f->arena, arena_printf(f->arena, "%s/baton.db", folder), &options, &f->store));
+    must(store_open(f->arena, str_from(name), &options, &f->store));
     must(store_connect(f->arena, f->store, STORE_WRITES, &f->engine.sql));
     must(store_connect(f->arena, f->store, STORE_READS, &f->checkpoints));
 }
 
 struct filler *fill_open(const char *folder)
 {
-    struct arena *a = arena_new();
-    struct filler *f = ARENA_NEW(a, struct filler);
+    char name[4096];
 
     if (mkdir(folder, 0700) != 0 && errno != EEXIST)
         fail("cannot make", str_from(folder));
+    snprintf(name, sizeof name, "%s/baton.db", folder);
+    return fill_open_store(name);
+}
+
+struct filler *fill_open_store(const char *name)
+{
+    struct arena *a = arena_new();
+    struct filler *f = ARENA_NEW(a, struct filler);
+
     f->arena = a;
     f->batch = arena_new();
-    store_make(f, folder);
+    store_make(f, name);
     must(op_table_all(a, &f->table));
     clock_start(&f->clock, 0);
     f->others = chance_source(&f->chance);

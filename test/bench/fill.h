@@ -24,6 +24,9 @@ struct filler;
 /* Opens the directory, or makes it, with a schema named "bench" in it. */
 struct filler *fill_open(const char *folder);
 
+/* The same for a store by its name. */
+struct filler *fill_open_store(const char *name);
+
 /* All that was committed is in the database's file afterwards. */
 void fill_close(struct filler *f);
 

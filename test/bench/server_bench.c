@@ -26,6 +26,7 @@ static const struct {
     { "histories", table_histories },
     { "memory",    table_memory },
     { "size",      table_size },
+    { "nodes",     table_nodes },
 };
 // clang-format on
 

@@ -41,25 +41,27 @@ static const char *program(void)
     check_fail(__FILE__, __LINE__, "expected the program beside %s: make build/baton", self);
 }
 
-/* In the new process, which must not outlive the test. */
+/* In the new process, which must not outlive the test, nor keep open what the test closes. */
 static void child_run(const char *path, char *const *argv, int out)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     int log = open("log", O_WRONLY | O_CREAT | O_APPEND, 0600);
     dup2(out, STDOUT_FILENO);
     dup2(log, STDERR_FILENO);
+    close_range(STDERR_FILENO + 1, ~0u, 0);
     execv(path, argv);
     _exit(127);
 }
 
-static void launch(struct black *b)
+/* With these words, and then those of its own. */
+static void launch(struct black *b, const char *const *words)
 {
-    str listen = arena_printf(check_arena(), "127.0.0.1:%u", (unsigned)b->port);
-    char *argv[ARGS_MAX] = { "baton",         "serve",    "--data",
-                             (char *)b->data, "--listen", (char *)listen.at };
+    char *argv[ARGS_MAX] = { "baton" };
     const char *path = program();
-    int ends[2], count = 6;
+    int ends[2], count = 1;
 
+    for (; *words; words++)
+        argv[count++] = (char *)*words;
     for (const char *const *arg = b->args; arg && *arg; arg++)
         argv[count++] = (char *)*arg;
     CHECK(count < ARGS_MAX && pipe2(ends, O_CLOEXEC) == 0);
@@ -91,10 +93,11 @@ static str end_of_log(void)
 void black_start(struct black *b)
 {
     str start = STR("baton listening on http://127.0.0.1:");
+    str listen = arena_printf(check_arena(), "127.0.0.1:%u", (unsigned)b->port);
     int64_t port;
 
     b->data = b->data ? b->data : "data";
-    launch(b);
+    launch(b, (const char *const[]){ "serve", "--data", b->data, "--listen", listen.at, NULL });
     str line = line_of(b);
     if (!str_starts(line, start))
         check_fail(__FILE__, __LINE__, "not ready: \"" STR_FMT "\"; it logged:\n" STR_FMT,
@@ -109,7 +112,7 @@ void black_start(struct black *b)
     };
 }
 
-static int status_of(struct black *b)
+int black_end(struct black *b)
 {
     int status;
 
@@ -121,7 +124,7 @@ static int status_of(struct black *b)
 void black_stop(struct black *b)
 {
     kill(b->pid, SIGTERM);
-    int status = status_of(b);
+    int status = black_end(b);
     if (status)
         check_fail(__FILE__, __LINE__, "it ended with %d; it logged:\n" STR_FMT, status,
                    STR_ARG(end_of_log()));
@@ -131,7 +134,37 @@ void black_kill(struct black *b)
 {
     black_alive(b);
     kill(b->pid, SIGKILL);
-    CHECK_INT(status_of(b), -SIGKILL);
+    CHECK_INT(black_end(b), -SIGKILL);
+}
+
+/* It may take a moment until it has really stopped. */
+void black_pause(struct black *b)
+{
+    int status;
+
+    black_alive(b);
+    kill(b->pid, SIGSTOP);
+    CHECK(waitpid(b->pid, &status, WUNTRACED) == b->pid && WIFSTOPPED(status));
+}
+
+void black_continue(struct black *b)
+{
+    kill(b->pid, SIGCONT);
+}
+
+void black_run(const char *const *words)
+{
+    struct black b = { .pid = 0 };
+    struct buf said = buf_in(check_arena());
+    char piece[4096];
+
+    launch(&b, words);
+    for (ssize_t n; (n = read(b.out, piece, sizeof piece)) > 0;)
+        buf_add(&said, (str){ piece, (size_t)n });
+    int status = black_end(&b);
+    if (status)
+        check_fail(__FILE__, __LINE__, "%s %s … ended with %d; it said:\n" STR_FMT, words[0],
+                   words[1], status, STR_ARG(buf_str(&said)));
 }
 
 void black_alive(const struct black *b)
@@ -198,6 +231,15 @@ const struct json *black_expect(const struct black *b, int status, const char *r
         check_fail(__FILE__, __LINE__, "%s: expected status %d, found %d: " STR_FMT, route, status,
                    r.status, STR_ARG(r.response.body));
     return r.body;
+}
+
+struct reply black_ask_until(const struct black *b, int status, const char *route, const char *body)
+{
+    struct reply r;
+
+    while ((r = black_ask(b, route, body)).status != status)
+        usleep(20000); /* the test's own time limit ends a wait in vain */
+    return r;
 }
 
 void black_add_schema(const struct black *b)

@@ -40,6 +40,13 @@ void black_start(struct black *b);
 void black_stop(struct black *b);
 void black_kill(struct black *b);
 
+/* Waits until it has ended by itself, and gives its exit code; of a signal it is negative. */
+int black_end(struct black *b);
+
+/* Stops it where it is, as a machine that sleeps; and lets it go on. */
+void black_pause(struct black *b);
+void black_continue(struct black *b);
+
 /* Fails the test when it has ended. */
 void black_alive(const struct black *b);
 
@@ -48,6 +55,10 @@ long black_memory(const struct black *b);
 
 /* A figure of its GET /metrics. */
 int64_t black_metric(const struct black *b, const char *name);
+
+/* Another command of the program ("store", "check", …, NULL), to its end, which must be a good
+ * one. */
+void black_run(const char *const *words);
 
 /* ---- requests of somebody who behaves ---- */
 
@@ -67,6 +78,10 @@ struct reply black_ask_as(const struct black *b, str token, const char *route, c
 /* The same with a status that it must have. */
 const struct json *black_expect(const struct black *b, int status, const char *route,
                                 const char *body);
+
+/* Asks again and again until it has it: of a server that is coming back. */
+struct reply black_ask_until(const struct black *b, int status, const char *route,
+                             const char *body);
 
 /* A schema `any` that all fits, and a state of it; its id. */
 void black_add_schema(const struct black *b);

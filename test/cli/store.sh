@@ -1,7 +1,7 @@
 # A whole database is copied, checked, backed up and restored by someone who has only the help.
 . "${0%/*}/lib"
 
-for verb in copy check backup; do
+for verb in copy check migrate backup; do
     run store --help
     shows "  $verb "
     run store $verb --help
@@ -21,6 +21,37 @@ complains 'none.db: there is no database'
 run store check mongodb://host/db
 exits 2
 complains 'a store is sqlite:PATH'
+
+# A password in a URL would be seen by everybody on the machine.
+for url in 'postgres://me:s3cret@db/baton' 'postgres://db/baton?password=s3cret'; do
+    run store check "$url"
+    exits 2
+    complains 'a password on the command line can be read by everybody'
+    ! grep -q s3cret out err || fail 'expected no password'
+done
+
+# Without its client library PostgreSQL cannot be used, and files can.
+mkdir broken
+: >broken/libpq.so.5
+for verb in 'serve --data none --store' 'store check' 'store migrate'; do
+    status=0
+    LD_LIBRARY_PATH=$PWD/broken "$BATON" $verb postgres://db/baton >out 2>err || status=$?
+    what="baton $verb"
+    exits 14
+    complains 'apt install libpq5'
+done
+LD_LIBRARY_PATH=$PWD/broken "$BATON" store migrate new.db >out || fail 'expected a file to do'
+run store check new.db
+exits 0
+echo 'not a database' >text.db
+run store check text.db
+exits 2
+complains 'no database of ours'
+: >empty.db
+run store check empty.db
+exits 5
+complains 'nothing of baton is in it'
+[ ! -s empty.db ] || fail 'expected the file to be left as it is'
 
 # What follows is one team's life: work, a backup while the server runs, more work, a mistake.
 serve
@@ -56,6 +87,12 @@ complains "pid $server: stop it first"
 run state update "$state" '{"n":3}'
 exits 0
 stop
+if command -v script >where; then # somebody who looks is told how far it is
+    script -qec "'$BATON' store copy --from data --to seen.db" typescript >out </dev/null ||
+        fail 'expected to copy'
+    shows '100%'
+    shows 'both are the same'
+fi
 run store copy --from data --to copy.db --json
 exits 0
 silent

@@ -1,12 +1,12 @@
 /* audit.c: every row of the database beside what the model says of it.
  *
  * Statements go to the functions below the macros of sql.h: the list of all texts is that of the
- * program, and ours are for one database. */
+ * program. */
+#include "core/audit.h"
 #include "json/schema.h"
 #include "json_help.h"
 #include "sim/model.h"
-
-enum { TABLES_MAX = 64 };
+#include "sim/rows.h"
 
 static const struct json *parsed(struct arena *a, str text)
 {
@@ -166,6 +166,14 @@ static void keys_audit(const struct model *m, struct sql *sql, struct arena *a)
     CHECK_INT(young, promised);
 }
 
+/* What the program itself says that holds in every database. */
+static void finding_fail(void *self, const struct audit_finding *f)
+{
+    (void)self;
+    check_fail(__FILE__, __LINE__, "%s: " STR_FMT ": " STR_FMT, f->rule, STR_ARG(f->place),
+               STR_ARG(f->problem));
+}
+
 void model_audit(const struct model *m, struct world *w)
 {
     struct arena *a = arena_new();
@@ -179,75 +187,15 @@ void model_audit(const struct model *m, struct world *w)
     states_audit(m, reader->sql, a);
     schemas_audit(m, reader->sql);
     keys_audit(m, reader->sql, a);
+    CHECK_OK(audit_rows(&(struct tx){ .arena = a, .sql = reader->sql }, finding_fail, NULL));
     store_rollback(reader->sql);
     arena_free(a);
-}
-
-/* ---- all of it ---- */
-
-/* Statements are found by the address of their text, so each table's is made once. The clock of
- * `node` is left out: a write that was refused after it had changed a row may move it on. */
-static const char *select_all(str table)
-{
-    static struct {
-        str table;
-        const char *text;
-    } known[TABLES_MAX];
-    int i = 0;
-
-    while (i < TABLES_MAX && known[i].text && !str_eq(known[i].table, table))
-        i++;
-    CHECK(i < TABLES_MAX);
-    if (!known[i].text) {
-        known[i].table = arena_copy(check_arena(), table);
-        const char *columns = str_eq(table, STR("node")) ? "version, seq" : "*";
-        known[i].text = arena_printf(check_arena(), "SELECT %s FROM " STR_FMT " ORDER BY rowid",
-                                     columns, STR_ARG(table))
-                            .at;
-    }
-    return known[i].text;
-}
-
-static void value_add(struct sha256 *sum, const struct sql_value *v)
-{
-    struct {
-        int64_t kind, number;
-        uint64_t len;
-    } head = { v->kind, v->number, v->bytes.len };
-
-    sha256_add(sum, (str){ (const char *)&head, sizeof head });
-    sha256_add(sum, v->bytes);
-}
-
-static void table_add(struct sha256 *sum, struct sql *sql, str table)
-{
-    const struct row *rows;
-    size_t count;
-
-    sha256_add(sum, table);
-    CHECK_OK(sql_all_(sql, &rows, &count, select_all(table), NO_ARGS));
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < rows[i].count; k++)
-            value_add(sum, &rows[i].values[k]);
 }
 
 void world_digest(struct world *w, unsigned char out[SHA256_BYTES])
 {
-    struct arena *a = arena_new();
     struct engine *reader;
-    const struct row *tables;
-    struct sha256 sum;
-    size_t count;
 
-    sha256_init(&sum);
     CHECK_OK(world_reader(w, &reader));
-    CHECK_OK(store_begin(reader->sql, a, NULL));
-    CHECK_OK(sql_all_(reader->sql, &tables, &count,
-                      "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name",
-                      NO_ARGS));
-    for (size_t i = 0; i < count; i++)
-        table_add(&sum, reader->sql, row_str(&tables[i], 0));
-    store_rollback(reader->sql);
-    sha256_end(&sum, out);
-    arena_free(a);
+    rows_digest(reader->sql, out);
 }

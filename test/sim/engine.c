@@ -7,6 +7,8 @@
 #include "json/schema.h"
 #include "json_help.h"
 #include "ops/ops.h"
+#include "sim/both.h"
+#include "store/driver.h"
 
 enum { STEPS_MAX = 32 };
 
@@ -45,6 +47,31 @@ static err store_of(struct world *w, const char *path, const char *vfs, struct s
     return e;
 }
 
+static const struct driver *faulty_driver;
+
+static err begin_timeless(struct sql *s, struct store_node *node)
+{
+    err e = faulty_driver->begin(s, node);
+
+    if (node)
+        node->now = 0;
+    return e;
+}
+
+/* A connection that fails on purpose, and that does not say what time it is where the database is:
+ * a world's time is a number. */
+static struct sql *connection_around(struct sql *inner, struct fault *fault)
+{
+    static struct driver timeless;
+    struct sql *s = fault_around(inner, fault);
+
+    faulty_driver = s->driver;
+    timeless = *s->driver;
+    timeless.begin = begin_timeless;
+    s->driver = &timeless;
+    return s;
+}
+
 /* Compiling all schemas takes longer than all else that a world needs, and the table never
  * changes. */
 static struct op_table *table_shared(void)
@@ -73,13 +100,13 @@ err world_open_in(struct arena *a, const char *path, const char *vfs, struct wor
     struct sql *sql;
 
     w->arena = a;
-    TRY(store_of(w, path, vfs, &sql));
+    TRY(store_of(w, both_store(path), vfs, &sql));
     w->table = table_shared();
     w->source = (struct tx_source){ count_id, same_bytes, w };
     w->now_ms = 1736937300000;
     w->actor = (struct actor){ .kind = ACTOR_OPERATOR, .name = STR("operator") };
     w->retention = retention_default;
-    w->engine = engine_of(w, fault_around(sql, &w->fault));
+    w->engine = engine_of(w, connection_around(sql, &w->fault));
     *out = w;
     return NULL;
 }
@@ -97,7 +124,7 @@ err world_reader(struct world *w, struct engine **out)
     if (w->reader.sql)
         return NULL;
     TRY(store_connect(w->arena, w->store, STORE_READS, &sql));
-    w->reader = engine_of(w, fault_around(sql, &w->read_fault));
+    w->reader = engine_of(w, connection_around(sql, &w->read_fault));
     return NULL;
 }
 
@@ -107,10 +134,64 @@ static void engine_close(struct engine *e)
         return;
     store_disconnect(e->sql);
     schema_cache_free(e->schemas);
+    e->sql = NULL;
+}
+
+void world_reader_end(struct world *w)
+{
+    engine_close(&w->reader);
+}
+
+/* ---- what is compared ---- */
+
+str world_told(struct arena *a, const struct command *c)
+{
+    struct buf out = buf_in(a);
+
+    buf_printf(&out, "%s " STR_FMT " by " STR_FMT " key " STR_FMT ": ", c->op->name,
+               STR_ARG(json_printed(a, c->input)), STR_ARG(c->actor->name), STR_ARG(c->key));
+    if (c->error)
+        buf_printf(&out, "%s " STR_FMT " " STR_FMT, error_look(c->error->kind)->name,
+                   STR_ARG(c->error->message), STR_ARG(c->error->members));
+    else
+        buf_printf(&out, STR_FMT "%s%s%s version %lld next " STR_FMT, STR_ARG(c->answer),
+                   c->created ? " created" : "", c->empty ? " empty" : "",
+                   c->repeated ? " repeated" : "", (long long)c->version, STR_ARG(c->next));
+    if (c->shown_id.len)
+        buf_printf(&out, " shows " STR_FMT " " STR_FMT, STR_ARG(c->shown_id), STR_ARG(c->shown));
+    if (c->waits)
+        buf_printf(&out, " waits for " STR_FMT " after %lld until %lld", STR_ARG(c->wait_subject),
+                   (long long)c->wait_seq, (long long)c->wait_until_ms);
+    for (const struct event *e = c->events; e; e = event_after(e))
+        buf_printf(&out, " event %lld", (long long)event_seq(e));
+    return buf_str(&out);
+}
+
+static void command_keep(struct world *w, struct command *c)
+{
+    if (w->command_count == w->command_room) {
+        size_t room = w->command_room ? 2 * w->command_room : 64;
+        w->commands = arena_grow(w->arena, w->commands, w->command_room * sizeof *w->commands,
+                                 room * sizeof *w->commands);
+        w->command_room = room;
+    }
+    w->commands[w->command_count++] = c;
+}
+
+/* Tells those who compare all that became of this world. */
+static void world_tell(struct world *w)
+{
+    w->fault.kind = FAULT_NONE;
+    for (size_t i = 0; i < w->command_count; i++)
+        both_note(
+            arena_printf(w->arena, STR_FMT "\n", STR_ARG(world_told(w->arena, w->commands[i]))));
+    both_note_rows(w->engine.sql);
 }
 
 void world_close(struct world *w)
 {
+    if (both_listens())
+        world_tell(w);
     engine_close(&w->reader);
     engine_close(&w->engine);
     store_close(w->store);
@@ -130,6 +211,8 @@ struct command *world_command(struct world *w, const char *op, const char *input
                            .actor = actor,
                            .key = str_from(key) };
     CHECK(c->op);
+    if (both_listens())
+        command_keep(w, c);
     return c;
 }
 

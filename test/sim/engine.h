@@ -19,9 +19,15 @@ struct world {
     struct retention retention; /* how long its engines keep things */
     int64_t now_ms;
     int ids;
+
+    /* What both_run compares: its commands, in the order in which they were made. */
+    struct command **commands;
+    size_t command_count, command_room;
 };
 
-/* On a file, in the file system of that name (NULL: the real one). The error is of opening. */
+/* On a file, in the file system of that name (NULL: the real one), or on "postgres://…", whose own
+ * clock is not asked. While both_run has its turn on PostgreSQL, a path is a new database there.
+ * The error is of opening. */
 err world_open(const char *path, const char *vfs, struct world **out);
 
 /* The same with everything in an arena of the caller's, which must outlive the world, and with a
@@ -32,11 +38,17 @@ void world_close(struct world *w);
 /* The second connection, which only reads; made at its first use. */
 err world_reader(struct world *w, struct engine **out);
 
+/* Closes it: the next one has nothing in memory of what this one has read. */
+void world_reader_end(struct world *w);
+
 /* A command of an operation; the input is JSON with single quotes, the key may be empty. */
 struct command *world_command(struct world *w, const char *op, const char *input, const char *key);
 
 /* Performs one, and checks that its answer fits what the table says of it. */
 struct command *world_call(struct world *w, const char *op, const char *input, const char *key);
+
+/* All of a command's outcome as one line. */
+str world_told(struct arena *a, const struct command *c);
 
 /* That check for a command which somebody else performed. */
 void world_check_answer(const struct world *w, const struct command *c);

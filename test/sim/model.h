@@ -111,7 +111,7 @@ void model_audit(const struct model *m, struct world *w);
 /* Two models agree about all documents. */
 void model_same(const struct model *a, const struct model *b);
 
-/* A digest of all rows of all tables, those that the model knows nothing of included. */
+/* A digest of all rows, as the second connection reads them. */
 void world_digest(struct world *w, unsigned char out[SHA256_BYTES]);
 
 /* Performs a read on the second connection, with an input in single quotes. */

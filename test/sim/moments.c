@@ -19,11 +19,14 @@ void moments_begin(struct moments *m, struct vfs_world *disk)
 {
     CHECK(m->count == 0);
     m->disk = disk;
-    vfs_watch(disk, keep, m);
+    if (disk)
+        vfs_watch(disk, keep, m);
 }
 
 void moments_end(struct moments *m)
 {
+    if (!m->disk)
+        return;
     vfs_watch(m->disk, NULL, NULL);
     keep(m);
 }

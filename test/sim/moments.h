@@ -16,6 +16,7 @@ struct moments {
     size_t count, room;
 };
 
+/* Where there is no disk (NULL) there are no moments. */
 void moments_begin(struct moments *m, struct vfs_world *disk);
 
 /* The last moment is now: the work is done, and those who asked for it are answered. */

@@ -21,6 +21,7 @@ struct postgres {
     struct map prepared; /* SQL text → the name under which it is prepared */
     pid_t pid;
     const char *folder; /* of its socket */
+    const char *const *settings;
 };
 
 static const struct libpq *pq;
@@ -52,6 +53,7 @@ static const struct passwd *server_user(void)
 
 static pid_t program_start(char *const *argv, const struct passwd *user)
 {
+    fflush(NULL); /* or the child would print it too */
     pid_t pid = fork();
 
     CHECK(pid >= 0);
@@ -115,6 +117,7 @@ static void server_run(struct postgres *p, const char *const *settings)
     char *argv[32] = { (char *)server.at,   "-D", "data",           "-c",
                        "listen_addresses=", "-k", (char *)p->folder };
 
+    p->settings = settings;
     for (int i = 7; settings && *settings; settings++) {
         argv[i++] = "-c";
         argv[i++] = (char *)*settings;
@@ -141,6 +144,36 @@ struct postgres *postgres_start_with(const char *const *settings)
     return p;
 }
 
+/* ---- a server for all ---- */
+
+static void serve(void)
+{
+    static const char *const quick[] = { "fsync=off",         "full_page_writes=off",
+                                         "autovacuum=off",    "shared_buffers=16MB",
+                                         "max_wal_size=64MB", NULL };
+    struct postgres *p = postgres_start_with(quick);
+
+    check_serve(p->folder);
+    postgres_stop(p);
+}
+
+struct service postgres_service = { .name = "PostgreSQL", .run = serve };
+
+struct postgres *postgres_shared(void)
+{
+    struct postgres *p = ARENA_NEW(check_arena(), struct postgres);
+
+    p->folder = check_service(&postgres_service).at;
+    CHECK_OK(libpq_load(check_arena(), &pq));
+    p->connection = connected(postgres_url(p, "postgres", "postgres"));
+    return p;
+}
+
+void postgres_leave(struct postgres *p)
+{
+    pq->finish(p->connection);
+}
+
 struct postgres *postgres_start(void)
 {
     return postgres_start_with(fast);
@@ -157,7 +190,7 @@ void postgres_stop(struct postgres *p)
 
 void postgres_start_again(struct postgres *p)
 {
-    server_run(p, fast);
+    server_run(p, p->settings);
 }
 
 const char *postgres_url(const struct postgres *p, const char *user, const char *database)
@@ -182,10 +215,21 @@ const char *postgres_folder(const struct postgres *p)
 const char *postgres_new_database(struct postgres *p)
 {
     static int databases;
-    const char *name = arena_printf(check_arena(), "db%d", ++databases).at;
+    const char *name = arena_printf(check_arena(), "db%d_%d", (int)getpid(), ++databases).at;
 
     postgres_exec(p, arena_printf(check_arena(), "CREATE DATABASE %s", name).at);
     return postgres_url(p, "postgres", name);
+}
+
+const char *postgres_new_schema(struct postgres *p)
+{
+    static int schemas;
+    const char *name = arena_printf(check_arena(), "s%d_%d", (int)getpid(), ++schemas).at;
+
+    postgres_exec(p, arena_printf(check_arena(), "CREATE SCHEMA %s", name).at);
+    return arena_printf(check_arena(), "%s?options=-csearch_path%%3D%s",
+                        postgres_url(p, "postgres", "postgres"), name)
+        .at;
 }
 
 /* ---- statements by hand ---- */

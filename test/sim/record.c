@@ -153,6 +153,18 @@ static err recorder_restart_log(struct sql *s)
     return inner->driver->restart_log(inner);
 }
 
+/* What others commit is no statement of ours. */
+static err recorder_listen(struct sql *s)
+{
+    struct sql *inner = inner_of(recorder_of(s));
+    return store_listen(inner, inner->arena);
+}
+
+static enum store_news recorder_wait(struct sql *s, int64_t ms, int64_t *seq)
+{
+    return store_wait(recorder_of(s)->inner, ms, seq);
+}
+
 static void recorder_disconnect(struct sql *s)
 {
     struct recorder *r = recorder_of(s);
@@ -172,6 +184,8 @@ static const struct driver recorder_driver = {
     .checkpoint = recorder_checkpoint,
     .restart_log = recorder_restart_log,
     .disconnect = recorder_disconnect,
+    .listen = recorder_listen,
+    .wait = recorder_wait,
 };
 
 struct sql *record_around(struct sql *inner, struct recording *r)

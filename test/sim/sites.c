@@ -1,6 +1,8 @@
 /* sites.c: where a batch or a read can be hit, and how. */
 #include "sim/sites.h"
 
+#include <unistd.h>
+
 const char *const site_names[SITE_COUNT] = {
 #define SITE_NAME(id, name) name,
     SITES(SITE_NAME)
@@ -18,7 +20,7 @@ static void plan_full(struct world *w, struct vfs_world *disk, struct random *r,
     str file, wal;
     uint64_t used = 0;
 
-    switch (random_below(r, 3)) {
+    switch (disk ? random_below(r, 3) : 0) {
     case 0:
         w->fault = (struct fault){ .kind = FAULT_DEATH, .nth = 1 + random_below(r, calls) };
         break;
@@ -28,6 +30,13 @@ static void plan_full(struct world *w, struct vfs_world *disk, struct random *r,
         used += vfs_file(disk, "baton.db-wal", &wal) ? wal.len : 0;
         vfs_disk_bytes_max(disk, used + random_below(r, 9000));
     }
+}
+
+/* Somewhere between the first message of a batch and the last, which asks for the commit. */
+static void plan_cut(struct proxy *wire, struct random *r, uint32_t messages)
+{
+    proxy_arm(wire, random_below(r, 2) ? PROXY_CUT_BEFORE : PROXY_CUT_ANSWER,
+              1 + random_below(r, messages));
 }
 
 static void plan_ioerr(struct vfs_world *disk, struct random *r)
@@ -43,19 +52,31 @@ static void plan_ioerr(struct vfs_world *disk, struct random *r)
     vfs_fail_nth(disk, 1 + random_below(r, faults[which].most), faults[which].kind);
 }
 
-void site_plan(enum site site, struct world *w, struct vfs_world *disk, struct random *r,
+/* No fault of the disk, if there is one. */
+static void disk_heal(struct vfs_world *disk)
+{
+    if (disk)
+        vfs_fail_nth(disk, 0, VFS_FULL);
+}
+
+void site_plan(enum site site, struct world *w, const struct medium *on, struct random *r,
                size_t count)
 {
     uint32_t calls = 5 * (uint32_t)count; /* so many there are at least */
 
     w->fault = (struct fault){ .kind = FAULT_NONE };
-    vfs_fail_nth(disk, 0, VFS_FULL);
+    disk_heal(on->disk);
     switch (site) {
     case SITE_CALL:
         w->fault = (struct fault){ .kind = FAULT_CALL, .nth = 1 + random_below(r, calls) };
         break;
-    case SITE_FULL: plan_full(w, disk, r, calls); break;
-    case SITE_IOERR: plan_ioerr(disk, r); break;
+    case SITE_FULL: plan_full(w, on->disk, r, calls); break;
+    case SITE_IOERR:
+        if (on->disk)
+            plan_ioerr(on->disk, r);
+        else if (on->wire)
+            plan_cut(on->wire, r, 3 + (uint32_t)count);
+        break;
     case SITE_COMMIT: w->fault = (struct fault){ .kind = FAULT_COMMIT, .nth = 1 }; break;
     case SITE_LOST: w->fault = (struct fault){ .kind = FAULT_LOST, .nth = 1 }; break;
     case SITE_CRASH:
@@ -63,24 +84,53 @@ void site_plan(enum site site, struct world *w, struct vfs_world *disk, struct r
     }
 }
 
-void site_plan_read(enum site site, struct world *w, struct vfs_world *disk, struct random *r)
+void site_plan_read(enum site site, struct world *w, const struct medium *on, struct random *r)
 {
     w->fault = w->read_fault = (struct fault){ .kind = FAULT_NONE };
-    vfs_fail_nth(disk, 0, VFS_FULL);
+    disk_heal(on->disk);
     if (site == SITE_CALL)
         w->read_fault = (struct fault){ .kind = FAULT_CALL, .nth = 1 + random_below(r, 2) };
-    else if (site == SITE_IOERR)
-        vfs_fail_nth(disk, 1 + random_below(r, 6), VFS_BAD_READ);
+    else if (site == SITE_IOERR && on->disk)
+        vfs_fail_nth(on->disk, 1 + random_below(r, 6), VFS_BAD_READ);
+    else if (site == SITE_IOERR && on->wire)
+        plan_cut(on->wire, r, 3);
 }
 
-bool site_clear(struct world *w, struct vfs_world *disk)
+/* Whoever was cut off while it connected tries again after a moment, and refuses until then. */
+static void come_back(struct sql *sql)
 {
-    bool fired = w->fault.fired || w->read_fault.fired || vfs_fault_fired(disk);
+    struct arena *a = arena_new();
+    struct store_node node;
+
+    while (store_begin(sql, a, &node))
+        usleep(5000);
+    store_rollback(sql);
+    arena_free(a);
+}
+
+static bool wire_heal(struct world *w, struct proxy *wire)
+{
+    if (!proxy_disarm(wire))
+        return false;
+    come_back(w->engine.sql);
+    if (w->reader.sql)
+        come_back(w->reader.sql);
+    return true;
+}
+
+bool site_clear(struct world *w, const struct medium *on)
+{
+    bool fired = w->fault.fired || w->read_fault.fired;
 
     w->fault.kind = w->read_fault.kind = FAULT_NONE;
     w->fault.fired = w->read_fault.fired = false;
-    vfs_fail_nth(disk, 0, VFS_FULL);
-    vfs_disk_bytes_max(disk, 0);
+    if (on->wire)
+        fired |= wire_heal(w, on->wire);
+    if (on->disk) {
+        fired |= vfs_fault_fired(on->disk);
+        disk_heal(on->disk);
+        vfs_disk_bytes_max(on->disk, 0);
+    }
     return fired;
 }
 

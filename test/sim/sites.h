@@ -4,13 +4,21 @@
 
 #include "json_help.h"
 #include "sim/engine.h"
+#include "sim/proxy.h"
 #include "sim/vfs.h"
+
+/* What is under a world's store and can fail by itself: a disk, or the wire to a server, or nothing
+ * that we can reach, when only calls fail. */
+struct medium {
+    struct vfs_world *disk;
+    struct proxy *wire;
+};
 
 // clang-format off
 #define SITES(X)                                                                   \
     X(CALL,   "call fails")  /* a statement or a savepoint                     */  \
     X(FULL,   "disk full")   /* inside the batch, or while it is committed     */  \
-    X(IOERR,  "i/o error")   /* a read, a write or a sync                      */  \
+    X(IOERR,  "i/o error")   /* a read, a write or a sync; or the wire is cut  */  \
     X(COMMIT, "no commit")   /* the commit fails                               */  \
     X(LOST,   "no answer")   /* it succeeds, and nobody hears of it            */  \
     X(CRASH,  "crash")       /* the power goes                                 */
@@ -30,14 +38,14 @@ extern const char *const site_names[SITE_COUNT];
 bool site_applies(enum site site, const struct op *op);
 
 /* Plans a fault for a batch of so many commands; a crash is planned by nobody: see moments.h. */
-void site_plan(enum site site, struct world *w, struct vfs_world *disk, struct random *r,
+void site_plan(enum site site, struct world *w, const struct medium *on, struct random *r,
                size_t count);
 
-/* The same for a read, which only a call that fails and an error of the disk can meet. */
-void site_plan_read(enum site site, struct world *w, struct vfs_world *disk, struct random *r);
+/* The same for a read, which only a call that fails and an error of the medium can meet. */
+void site_plan_read(enum site site, struct world *w, const struct medium *on, struct random *r);
 
 /* Takes it back; whether it has happened. */
-bool site_clear(struct world *w, struct vfs_world *disk);
+bool site_clear(struct world *w, const struct medium *on);
 
 /* Whether the store is why a command was refused. */
 bool site_is_to_blame(const struct command *c);

@@ -1,6 +1,8 @@
 /* swarm.c: a random run under faults. */
 #include "sim/swarm_private.h"
 
+#include <stdlib.h>
+
 /* So little is kept that letting go of it is part of every run. */
 static const struct retention retention = {
     .events = 8,
@@ -37,6 +39,8 @@ void swarm_note_command(struct swarm *s, const struct command *c)
                       : c->events   ? "applied"
                                     : "ok";
 
+    if (s->options->tells)
+        swarm_note(s, "  " STR_FMT, STR_ARG(world_told(s->arena, c)));
     swarm_note(s, "  %s%s" STR_FMT " by " STR_FMT "%s" STR_FMT ": %s v%lld", c->op->name,
                subject.len ? " " : "", STR_ARG(subject), STR_ARG(c->actor->name),
                c->key.len ? " key " : "", STR_ARG(c->key), how, (long long)c->version);
@@ -46,7 +50,10 @@ void swarm_note_command(struct swarm *s, const struct command *c)
 
 void swarm_open(struct swarm *s, int ids, int64_t now_ms)
 {
-    CHECK_OK(world_open_in(s->arena, "baton.db", vfs_name(s->disk), &s->w));
+    if (s->on.disk)
+        CHECK_OK(world_open_in(s->arena, "baton.db", vfs_name(s->on.disk), &s->w));
+    else
+        CHECK_OK(world_open_in(s->arena, s->options->store, NULL, &s->w));
     s->w->retention = retention;
     s->w->ids = ids;
     s->w->now_ms = s->model->now_ms = now_ms;
@@ -58,8 +65,10 @@ static void shown_is_durable(struct swarm *s)
 {
     unsigned char now[SHA256_BYTES];
 
+    if (!s->on.disk)
+        return;
     world_digest(s->w, now);
-    moments_crash_now(s->disk, random_next(&s->random), now);
+    moments_crash_now(s->on.disk, random_next(&s->random), now);
     s->totals->points++;
 }
 
@@ -185,12 +194,14 @@ static void read_one(struct swarm *s)
     enum site site = chance(s, 2) ? SITE_NONE : chance(s, 2) ? SITE_CALL : SITE_IOERR;
     struct engine *reader;
 
-    if (site == SITE_IOERR) /* what a connection has read before, it has in memory */
+    if (site == SITE_IOERR) {
         swarm_reopen(s);
+        world_reader_end(s->w); /* what a connection has read before, it has in memory */
+    }
     CHECK_OK(world_reader(s->w, &reader));
-    site_plan_read(site, s->w, s->disk, &s->random);
+    site_plan_read(site, s->w, &s->on, &s->random);
     op_read(reader, c);
-    bool fired = site_clear(s->w, s->disk);
+    bool fired = site_clear(s->w, &s->on);
     swarm_note(s, "read%s%s", fired ? ", " : "", fired ? site_names[site] : "");
     swarm_note_command(s, c);
     s->totals->reads++;
@@ -261,7 +272,7 @@ static void checkpoint_step(struct swarm *s)
     struct sql *sql;
 
     CHECK_OK(store_connect(s->arena, s->w->store, STORE_WRITES, &sql));
-    moments_begin(&s->moments, s->disk);
+    moments_begin(&s->moments, s->on.disk);
     CHECK_OK(restarts ? store_restart_log(s->w->engine.sql, s->arena)
                       : store_checkpoint(sql, s->arena));
     moments_end(&s->moments);
@@ -301,10 +312,23 @@ static void clock_step(struct swarm *s)
     ticks(s);
 }
 
+/* It was stopped without a word, and its clients find out when they use their connections. */
+static void server_restart(struct swarm *s)
+{
+    s->options->restart(s->options->server);
+    s->totals->restarts++;
+    swarm_note(s, "the server restarts");
+    swarm_settle(s);
+}
+
 static void restart_step(struct swarm *s)
 {
-    if (chance(s, 2))
-        vfs_crash(s->disk, random_next(&s->random));
+    if (s->options->restart && chance(s, 2)) {
+        server_restart(s);
+        return;
+    }
+    if (s->on.disk && chance(s, 2))
+        vfs_crash(s->on.disk, random_next(&s->random));
     swarm_reopen(s);
     swarm_note(s, "restart between batches");
     swarm_settle(s);
@@ -322,6 +346,13 @@ static void step(struct swarm *s)
 
 /* ---- a run ---- */
 
+uint64_t swarm_setting(const char *variable, uint64_t otherwise)
+{
+    const char *text = getenv(variable);
+
+    return text && *text ? strtoull(text, NULL, 10) : otherwise;
+}
+
 static void begin(struct swarm *s)
 {
     static const char *const ops[] = { "schema.create", "state.create", "schema.create",
@@ -333,7 +364,8 @@ static void begin(struct swarm *s)
     s->model->now_ms = 1736937300000;
     inputs_init(&s->inputs, s->arena, &s->random, s->model);
     swarm_open(s, 0, s->model->now_ms);
-    vfs_sync_directory(s->disk);
+    if (s->on.disk)
+        vfs_sync_directory(s->on.disk);
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
         const struct op *op = op_find(s->w->table, str_from(ops[i]));
         struct command *c =
@@ -354,13 +386,17 @@ void swarm_run(uint64_t seed, const struct swarm_options *options, struct swarm_
                        .totals = totals };
 
     sha256_init(&s.sum);
-    s.disk = vfs_world_new(seed, seed % 2 ? 512 : 4096);
+    if (options->store)
+        s.on.wire = options->wire;
+    else
+        s.on.disk = vfs_world_new(seed, seed % 2 ? 512 : 4096);
     begin(&s);
     for (s.step = 1; s.step <= SWARM_STEPS; s.step++)
         step(&s);
     moments_drop(&s.moments);
     world_close(s.w);
-    vfs_world_free(s.disk);
+    if (s.on.disk)
+        vfs_world_free(s.on.disk);
     sha256_end(&s.sum, digest);
     arena_free(s.arena);
     totals->runs++;

@@ -1,9 +1,9 @@
 /* swarm.h: from a seed, a random run of everything the operations can do, with everything that can
  * go wrong.
  *
- * A run is one world on a simulated disk. In each step somebody does something (a batch of writes,
- * a read, a retry, a restart), perhaps under a fault, and then the model and every row are compared.
- * From the same seed follows the same run, byte for byte. */
+ * A run is one world, on a simulated disk or on a store of the caller's. In each step somebody does
+ * something (a batch of writes, a read, a retry, a restart), perhaps under a fault, and then the
+ * model and every row are compared. From the same seed follows the same run, byte for byte. */
 #ifndef SIM_SWARM_H
 #define SIM_SWARM_H
 
@@ -25,7 +25,16 @@ struct swarm_totals {
 struct swarm_options {
     uint32_t points_per_batch; /* of the moments of a batch, so many are crashed */
     FILE *log;                 /* one line for each step; NULL: nobody listens */
+    bool tells;                /* and one for all that was answered, and the digest of all rows */
+
+    const char *store;             /* on this one, which is new; NULL: on a simulated disk */
+    struct proxy *wire;            /* to that store; NULL: none that can be cut */
+    void (*restart)(void *server); /* the store's server; NULL: it does not restart */
+    void *server;
 };
+
+/* A number from the environment. */
+uint64_t swarm_setting(const char *variable, uint64_t otherwise);
 
 /* Runs one seed and adds to the totals. The digest is that of the log and of all rows after each
  * step. A broken promise ends the test; what was printed by then ends with the step. */

@@ -10,7 +10,10 @@ void swarm_settle(struct swarm *s)
     model_look(s->model, s->w);
     model_audit(s->model, s->w);
     world_digest(s->w, s->digest);
-    sha256_add(&s->sum, (str){ (const char *)s->digest, sizeof s->digest });
+    str rows = { (const char *)s->digest, sizeof s->digest };
+    sha256_add(&s->sum, rows);
+    if (s->options->tells)
+        swarm_note(s, "  rows " STR_FMT, STR_ARG(hex_encode(s->arena, rows)));
 }
 
 /* Somebody was told this, so from now on it is true. */
@@ -101,10 +104,10 @@ static void resolve(struct swarm *s, struct command *const *batch, size_t count)
 /* The process dies, and perhaps the machine with it. */
 static void die_and_resolve(struct swarm *s, struct command *const *batch, size_t count)
 {
-    if (chance(s, 2))
-        vfs_kill(s->disk);
-    else
-        vfs_crash(s->disk, random_next(&s->random));
+    if (s->on.disk && chance(s, 2))
+        vfs_kill(s->on.disk);
+    else if (s->on.disk)
+        vfs_crash(s->on.disk, random_next(&s->random));
     swarm_note(s, "restart");
     swarm_reopen(s);
     resolve(s, batch, count);
@@ -117,9 +120,9 @@ static void crash_for_real(struct swarm *s, struct command *const *batch, size_t
     int64_t now_ms = s->w->now_ms;
 
     world_close(s->w);
-    vfs_world_free(s->disk);
-    s->disk = moments_take(&s->moments, below(s, (uint32_t)s->moments.count));
-    vfs_crash(s->disk, random_next(&s->random));
+    vfs_world_free(s->on.disk);
+    s->on.disk = moments_take(&s->moments, below(s, (uint32_t)s->moments.count));
+    vfs_crash(s->on.disk, random_next(&s->random));
     swarm_note(s, "crash");
     swarm_open(s, ids, now_ms);
     resolve(s, batch, count);
@@ -148,6 +151,8 @@ static enum site draw_site(struct swarm *s)
 {
     uint32_t drawn = below(s, 12);
 
+    if (drawn == SITE_CRASH && !s->on.disk)
+        return SITE_NONE;
     return drawn < SITE_COUNT ? (enum site)drawn : drawn < 8 ? SITE_CALL : SITE_NONE;
 }
 
@@ -155,12 +160,12 @@ static enum site draw_site(struct swarm *s)
 static bool batch_perform(struct swarm *s, struct command *const *batch, size_t count,
                           enum site site, bool race)
 {
-    site_plan(site, s->w, s->disk, &s->random, count);
-    moments_begin(&s->moments, s->disk);
+    site_plan(site, s->w, &s->on, &s->random, count);
+    moments_begin(&s->moments, s->on.disk);
     op_perform(&s->w->engine, batch, count);
     moments_end(&s->moments);
     CHECK(s->w->fault.calls <= CALLS_MAX * count);
-    bool fired = site_clear(s->w, s->disk);
+    bool fired = site_clear(s->w, &s->on);
     for (size_t i = 0; i < count && !s->w->engine.stopped; i++)
         fired |= site_is_to_blame(batch[i]);
     CHECK(!fired || site < SITE_CRASH);

@@ -17,7 +17,7 @@ struct swarm {
     struct swarm_totals *totals;
     struct sha256 sum;
 
-    struct vfs_world *disk;
+    struct medium on;
     struct world *w;
     struct model *model;
     struct model *follower; /* hears of events late, and from event.list alone */

@@ -1,0 +1,77 @@
+/* postgres_private.h: what postgres.c and postgres_open.c share. */
+#ifndef STORE_POSTGRES_PRIVATE_H
+#define STORE_POSTGRES_PRIVATE_H
+
+#include "store/channel.h"
+#include "store/driver.h"
+
+enum { SETTINGS_BYTES = 1024, AWAY_BYTES = 512 };
+
+/* A write of the command that is under way, not yet sent. */
+struct held {
+    const char *text;
+    struct sql_args args;
+    struct held *next;
+};
+
+struct postgres_store {
+    struct store store;
+    struct place place;
+    int64_t mark; /* by which its connections know what one of them has told */
+};
+
+struct postgres {
+    struct sql sql;
+    struct channel channel;
+    bool begun, saved; /* as the server sees it: in a transaction, behind a savepoint */
+    bool failed;       /* a statement has, and the savepoint was not taken back yet */
+    bool holds;        /* a command is under way, whose writes are held */
+    struct held *held, **held_end;
+    int64_t writer;    /* node_id of the writer's own row */
+    int64_t batch;     /* how many commits it has begun */
+    int64_t begun_seq; /* the number that the transaction found */
+    char settings[SETTINGS_BYTES];
+
+    bool reached; /* once: from then on it is worth a line in the log when it is not */
+
+    /* While the database is away. */
+    int64_t retry_at, retry_ms; /* 0: the last connection was made */
+    char away[AWAY_BYTES];      /* why the last one was not */
+};
+
+static inline struct postgres_store *database_of(struct store *s)
+{
+    return (struct postgres_store *)s; /* its first member */
+}
+
+/* ---- postgres.c ---- */
+
+/* A connection to a store; one that migrates waits longer, and for statements of any length. */
+err postgres_connect(struct arena *a, struct store *s, enum store_use use, bool migrates,
+                     struct postgres **out);
+void postgres_disconnect(struct sql *s);
+
+/* A number that nobody else has, and that is not the first row's. */
+int64_t postgres_own_number(void);
+
+/* Runs a statement; see channel_run. */
+err postgres_statement(struct postgres *q, const char *text, struct sql_args args,
+                       struct rows *rows);
+
+/* The error of a database that has not the version of this program; `newer` is its kind where that
+ * is the older one. */
+err postgres_version_check(const struct postgres *q, int64_t version, enum error_kind newer);
+
+/* The row that all of it hangs on is not there. */
+err postgres_node_gone(struct postgres *q);
+
+/* Waits for what was sent. */
+err postgres_collect(struct postgres *q);
+
+/* ---- postgres_open.c ---- */
+
+err postgres_open(struct arena *a, str url, const struct store_options *options,
+                  struct store **out);
+void postgres_close(struct store *s);
+
+#endif

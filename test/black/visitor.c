@@ -1,0 +1,96 @@
+/* visitor.c: somebody with a connection, who moves to another node when one does not answer. */
+#include "black/visitor.h"
+
+#include <time.h>
+
+void chaos_wait_ms(long ms)
+{
+    nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000 }, NULL);
+}
+
+const struct json *chaos_parsed(struct arena *a, str text)
+{
+    const struct json *json;
+
+    CHECK_OK(json_parse(a, text, NULL, &json));
+    return json;
+}
+
+int chaos_other_node(const struct chaos *c, int node, struct random *random)
+{
+    if (c->node_count == 1)
+        return node;
+    return (node + 1 + (int)random_below(random, (uint32_t)c->node_count - 1)) % c->node_count;
+}
+
+void chaos_shown(struct chaos *c, int state, int64_t version)
+{
+    int64_t known = c->known[state];
+
+    while (known < version && !atomic_compare_exchange_weak(&c->known[state], &known, version)) {
+    }
+}
+
+void visitor_open(struct visitor *v, struct chaos *c, uint64_t seed)
+{
+    *v = (struct visitor){
+        .chaos = c, .random = { seed }, .arena = arena_new(), .patience_ms = c->patience_ms
+    };
+    v->node = (int)random_below(&v->random, (uint32_t)c->node_count);
+    v->client = http_client_new(&c->nodes[v->node].place);
+}
+
+void visitor_close(struct visitor *v)
+{
+    http_client_free(v->client);
+    arena_free(v->arena);
+}
+
+void visitor_move(struct visitor *v)
+{
+    int to = chaos_other_node(v->chaos, v->node, &v->random);
+
+    if (to == v->node)
+        return;
+    http_client_free(v->client);
+    v->node = to;
+    v->client = http_client_new(&v->chaos->nodes[to].place);
+}
+
+struct response visitor_ask(struct visitor *v, const char *method, int state, const char *query,
+                            str key, str body)
+{
+    struct response_field fields[] = { { STR("Idempotency-Key"), key } };
+    struct http_call call = {
+        .method = method,
+        .target = arena_printf(v->arena, "/workflow-states/" STR_FMT "%s",
+                               STR_ARG(v->chaos->ids[state]), query),
+        .fields = fields,
+        .field_count = key.len ? 1 : 0,
+        .body = body,
+        .timeout_ms = v->patience_ms,
+    };
+    struct response r;
+
+    while (http_client_call(v->client, v->arena, &call, &r) || r.status == 503) {
+        v->sent_again++;
+        chaos_wait_ms(2);
+        visitor_move(v);
+    }
+    return r;
+}
+
+const struct json *visitor_read(struct visitor *v, int state, const char *query)
+{
+    int64_t known = v->chaos->known[state];
+    struct response r = visitor_ask(v, "GET", state, query, STR(""), STR(""));
+
+    CHECK_INT(r.status, 200);
+    const struct json *found = chaos_parsed(v->arena, r.body);
+    int64_t version = json_int_or(found, "version", 0);
+    if (version < known)
+        check_fail(__FILE__, __LINE__, "node %d shows version %lld of state %d after %lld", v->node,
+                   (long long)version, state, (long long)known);
+    chaos_shown(v->chaos, state, version);
+    return found;
+}

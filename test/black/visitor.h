@@ -1,0 +1,45 @@
+/* visitor.h: somebody with a connection, who moves to another node when one does not answer.
+ *
+ * For the threads of chaos: whatever happens to the servers, each gets its answers in the end. */
+#ifndef TEST_BLACK_VISITOR_H
+#define TEST_BLACK_VISITOR_H
+
+#include "black/chaos.h"
+
+struct visitor {
+    struct chaos *chaos;
+    struct random random;
+    struct arena *arena; /* of what it does at the moment */
+    struct http_client *client;
+    int node;
+    int patience_ms; /* as that of chaos, until somebody changes it */
+    int64_t sent_again;
+};
+
+void visitor_open(struct visitor *v, struct chaos *c, uint64_t seed);
+void visitor_close(struct visitor *v);
+
+/* To another node, where there is one. */
+void visitor_move(struct visitor *v);
+
+/* Asks for a state until there is an answer, with the same key each time. `query` is empty or
+ * "?…". */
+struct response visitor_ask(struct visitor *v, const char *method, int state, const char *query,
+                            str key, str body);
+
+/* Reads one. Fails the test when it is shown less than anybody, on any node, was shown before it
+ * asked. */
+const struct json *visitor_read(struct visitor *v, int state, const char *query);
+
+/* ---- what others need, too ---- */
+
+/* Somebody was shown this version, or was told that he wrote it. */
+void chaos_shown(struct chaos *c, int state, int64_t version);
+
+/* Any node but this one, or this one if there is no other. */
+int chaos_other_node(const struct chaos *c, int node, struct random *random);
+
+const struct json *chaos_parsed(struct arena *a, str text);
+void chaos_wait_ms(long ms);
+
+#endif
