@@ -330,6 +330,10 @@ static void child(struct job *j)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
+    /* A shell that runs us in the background, and nohup, have them ignored. */
+    signal(SIGINT, SIG_DFL);
+    signal(SIGQUIT, SIG_DFL);
+    signal(SIGHUP, SIG_DFL);
     setrlimit(RLIMIT_CORE, &no_core);
     int nothing = open("/dev/null", O_RDONLY);
     if (chdir(j->dir) != 0 || dup2(nothing, 0) < 0 || dup2(j->output_fd, 1) < 0 ||
