@@ -32,6 +32,7 @@ static inline pid_t pg_start(const struct postgres *p, const char *const *words)
         argv[count] = (char *)words[count];
         CHECK(++count < PG_WORDS_MAX);
     }
+    argv[0] = (char *)path.at; /* it looks for its own files by it */
     CHECK(stat(postgres_folder(p), &st) == 0);
     pid_t pid = fork();
     CHECK(pid >= 0);
