@@ -21,11 +21,15 @@ CC_release    = $(CC)
 CC_asan       = $(CC)
 CC_fuzz       = $(CLANG)
 
+# What else the program can be called by (src/cli/ao.c).
+NAMES = ao-start ao-resume ao-status ao-get-result ao-list-sessions
+
 MAIN  = src/app/main.c
 SRC   = $(filter-out $(MAIN),$(wildcard src/*/*.c))
 TEST  = $(wildcard test/*.c) $(wildcard test/sim/*.c) $(wildcard test/black/*.c)
 PLANTS = ANSWER_BEFORE_COMMIT HISTORY_IN_SECOND_TRANSACTION KEY_IN_SECOND_TRANSACTION \
-         NO_VERSION_CHECK SAVEPOINT_AFTER_DEATH
+         NO_VERSION_CHECK SAVEPOINT_AFTER_DEATH \
+         CALLBACK_BEFORE_UPDATE CALLBACK_TWICE LEASE_WITHOUT_FENCE
 FUZZ  = $(if $(TARGET),test/fuzz/$(TARGET).c,$(wildcard test/fuzz/*.c))
 BENCH = $(wildcard test/bench/*_bench.c)
 BENCH_SHARED = $(filter-out $(BENCH),$(wildcard test/bench/*.c))
@@ -69,7 +73,7 @@ test:
 sim:
 	@scripts/setup build
 	@+$(build) build/asan/baton-test
-	@tools/sim.sh $(SEED)
+	@TEAM=$(TEAM) tools/sim.sh $(SEED)
 
 planted:
 	@scripts/setup build
@@ -103,9 +107,10 @@ docs:
 
 install: build/baton
 	install -D -m 755 build/baton $(DESTDIR)$(PREFIX)/bin/baton
+	for name in $(NAMES); do ln -sf baton $(DESTDIR)$(PREFIX)/bin/$$name; done
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/baton
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,baton $(NAMES))
 
 format:
 	find src test tools -name '*.[ch]' -exec clang-format -i {} +
@@ -119,8 +124,8 @@ help:
 	@echo 'make test       every test, in a plain and in a sanitized build'
 	@echo 'make test-clients  the server under clients that others wrote; gets them from npm'
 	@echo 'make soak       what make test does in seconds, for minutes: BATON_SOAK_SECONDS=60'
-	@echo 'make sim        one run of the swarm, with its log; SEED=n says which'
-	@echo 'make planted    the swarm on builds with a mistake in them, each of which it must find'
+	@echo 'make sim        one run of the swarm, with its log; SEED=n says which, TEAM=1 a team'
+	@echo 'make planted    the simulations on builds with a mistake in them, which they must find'
 	@echo 'make fuzz       each fuzz target for FUZZ_SECONDS=60; TARGET=name for one'
 	@echo 'make bench      the measurements'
 	@echo 'make docs       write docs/operations.md and docs/openapi.json from the table'
@@ -142,6 +147,9 @@ $(foreach w,release asan fuzz,$(eval $(call way,$(w))))
 build/%/test/check.o build/%/test/describe_test.o: CFLAGS_ALL += -DSOURCE_DIR='"$(CURDIR)"'
 
 objects = $(patsubst %.c,build/$(1)/%.o,$(2))
+
+# Profiles that come with the program are part of this object.
+$(patsubst %,build/%/src/core/profile_data.o,release asan fuzz): $(wildcard profiles/*.json)
 
 # The list of sources, touched only when it changes: programs are linked anew when one is deleted.
 build/sources: FORCE

@@ -35,6 +35,7 @@
 #define OUTPUT_SHOWN 16384
 #define REPORT_MAX (1 << 20)
 #define JOBS_MAX 64
+#define SLOW_S 5                  /* from here on it is worth a line */
 #define MEMORY_BYTES (1ull << 30) /* that a service may fill */
 
 /* Sanitized code is slower, and slower still on a busy machine. */
@@ -434,6 +435,9 @@ static void job_end(struct job *j, int status)
     snprintf(name, sizeof(name), "%s: ", j->test->name);
     if (outcome == FAILED)
         show_failure(j, status, text);
+    double took = now() - (j->deadline - limit_s(j->test));
+    if (took >= SLOW_S)
+        printf("slow %s: %.0f s\n", j->test->name, took);
     show(text, SKIP, "skip ", name);
     show(text, NOTE, "note ", name);
     fflush(stdout);

@@ -107,6 +107,33 @@ TEST(environment_overrides_the_file_and_is_named_when_it_is_wrong)
                           "like 500ms, 10s or 2m from 1ms to 1d, but found '-5s'");
 }
 
+/* As document 000 has them: counts, and plain seconds. */
+TEST(settings_of_two_phase_completion_have_their_old_names)
+{
+    struct config c = config_default();
+
+    CHECK_INT(c.team.update_attempts, 3);
+    CHECK_INT(c.team.update_timeout_ms, 120 * 1000);
+    CHECK_INT(c.team.update_delay_ms, 5 * 1000);
+    setenv("BATON_STATE_UPDATE_MAX_RETRIES", "4", 1);
+    setenv("BATON_STATE_UPDATE_TIMEOUT", "90", 1);
+    setenv("BATON_STATE_UPDATE_RETRY_DELAY", "250ms", 1);
+    CHECK_OK(config_environment(check_arena(), &c));
+    CHECK_INT(c.team.update_attempts, 4);
+    CHECK_INT(c.team.update_timeout_ms, 90 * 1000);
+    CHECK_INT(c.team.update_delay_ms, 250);
+
+    CHECK_OK(read_text(&c, "state_update_timeout = 7\n[tree]\nsessions_max = 3\ndepth_max = 2\n"
+                           "[run]\nstop_time = '1s'\ngrace = 0"));
+    CHECK_INT(c.team.update_timeout_ms, 7000);
+    CHECK_INT(c.team.tree_max, 3);
+    CHECK_INT(c.team.depth_max, 2);
+    CHECK_INT(c.team.stop_ms, 1000);
+    CHECK_INT(c.team.run_grace_ms, 0);
+    CHECK_ERR(config_set(check_arena(), &c, STR("state_update_max_retries"), STR("0")),
+              ERR_INVALID);
+}
+
 /* What is printed is a file that sets the same. */
 TEST(printed_settings_read_back_as_they_were)
 {
@@ -134,6 +161,7 @@ TEST(rows_for_limits_leave_out_what_the_server_lists_itself)
     size_t count;
     const str *rows = config_rows(check_arena(), &c, &count);
     bool cache = false;
+    int team = 0;
 
     CHECK(count > 0 && count % 2 == 0);
     for (size_t i = 0; i < count; i += 2) {
@@ -142,8 +170,13 @@ TEST(rows_for_limits_leave_out_what_the_server_lists_itself)
             cache = true;
             CHECK_STR(rows[i + 1], "67108864");
         }
+        team += str_eq(rows[i], STR("state_update_timeout_ms")) &&
+                str_eq(rows[i + 1], STR("120000"));
+        team += str_eq(rows[i], STR("run_grace_ms")) && str_eq(rows[i + 1], STR("30000"));
+        team += str_eq(rows[i], STR("tree_sessions_max")) && str_eq(rows[i + 1], STR("64"));
     }
     CHECK(cache);
+    CHECK_INT(team, 3);
 }
 
 static const struct {

@@ -304,8 +304,9 @@ TEST_BOTH(history_says_who_wrote_what_and_when)
     const struct event *rows;
     size_t count;
 
-    w->actor =
-        (struct actor){ .kind = ACTOR_SESSION, .name = STR("child-1"), .session_id = STR("ses_1") };
+    w->actor = (struct actor){
+        .kind = ACTOR_SESSION, .name = STR("child-1"), .session_id = STR("ses_1"), .state_id = s.id
+    };
     CHECK_OK(
         RUN(w, state_patch(&w->tx, s.id, json("[{'op':'add','path':'/n','value':1}]"), 0, &s)));
     CHECK_OK(RUN(w, state_history(&w->tx, &s, 0, 10, &rows, &count)));

@@ -77,12 +77,35 @@ static err thing_delete(struct tx *tx, const struct input *in, struct answer *ou
 
 static err thing_wait(struct tx *tx, const struct input *in, struct answer *out)
 {
+    if (str_eq(input_str(in, "thing_id"), STR("none")))
+        return refused(ERR_NOT_FOUND, "there is no thing none");
     if (!in->wait_over && input_int(in, "timeout", 0) > 0) {
         out->waits = true;
         out->wait_until_ms = tx->now_ms + input_int(in, "timeout", 0);
         return NULL;
     }
     return echo(tx, in, out);
+}
+
+/* A claim, which finds nothing. */
+static err thing_claim(struct tx *tx, const struct input *in, struct answer *out)
+{
+    out->empty = true;
+    return thing_wait(tx, in, out);
+}
+
+/* Starts something, and waits for it. */
+static err thing_start(struct tx *tx, const struct input *in, struct answer *out)
+{
+    (void)tx;
+    out->created = true;
+    out->then = "thing.wait";
+    out->then_input = *in->json;
+    json_write_begin(&out->json, '{');
+    json_write_name(&out->json, STR("started"));
+    json_write_str(&out->json, input_str(in, "thing_id"));
+    json_write_end(&out->json, '}');
+    return NULL;
 }
 
 static err thing_full(struct tx *tx, const struct input *in, struct answer *out)
@@ -125,6 +148,13 @@ static const struct op ops[] = {
       .summary = "-", .output = ANY, .run = thing_wait, .input = JSON({
         "type": "object", "required": ["thing_id"], "properties": { "thing_id": { "type": "string" },
         "timeout": { "type": "integer" } } }) },
+    { .name = "thing.claim", .http = "GET /claims", .effect = OP_WRITES, .on = ON_HTTP, .by = BY_ALL, .wait = true,
+      .secret = true, .summary = "-", .output = ANY, .run = thing_claim, .input = JSON({
+        "type": "object", "properties": { "timeout": { "type": "integer" } } }) },
+    { .name = "thing.start", .http = "POST /starts", .effect = OP_WRITES, .on = ON_HTTP, .by = BY_ALL,
+      .summary = "-", .output = ANY, .run = thing_start, .input = JSON({
+        "type": "object", "required": ["thing_id"], "properties": { "thing_id": { "type": "string" },
+        "timeout": { "type": "integer" } } }) },
     { .name = "thing.full", .http = "POST /full", .effect = OP_WRITES, .on = ON_HTTP, .by = BY_ALL,
       .summary = "-", .output = ANY, .run = thing_full, .input = ANY },
 };
@@ -162,6 +192,10 @@ static void perform(struct site *s, struct command *c)
     c->wait_subject = STR("");
     c->wait_until_ms = out.wait_until_ms;
     c->repeated = str_eq(c->key, STR("again"));
+    c->then = out.then ? op_find(s->table, str_from(out.then)) : NULL;
+    struct json *then_input = arena_alloc(c->arena, sizeof *then_input);
+    *then_input = out.then_input;
+    c->then_input = then_input;
 }
 
 void site_perform(struct site *s)
@@ -190,12 +224,16 @@ static bool site_submit(void *self, struct command *list)
 }
 
 static const struct actor nobody_special = { .kind = ACTOR_OPERATOR, .name = STR("op") };
+static const struct actor agent = {
+    .kind = ACTOR_SESSION, .name = STR("agent"), .session_id = STR("ses_1"), .state_id = STR("x")
+};
 
 /* Tokens are the names of their grants. They are never freed. */
 struct grant site_grants[] = {
     [SITE_OPERATOR] = { &nobody_special, STR("op"), 0, true, false, 1 << 20 },
     [SITE_VIEWER] = { &nobody_special, STR("viewer"), 0, false, false, 1 << 20 },
     [SITE_BRIEF] = { &nobody_special, STR("brief"), 5000, false, false, 1 << 20 },
+    [SITE_SESSION] = { &agent, STR("session"), 0, false, false, 1 << 20 },
 };
 
 static void answer_admission(struct site *s, struct admission *a)
@@ -241,6 +279,13 @@ static const char *site_unready(void *self)
     return ((struct site *)self)->unready;
 }
 
+bool site_is_inside;
+
+static bool site_inside(int64_t pid)
+{
+    return pid == getpid() && site_is_inside;
+}
+
 static void on_stop(void *self)
 {
     loop_stop(((struct site *)self)->loop);
@@ -279,6 +324,7 @@ struct site *site_open(const struct server_limits *limits)
                                              .admit = site_admit,
                                              .metrics = site_metrics,
                                              .unready = site_unready,
+                                             .inside = site_inside,
                                              .self = s,
                                              .version = "1.2.3" });
     CHECK_OK(loop_listen_unix(s->loop, check_arena(), STR("sock"), server_accept, s->server,

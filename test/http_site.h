@@ -28,9 +28,13 @@ struct site {
     struct buf heard;
 };
 
-/* Tokens are the ids of these. They are never freed. The last one expires at 5,000 ms. */
-enum { SITE_OPERATOR, SITE_VIEWER, SITE_BRIEF };
+/* Tokens are the ids of these. They are never freed. The brief one expires at 5,000 ms; the session
+ * sees the state x. */
+enum { SITE_OPERATOR, SITE_VIEWER, SITE_BRIEF, SITE_SESSION };
 extern struct grant site_grants[];
+
+/* Whether this process is said to belong to a run. */
+extern bool site_is_inside;
 
 /* The limits may be NULL, for the defaults. It is 1994-11-06T08:49:37Z there. */
 struct site *site_open(const struct server_limits *limits);

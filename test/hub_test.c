@@ -572,7 +572,7 @@ static void waiter_done(struct command *c)
     struct waiter *v = LIST_ENTRY(c, struct waiter, command);
 
     if (c->waits) {
-        v->waiting = wait_begin(c->owner, c);
+        v->waiting = wait_begin(c->owner, c, 0);
         return;
     }
     v->waiting = NULL;

@@ -163,7 +163,7 @@ TEST(a_table_that_contradicts_itself_is_refused)
         "operation state.patch: what its route captures must be a required field: GET /x/{other}",
         "operation state.patch: the field of a body is not in its input: nothing",
         "operation state.patch: the implied field is not in its input: session",
-        "operation state.patch: an operation that writes cannot wait: state.patch",
+        "operation state.patch: a write that waits has no answer to keep for a repeat: state.patch",
         "operation state.patch: the name is there twice: state.patch",
         "operation state.other: another operation has its route: state.patch",
     };

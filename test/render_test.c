@@ -50,6 +50,19 @@ TEST(wide_cells_stand_below_their_row)
               "2        [{\"op\":\"replace\",\"path\":\"/a\",\"value\":\"much longer …\n");
 }
 
+/* Of sessions and runs people see what they look for, as far as there is room; a pipe gets all. */
+TEST(long_rows_are_shown_by_chosen_columns)
+{
+    const char *runs = "{\"runs\":[{\"run_id\":\"run_1\",\"session_id\":\"ses_1\",\"session_name\":"
+                       "\"build\",\"metadata\":{},\"purpose\":\"work\",\"status\":\"failed\","
+                       "\"attempt\":1,\"error\":\"it took too long\\nfor anybody\"}]}";
+
+    CHECK_STR(rendered("run", "list", true, runs),
+              "run_id  session_name  status  purpose  attempt  error\n"
+              "run_1   build         failed  work     1        it took too…\n");
+    CHECK(strstr(rendered("run", "list", false, runs).at, "\"session_id\":\"ses_1\"") != NULL);
+}
+
 TEST(object_is_names_and_values_for_a_terminal)
 {
     CHECK_STR(rendered("state", "read", true,

@@ -756,6 +756,43 @@ TEST(conns_are_told_when_their_token_is_revoked)
     CHECK_INT(g->refs + other->refs + again->refs, 3);
 }
 
+/* A session got a state: whoever shows its token again is looked up again, and who is connected
+ * goes on as what the session is now. */
+TEST(grants_change_when_their_session_is_bound)
+{
+    struct bench *b = bench_with(&obedient, NULL);
+    struct actor one = { .kind = ACTOR_SESSION, .name = STR("one"), .session_id = STR("ses_1") };
+    struct actor two = { .kind = ACTOR_SESSION, .name = STR("two"), .session_id = STR("ses_2") };
+    struct grant *g = grant_new(STR("tok_1")), *other = grant_new(STR("tok_2"));
+    const struct actor *now[3];
+    int i = 0;
+
+    g->actor = &one;
+    other->actor = &two;
+    connect_with_grants(b, (struct grant *[]){ g, other, g });
+    ask_for(b, STR("secret"));
+    admit(b, g);
+    struct command *c = write_at("bound", 5, EVENT_SESSION_BOUND, STR("ses_1"));
+    ((struct event *)c->events)->data = STR("{\"workflow_state_id\":\"wfstate_7\"}");
+    server_performed(b->server, c);
+    net_turn(b->loop);
+    LIST_EACH(it, &b->server->conns)
+        now[i++] = LIST_ENTRY(it, struct conn, all)->grant->actor;
+    for (i = 0; i < 3; i += 2) {
+        CHECK_STR(now[i]->state_id, "wfstate_7");
+        CHECK_STR(now[i]->session_id, "ses_1");
+    }
+    CHECK(now[1] == &two);
+    CHECK_INT(one.state_id.len, 0); /* others may be using it */
+    CHECK_INT(g->refs, 1);
+    CHECK_STR(str_from(told), "bound@5 "); /* and nobody is told */
+    ask_for(b, STR("secret"));
+    CHECK_INT(b->asks, 2);
+    admit(b, NULL);
+    bench_free(b);
+    CHECK_INT(other->refs, 1);
+}
+
 static void in_milliseconds(struct server_options *o)
 {
     o->limits.idle_ms = 50;

@@ -6,6 +6,7 @@
 #include "check.h"
 #include "core/idempotency.h"
 #include "core/retain.h"
+#include "core/run.h"
 #include "core/state.h"
 #include "core/tables.h"
 #include "sim/engine.h"
@@ -86,6 +87,43 @@ static const struct step steps[] = {
     { .op = "node.list",       .input = "{}" },
     { .op = "node.list",       .input = "{'after':'node_C','limit':1}" },
     { .op = "node.leave",      .input = "{'node_id':'node_C'}", .system = true },
+    { .op = "session.create",  .input = "{'session_id':'ses_1','session_name':'top','pointers':['/n','/list']}" },
+    { .op = "session.create",  .input = "{'session_id':'ses_B','session_name':'below','parent_session_name':'top'}" },
+    { .op = "session.create",  .input = "{'session_id':'ses_a','session_name':'beside','parent_session_name':'ses_1','pointers':['/n']}" },
+    { .op = "session.create",  .input = "{'session_name':'beside'}", .refused = true },
+    { .op = "session.create",  .input = "{'session_name':'attached','workflow_state_id':'wfstate_2'}" },
+    { .op = "state.create",    .input = "{'schema_name':'task','initial_data':{'n':0},'root_session':'top'}" },
+    { .op = "state.list",      .input = "{'active':true}" },
+    { .op = "session.list",    .input = "{}" },
+    { .op = "session.list",    .input = "{'root':'top','after':'ses_1'}" },
+    { .op = "session.list",    .input = "{'parent':'top','limit':1}" },
+    { .op = "session.list",    .input = "{'status':'pending'}" },
+    { .op = "session.list",    .input = "{'status':'pending'}", .session = "wfstate_13" },
+    { .op = "session.get",     .input = "{'session_id':'below'}", .session = "wfstate_13" },
+    { .op = "session.create",  .input = "{'session_name':'lowest','parent_session_name':'below'}", .session = "wfstate_13" },
+    { .op = "session.event",   .input = "{'session_id':'below','event_type':'message','content':'ö'}" },
+    { .op = "session.events",  .input = "{'session_id':'below'}" },
+    { .op = "session.status",  .input = "{'session_id':'below'}" },
+    { .op = "session.state",   .input = "{'session_id':'below'}" },
+    { .op = "event.list",      .input = "{'subject':'ses_B'}", .session = "wfstate_13" },
+    { .op = "state.delete",    .input = "{'state_id':'wfstate_13'}", .refused = true },
+    { .op = "session.delete",  .input = "{'session_id':'beside'}", .refused = true },
+    { .op = "session.stop",    .input = "{'session_id':'top'}" },
+    { .op = "agent.create",    .input = "{'name':'reader','description':'liest'}" },
+    { .op = "agent.update",    .input = "{'name':'reader','merge':{'tags':['t']}}" },
+    { .op = "agent.load",      .input = "{'entries':[{'name':'Filed'}]}", .system = true },
+    { .op = "agent.list",      .input = "{'after':'Filed'}" },
+    { .op = "agent.load",      .input = "{'entries':[]}", .system = true },
+    { .op = "agent.delete",    .input = "{'name':'reader'}" },
+    { .op = "profile.list",    .input = "{}" },
+    { .op = "system.team",     .input = "{}", .system = true },
+};
+
+/* After what is below the one that was stopped has been stopped, too. */
+static const struct step last_steps[] = {
+    { .op = "session.clear",   .input = "{'session_id':'below'}" },
+    { .op = "state.delete",    .input = "{'state_id':'wfstate_13'}" },
+    { .op = "session.delete",  .input = "{'session_id':'top'}" },
 };
 // clang-format on
 
@@ -121,6 +159,157 @@ static void ticks_run(struct world *w)
     w->actor = before;
 }
 
+/* The text of a token for a session that is known. */
+static str token_minted(struct world *w)
+{
+    struct command *c =
+        world_call(w, "token.create", "{'kind':'session','scope':{'session_id':'top'}}", "");
+    const struct json *json;
+
+    CHECK_OK(c->error);
+    CHECK_OK(json_parse(check_arena(), c->answer, NULL, &json));
+    return json_str(json, "token");
+}
+
+/* ---- runs, whose reports need what a claim has answered ---- */
+
+static struct actor runner_actor(const char *token)
+{
+    return (
+        struct actor){ .kind = ACTOR_RUNNER, .name = STR("runner"), .token_id = str_from(token) };
+}
+
+/* Everything that is due after so much time. */
+static void pass(struct world *w, int64_t ms)
+{
+    struct actor before = w->actor;
+
+    w->now_ms += ms;
+    w->actor = (struct actor){ .kind = ACTOR_SYSTEM, .name = STR("system") };
+    while (str_ends(world_call(w, "system.tick", "{}", "")->answer, STR("\"more\":true}")))
+        ;
+    w->actor = before;
+}
+
+static const struct json *answer_of(const struct command *c)
+{
+    const struct json *json;
+
+    CHECK_OK(c->error);
+    CHECK_OK(json_parse(check_arena(), c->answer, NULL, &json));
+    return json;
+}
+
+static str runner_of(struct world *w, const char *name, const char *more)
+{
+    str input = arena_printf(check_arena(), "{'hostname':'%s','tags':['t']%s}", name, more);
+
+    w->actor = runner_actor(name);
+    return json_str(answer_of(world_call(w, "runner.register", input.at, "")), "runner_id");
+}
+
+/* A run that a runner claims, and what it reports of it: words with spaces between them. */
+static str turn_run(struct world *w, str runner_id, const char *reports)
+{
+    str input = arena_printf(check_arena(), "{'runner_id':'" STR_FMT "'}", STR_ARG(runner_id));
+    const struct json *run =
+        json_get(answer_of(world_call(w, "runner.claim", input.at, "")), "run");
+    str id = json_str(run, "run_id"), rest = str_from(reports), report;
+
+    while (rest.len) {
+        str_cut(rest, ' ', &report, &rest);
+        bool progress = str_eq(report, STR("progress"));
+        str op = arena_printf(check_arena(), "runner." STR_FMT, STR_ARG(report));
+        input = arena_printf(check_arena(),
+                             "{'runner_id':'" STR_FMT "','run_id':'" STR_FMT "','fence':%lld%s}",
+                             STR_ARG(runner_id), STR_ARG(id),
+                             (long long)json_int_or(run, "fence", 0),
+                             progress ? ",'heard':'ö','client_id':'c','output':["
+                                        "{'stream':'stderr','text':'eins'},"
+                                        "{'stream':'stdout','text':'zwei'}]"
+                                      : "");
+        CHECK_OK(world_call(w, op.at, input.at, "")->error);
+    }
+    return id;
+}
+
+/* More different demands than one claim looks at. */
+static void many_ask(struct world *w)
+{
+    for (int i = 0; i < 70; i++) {
+        str input = arena_printf(check_arena(),
+                                 "{'type':'start_session','session_name':'many%d','prompt':'x',"
+                                 "'demands':{'tags':['many%d']}}",
+                                 i, i);
+        step_run(w, &(struct step){ .op = "run.create", .input = input.at });
+    }
+}
+
+static void runs_run(struct world *w)
+{
+    static const struct team_rules little = { .lease_ms = 1000,
+                                              .claim_max = 3,
+                                              .match_ms = 1000,
+                                              .run_ms = 1000,
+                                              .silent_ms = 1500,
+                                              .poll_ms = 1000,
+                                              .stop_ms = 1000,
+                                              .depth_max = 5,
+                                              .tree_max = 9,
+                                              .profile_max = 99,
+                                              .output_bytes = 6,
+                                              .session_events = 5,
+                                              .update_attempts = 1 };
+    static const char *const asked[] = {
+        "{'type':'start_session','session_name':'r1','prompt':'x','demands':{'tags':['t']}}",
+        "{'type':'resume_session','session_name':'r1','prompt':'y'}",
+        "{'type':'start_session','session_name':'r2','prompt':'x','demands':{'hostname':'b'}}",
+        "{'type':'start_session','session_name':'r3','prompt':'x','demands':{'tags':['none']}}",
+    };
+    const struct actor operator= w->actor;
+    const struct team_rules *before = w->engine.team;
+
+    w->engine.team = &little;
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+        step_run(w, &(struct step){ .op = "run.create", .input = asked[i] });
+    str a = runner_of(w, "a", "");
+    str run = turn_run(w, a, "started progress progress failed");
+    w->actor = runner_actor("a");
+    str held = turn_run(w, a, "started");
+    str input = arena_printf(check_arena(), "{'runner_id':'" STR_FMT "','runs':['" STR_FMT "']}",
+                             STR_ARG(a), STR_ARG(held));
+    CHECK_OK(world_call(w, "runner.heartbeat", input.at, "")->error);
+    w->actor = operator;
+    input = arena_printf(check_arena(), "{'run_id':'" STR_FMT "'}", STR_ARG(run));
+    step_run(w, &(struct step){ .op = "run.output", .input = input.at });
+    step_run(w, &(struct step){ .op = "run.get", .input = input.at });
+    step_run(w, &(struct step){ .op = "run.list", .input = "{}" });
+    step_run(w, &(struct step){ .op = "run.list", .input = "{'status':'pending'}" });
+    step_run(w, &(struct step){ .op = "run.list", .input = "{'session':'r1'}" });
+    step_run(w, &(struct step){ .op = "runner.list", .input = "{}" });
+    step_run(w, &(struct step){
+                    .op = "system.start", .input = "{'node_id':'node_a'}", .system = true });
+    step_run(w, &(struct step){ .op = "system.team", .input = "{}", .system = true });
+    str b = runner_of(w, "b", ",'project_dir':'/p'");
+    turn_run(w, b, "started");
+    w->actor = operator;
+    many_ask(w);
+    str c = runner_of(w, "c", "");
+    input = arena_printf(check_arena(), "{'runner_id':'" STR_FMT "'}", STR_ARG(c));
+    CHECK(world_call(w, "runner.claim", input.at, "")->waits);
+    w->actor = operator;
+    input = arena_printf(check_arena(), "{'runner_id':'" STR_FMT "'}", STR_ARG(b));
+    step_run(w, &(struct step){ .op = "runner.remove", .input = input.at });
+    for (int i = 0; i < 5; i++)
+        pass(w, 1000);
+    step_run(w, &(struct step){ .op = "session.stop", .input = "{'session_id':'r2'}" });
+    w->actor = runner_actor("a"); /* which was lost */
+    input = arena_printf(check_arena(), "{'runner_id':'" STR_FMT "'}", STR_ARG(a));
+    CHECK_OK(world_call(w, "runner.heartbeat", input.at, "")->error);
+    w->actor = operator;
+    w->engine.team = before;
+}
+
 /* What a batch of several commands does first. */
 static void ahead_run(struct world *w)
 {
@@ -138,12 +327,54 @@ static void ahead_run(struct world *w)
     store_rollback(tx.sql);
 }
 
+/* A parent waits for its child, which records its result when it is asked to; the parent hears of
+ * it, and says that it stops. */
+static void callbacks_run(struct world *w)
+{
+    static const struct step asked[] = {
+        { .op = "run.create",
+          .input = "{'type':'start_session','session_id':'ses_p','session_name':'parent',"
+                   "'prompt':'x'}" },
+        { .op = "state.create",
+          .input = "{'schema_name':'task','initial_data':{'n':0},'root_session':'parent'}" },
+        { .op = "run.create",
+          .input = "{'type':'start_session','session_id':'ses_c','session_name':'child',"
+                   "'prompt':'x','parent_session_name':'parent','callback':true}" },
+    };
+    const struct actor operator= w->actor;
+    str state = STR("");
+
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+        step_run(w, &asked[i]);
+    state = json_str(answer_of(world_call(w, "session.get", "{'session_id':'ses_p'}", "")),
+                     "workflow_state_id");
+    str d = runner_of(w, "d", "");
+    turn_run(w, d, "started progress completed"); /* the parent's */
+    turn_run(w, d, "started progress completed");
+    w->actor = (struct actor){
+        .kind = ACTOR_SESSION, .name = STR("child"), .session_id = STR("ses_c"), .state_id = state
+    };
+    str input =
+        arena_printf(check_arena(), "{'state_id':'" STR_FMT "','merge':{'n':1}}", STR_ARG(state));
+    CHECK_OK(world_call(w, "state.patch", input.at, "")->error);
+    w->actor = runner_actor("d");
+    turn_run(w, d, "started completed"); /* the child's, for the update */
+    turn_run(w, d, "started");           /* the parent's, which hears of it */
+    w->actor = operator;
+    step_run(w, &(struct step){ .op = "session.event",
+                                .input = "{'session_id':'parent','event_type':'session_stop'}" });
+}
+
 static void scenario_run(struct world *w)
 {
     struct grant *grant;
 
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         step_run(w, &steps[i]);
+    str text = token_minted(w);
+    CHECK_OK(op_admit(&w->engine, check_arena(), text, &grant));
+    CHECK_STR(grant->actor->session_id, "ses_1");
+    grant_unref(grant);
     CHECK_ERR(op_admit(&w->engine, check_arena(), STR("op_9.wrong"), &grant), ERR_UNAUTHENTICATED);
     for (int i = 0; i < 30; i++) {
         str input = arena_printf(check_arena(), "{'state_id':'wfstate_2','data':{'n':%d}}", i);
@@ -151,12 +382,16 @@ static void scenario_run(struct world *w)
     }
     ahead_run(w);
     ticks_run(w);
+    for (size_t i = 0; i < sizeof last_steps / sizeof *last_steps; i++)
+        step_run(w, &last_steps[i]);
     /* More than a day later: the others are forgotten. */
     step_run(w, &(struct step){ .op = "node.beat",
                                 .input = "{'node_id':'node_a','name':'a:1','url':'',"
                                          "'version':'1','seq':9}",
                                 .system = true });
     step_run(w, &(struct step){ .op = "node.list", .input = "{}" });
+    runs_run(w);
+    callbacks_run(w);
 }
 
 /* ---- the texts ---- */

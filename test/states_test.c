@@ -247,6 +247,8 @@ TEST_BOTH(states_are_listed_by_page_and_by_what_they_belong_to)
         "{'schema_name':'task','initial_data':{'status':'open'},'root_session':'ses_b'}",
         "{'schema_name':'other','initial_data':2}",
     };
+    answer(w, "session.create", "{'session_id':'ses_a','session_name':'a'}");
+    answer(w, "session.create", "{'session_id':'ses_b','session_name':'b'}");
     for (size_t i = 0; i < sizeof states / sizeof *states; i++)
         answer(w, "state.create", states[i]);
     CHECK_STR(listed(w, "{}"), "3 4 5 6");
@@ -257,9 +259,13 @@ TEST_BOTH(states_are_listed_by_page_and_by_what_they_belong_to)
     CHECK_STR(listed(w, "{'schema':'task','active':true}"), "5");
     CHECK_STR(listed(w, "{'schema':'none'}"), "");
     CHECK_STR(listed(w, "{'root_session':'ses_a'}"), "4");
+    CHECK_STR(listed(w, "{'root_session':'a'}"), "4");
     CHECK_STR(listed(w, "{'root_session':'ses_a','schema':'task'}"), "");
     CHECK_STR(listed(w, "{'active':true}"), "4 5");
     CHECK_STR(listed(w, "{'active':true,'after':'wfstate_4'}"), "5");
+    answer(w, "session.stop", "{'session_id':'b'}");
+    CHECK_STR(listed(w, "{'active':true}"), "4");
+    CHECK_STR(listed(w, "{'root_session':'b','active':true}"), "");
 
     w->actor = (struct actor){ .kind = ACTOR_SESSION,
                                .name = STR("x"),
@@ -499,11 +505,12 @@ TEST_BOTH(a_session_owns_what_it_creates_and_creates_one)
         (struct actor){ .kind = ACTOR_SESSION, .name = STR("root"), .session_id = STR("ses_1") };
     answer(w, "state.create",
            "{'schema_name':'task','initial_data':{'status':'open'},'root_session':'ses_9'}");
+    CHECK_ERR(refused(w, "state.read", "{'state_id':'wfstate_2'}"), ERR_NOT_FOUND);
+    w->actor.state_id = STR("wfstate_2");
     struct command *c = world_call(w, "state.read", "{'state_id':'wfstate_2'}", "");
     const struct json *json;
     CHECK_OK(json_parse(check_arena(), c->answer, NULL, &json));
     CHECK_STR(json_str(json, "root_session_id"), "ses_1");
-    w->actor.state_id = STR("wfstate_2");
     CHECK_ERR(refused(w, "state.create", "{'schema_name':'task','initial_data':{'status':'open'}}"),
               ERR_CONFLICT);
     world_close(w);

@@ -107,7 +107,68 @@ static void ticks(struct world *w)
     w->actor = (struct actor){ .kind = ACTOR_OPERATOR, .name = STR("operator") };
 }
 
-/* Two states with compacted histories, one deleted, tokens, keys, work that is due. */
+static str member(struct world *w, const char *op, const char *input, const char *name)
+{
+    struct command *c = world_call(w, op, input, "");
+    const struct json *json;
+
+    CHECK_OK(c->error);
+    CHECK_OK(json_parse(check_arena(), c->answer, NULL, &json));
+    const struct json *run = json_get(json, "run");
+    return json_str(run ? run : json, name);
+}
+
+static void start(struct world *w, const char *name)
+{
+    call(w, "run.create",
+         arena_printf(check_arena(),
+                      "{'type':'start_session','session_name':'%s','parent_session_name':'lead',"
+                      "'prompt':'go','callback':true}",
+                      name)
+             .at,
+         "");
+}
+
+/* A team under a root that somebody attends to: one has settled, one is at work, one waits for a
+ * runner; and a root with a state. */
+static void team(struct world *w)
+{
+    struct actor boss = w->actor;
+
+    call(w, "session.create", "{'session_name':'owner'}", "");
+    call(w, "state.create", "{'schema_name':'task','initial_data':{},'root_session':'owner'}", "");
+    call(w, "session.create", "{'session_name':'lead'}", "");
+    call(w, "session.event", "{'session_id':'lead','event_type':'session_start'}", "");
+    w->actor =
+        (struct actor){ .kind = ACTOR_RUNNER, .name = STR("runner"), .token_id = STR("rn_1") };
+    str runner = member(w, "runner.register", "{'hostname':'h','capacity':2}", "runner_id");
+    static const char *const ends[] = { "completed", "progress" };
+    for (int i = 0; i < 2; i++) {
+        w->actor = boss;
+        start(w, i ? "busy" : "done");
+        w->actor =
+            (struct actor){ .kind = ACTOR_RUNNER, .name = STR("runner"), .token_id = STR("rn_1") };
+        str run =
+            member(w, "runner.claim",
+                   arena_printf(check_arena(), "{'runner_id':'" STR_FMT "'}", STR_ARG(runner)).at,
+                   "run_id");
+        str held = arena_printf(check_arena(),
+                                "{'runner_id':'" STR_FMT "','run_id':'" STR_FMT "','fence':1",
+                                STR_ARG(runner), STR_ARG(run));
+        call(w, "runner.started", arena_printf(check_arena(), STR_FMT "}", STR_ARG(held)).at, "");
+        call(w, "runner.progress",
+             arena_printf(check_arena(), STR_FMT ",'output':[{'stream':'stdout','text':'hm'}]}",
+                          STR_ARG(held))
+                 .at,
+             "");
+        call(w, arena_printf(check_arena(), "runner.%s", ends[i]).at,
+             arena_printf(check_arena(), STR_FMT "}", STR_ARG(held)).at, "");
+    }
+    w->actor = boss;
+    start(w, "next");
+}
+
+/* Two states with compacted histories, one deleted, tokens, keys, work that is due, a team. */
 static void work(const char *path)
 {
     struct world *w;
@@ -129,6 +190,7 @@ static void work(const char *path)
     for (int n = 61; n <= 70; n++)
         update(w, "wfstate_3", n);
     call(w, "state.delete", "{'state_id':'wfstate_5'}", "");
+    team(w);
     world_close(w);
 }
 
@@ -144,6 +206,11 @@ static const struct {
     { "state.blame", "{'state_id':'wfstate_4'}" },
     { "state.diff", "{'state_id':'wfstate_3','from':40,'to':50}" },
     { "token.list", "{}" },
+    { "session.list", "{}" },
+    { "session.events", "{'session_id':'lead'}" },
+    { "session.result", "{'session_id':'done'}" },
+    { "run.list", "{}" },
+    { "runner.list", "{}" },
 };
 
 /* Everything that can be asked, as one text. */
@@ -461,6 +528,40 @@ static const struct {
     { "history.version",  "UPDATE log SET version = 1 WHERE seq = (SELECT last_seq FROM state WHERE state_id = 'wfstate_3')" },
     { "history.snapshot", "UPDATE log SET body = NULL WHERE seq = (SELECT snap_seq FROM state WHERE state_id = 'wfstate_3')" },
     { "history.snapshot", "UPDATE log SET snap_seq = 1 WHERE version > 0 AND seq = (SELECT last_seq FROM state WHERE state_id = 'wfstate_3')" },
+    { "session.tree",     "UPDATE session SET depth = 3 WHERE name = 'busy'" },
+    { "session.tree",     "UPDATE session SET root_id = session_id WHERE name = 'busy'" },
+    { "session.tree",     "UPDATE session SET parent_id = (SELECT s.session_id FROM session s WHERE s.name = 'busy') WHERE name = 'lead'" },
+    { "session.tree",     "DELETE FROM session WHERE name = 'lead'" },
+    { "session.state",    "UPDATE session SET state_id = 'wfstate_3' WHERE name = 'busy'" },
+    { "session.state",    "UPDATE session SET state_id = 'wfstate_3' WHERE name = 'owner'" },
+    { "session.name",     "UPDATE session SET name = (SELECT s.session_id FROM session s WHERE s.name = 'lead') WHERE name = 'owner'" },
+    { "session.status",   "UPDATE session SET live = 0 WHERE name = 'busy'" },
+    { "session.status",   "UPDATE session SET status = 'nonsense' WHERE name = 'done'" },
+    { "session.status",   "UPDATE session SET settled = 1 WHERE name = 'busy'" },
+    { "session.run",      "UPDATE session SET run_id = (SELECT result_run FROM session WHERE name = 'done') WHERE name = 'done'" },
+    { "session.run",      "UPDATE session SET run_id = 'run_none' WHERE name = 'lead'" },
+    { "session.update",   "UPDATE session SET update_status = 'pending' WHERE name = 'done'" },
+    { "session.stuck",    "UPDATE session SET run_id = '' WHERE name = 'busy'" },
+    { "session.silent",   "DELETE FROM callback" },
+    { "session.event",    "UPDATE session_event SET session_id = 'ses_none'" },
+    { "run.session",      "UPDATE run SET session_id = 'ses_none' WHERE session_name = 'done'" },
+    { "run.session",      "UPDATE run SET cycle = 2 WHERE session_name = 'done'" },
+    { "run.status",       "UPDATE run SET live = 1 WHERE session_name = 'done'" },
+    { "run.status",       "UPDATE run SET purpose = 'nonsense' WHERE session_name = 'done'" },
+    { "run.queue",        "UPDATE run SET queued = 1 WHERE session_name = 'busy'" },
+    { "run.queue",        "UPDATE session SET run_id = '' WHERE name = 'next'" },
+    { "run.one",          "UPDATE session SET run_id = '' WHERE name = 'busy'" },
+    { "run.lease",        "UPDATE run SET lease_until = 0 WHERE session_name = 'busy'" },
+    { "run.lease",        "UPDATE run SET token_id = 'ss_1' WHERE session_name = 'done'" },
+    { "run.due",          "DELETE FROM due WHERE kind = 'run_match'" },
+    { "run.output",       "UPDATE run_output SET run_id = 'run_none' WHERE run_id = (SELECT result_run FROM session WHERE name = 'done')" },
+    { "runner.due",       "DELETE FROM due WHERE kind = 'runner_silent'" },
+    { "runner.due",       "UPDATE runner SET capacity = 0" },
+    { "callback.child",   "UPDATE callback SET cycle = 2" },
+    { "callback.child",   "UPDATE session SET settled = 0 WHERE name = 'done'" },
+    { "callback.status",  "UPDATE callback SET status = 'in_flight'" },
+    { "callback.status",  "UPDATE callback SET parent_id = 'ses_none'" },
+    { "entry.form",       "INSERT INTO entry (catalog, name, text, source, created_at, updated_at) VALUES (7, 'x', '{}', 'api', 1, 1)" },
     { "schema.versions",  "UPDATE schema SET version = 3 WHERE name = 'Zebra'" },
     { "token.form",       "UPDATE token SET kind = 9" },
     { "token.form",       "UPDATE token SET hash = 'short'" },

@@ -238,6 +238,31 @@ TEST(ws_takes_a_token_in_the_first_message)
     log_close(w);
 }
 
+static bool everybody_is_inside(int64_t pid)
+{
+    return pid == getpid();
+}
+
+TEST(ws_closes_on_the_operator_inside_of_a_run_and_not_on_the_run)
+{
+    struct log_world *w = log_open(NULL);
+    struct client c;
+
+    w->server->options.inside = everybody_is_inside;
+    client_open(&c, w, HANDSHAKE);
+    client_say(&c, "{'action':'auth','token':'op_1'}");
+    client_listen(&c);
+    CHECK(str_starts(buf_str(&c.heard), STR("close 1008 'this process belongs to a run")));
+    client_close(&c);
+
+    client_open(&c, w, HANDSHAKE);
+    client_listen(&c);
+    client_say(&c, "{'action':'auth','token':'ss_1'}");
+    CHECK_HEARD(&c, "{'type':'authenticated'}");
+    client_close(&c);
+    log_close(w);
+}
+
 TEST(ws_closes_on_those_without_a_good_token)
 {
     static const struct {

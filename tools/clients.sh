@@ -1,20 +1,28 @@
 #!/bin/sh
-# clients.sh: the server under clients that others wrote.
+# clients.sh: the server under clients that others wrote, and clients of agents under our profiles.
 #
 # Gets them, in the versions named here, into a folder outside the sources, where `make test` finds
-# them too: $BATON_CLIENTS, or baton-clients in the user's cache. Expects both builds to be up to
+# them too: $BATON_CLIENTS, or baton-clients in the user's cache. Nothing of theirs is run while
+# they are installed. What cannot be had is skipped, and said so. Expects both builds to be up to
 # date.
 cd "$(dirname "$0")/.." || exit 2
 root=$PWD
-packages='ws@8.18.3'
+library='ws@8.18.3'
+agents='claude=@anthropic-ai/claude-code@2.1.325
+codex=@openai/codex@0.166.0
+gemini=@google/gemini-cli@0.61.0
+opencode=opencode-ai@1.18.33'
 test=$root/test/cli/ws_library.sh
 export BATON_CLIENTS="${BATON_CLIENTS:-$HOME/.cache/baton-clients}"
 
-mkdir -p "$BATON_CLIENTS" || exit 2
-(cd "$BATON_CLIENTS" &&
-    npm install --silent --no-save --no-package-lock --ignore-scripts --no-audit --no-fund \
-        --prefix . $packages) || exit 2
+# install FOLDER PACKAGE@VERSION
+install() {
+    mkdir -p "$1" && [ "$(cat "$1/installed" 2>/dev/null)" = "$2" ] && return
+    (cd "$1" && npm install --silent --no-save --no-package-lock --ignore-scripts --no-audit \
+        --no-fund --prefix . "$2") && echo "$2" >"$1/installed"
+}
 
+install "$BATON_CLIENTS" "$library" || exit 2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
@@ -28,4 +36,15 @@ for program in build/baton build/asan/baton; do
     fi
     rm -rf "$work/dir"
 done
+
+names=
+for agent in $agents; do
+    name=${agent%%=*}
+    if install "$BATON_CLIENTS/agents/$name" "${agent#*=}"; then
+        names="$names $name"
+    else
+        echo "skip $name: ${agent#*=} could not be installed"
+    fi
+done
+node test/clients/agents.mjs profiles "$BATON_CLIENTS/agents" $names || failed=1
 exit $failed

@@ -61,7 +61,7 @@ for file in test/cli/*.sh; do
     one "$file, release" script "$root/build/baton" "$file"
     one "$file, asan" script "$root/build/asan/baton" "$file"
 done
-one "the swarm finds planted mistakes (tools/planted.sh)" tools/planted.sh $PLANTS
+one "the simulations find planted mistakes (tools/planted.sh)" tools/planted.sh $PLANTS
 one "the layers of src/ (tools/layers.sh)" tools/layers.sh
 one "the layout of the sources (make format mends it)" format
 

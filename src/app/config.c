@@ -95,6 +95,40 @@ static const struct setting settings[] = {
       "time between pings to a silent subscriber" },
     { "wait_time",          SETTING_TIME,  AT(limits.wait_max_ms),            1,       DAY,
       "time that a long poll may ask for" },
+    { "state_update_max_retries", SETTING_COUNT, AT(team.update_attempts),    1,       100,
+      "times that an agent is asked to record its result, before that has failed" },
+    { "state_update_timeout", SETTING_TIME, AT(team.update_timeout_ms),       1,       DAY,
+      "time that it has for that, each time" },
+    { "state_update_retry_delay", SETTING_TIME, AT(team.update_delay_ms),     0,       DAY,
+      "time between two of them" },
+    { "lease_time",         SETTING_TIME,  AT(team.lease_ms),                 1,       DAY,
+      "a run is its runner's for this long after the last sign of it" },
+    { "claim_max",          SETTING_COUNT, AT(team.claim_max),                1,       1000,
+      "runners that may lose a run, before it has failed" },
+    { "match_time",         SETTING_TIME,  AT(team.match_ms),                 1,       366 * DAY,
+      "a run that no runner could take has failed after this time" },
+    { "run_time",           SETTING_TIME,  AT(team.run_ms),                   1,       366 * DAY,
+      "how long a run may take, when nobody says otherwise" },
+    { "run_grace",          SETTING_TIME,  AT(team.run_grace_ms),             0,       DAY,
+      "time beyond that, before the server ends it without its runner" },
+    { "run_stop_time",      SETTING_TIME,  AT(team.stop_ms),                  1,       DAY,
+      "a run that was asked to stop counts as stopped after this time" },
+    { "poll_time",          SETTING_TIME,  AT(team.poll_ms),                  1,       DAY,
+      "how long a runner's claim waits for a run" },
+    { "heartbeat_time",     SETTING_TIME,  AT(team.beat_ms),                  1,       DAY,
+      "how often a runner says that it is there" },
+    { "silent_time",        SETTING_TIME,  AT(team.silent_ms),                1,       DAY,
+      "a runner that was not heard of for this long is lost" },
+    { "tree_depth_max",     SETTING_COUNT, AT(team.depth_max),                1,       1000,
+      "levels of a tree of sessions (429)" },
+    { "tree_sessions_max",  SETTING_COUNT, AT(team.tree_max),                 1,       1000000,
+      "live sessions of one tree (429)" },
+    { "profile_sessions_max", SETTING_COUNT, AT(team.profile_max),            1,       1000000,
+      "live sessions of one profile (429)" },
+    { "output_bytes",       SETTING_SIZE,  AT(team.output_bytes),             0,       1 * GIB,
+      "bytes that are kept of what a run writes, the newest ones" },
+    { "session_events_max", SETTING_COUNT, AT(team.session_events),           1,       1000000,
+      "events that are kept of what one session tells of itself, the newest ones" },
 };
 // clang-format on
 
@@ -117,6 +151,7 @@ struct config config_default(void)
         .find_ms = 20 * SECOND,
         .lost_ms = 5 * SECOND,
         .retention = retention_default,
+        .team = team_rules_default,
         .limits = server_limits_default(),
     };
     c.limits.http = (struct http_limits){
@@ -410,6 +445,18 @@ static const struct {
 
 enum { FIXED_COUNT = sizeof fixed / sizeof *fixed };
 
+/* A time is in milliseconds, and says so: stop_time is stop_ms there, run_grace run_grace_ms. */
+static str row_name(struct arena *a, const struct setting *s)
+{
+    str name = str_from(s->name), time = STR("_time");
+
+    if (s->kind != SETTING_TIME)
+        return name;
+    if (str_ends(name, time))
+        name = str_slice(name, 0, name.len - time.len);
+    return arena_printf(a, STR_FMT "_ms", STR_ARG(name));
+}
+
 const str *config_rows(struct arena *a, const struct config *c, size_t *count)
 {
     str *rows = ARENA_ARRAY(a, str, 2 * (SETTING_COUNT_ALL + FIXED_COUNT));
@@ -422,10 +469,7 @@ const str *config_rows(struct arena *a, const struct config *c, size_t *count)
     for (const struct setting *s = settings; s < settings + SETTING_COUNT_ALL; s++) {
         if (is_servers(s) || !s->most)
             continue;
-        str name = str_from(s->name);
-        if (s->kind == SETTING_TIME) /* stop_time is in stop_ms */
-            name = arena_printf(a, STR_FMT "ms", STR_ARG(str_slice(name, 0, name.len - 4)));
-        rows[(*count)++] = name;
+        rows[(*count)++] = row_name(a, s);
         rows[(*count)++] = count_print(a, number_get(c, s));
     }
     return rows;

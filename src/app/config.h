@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "core/retain.h"
+#include "core/team.h"
 #include "wire/server.h"
 
 enum { BATCH_MOST = 1024 }; /* what batch_max can be set to */
@@ -22,6 +23,7 @@ struct config {
     int64_t wal_bytes_max, disk_free_min;
     int64_t lock_ms, find_ms, lost_ms; /* where several servers share a database */
     struct retention retention;
+    struct team_rules team;
     struct server_limits limits;
 };
 

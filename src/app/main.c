@@ -1,7 +1,11 @@
 /* main.c: the program's commands. What each does is elsewhere. */
+#include "app/runner_verbs.h"
+#include "app/scripted_verb.h"
 #include "app/serve.h"
 #include "app/store_verbs.h"
+#include "cli/demo.h"
 #include "cli/op_verbs.h"
+#include "cli/session_verbs.h"
 
 static const struct option version_options[] = {
     { "--json", 0, NULL, "print an object" },
@@ -10,12 +14,30 @@ static const struct option version_options[] = {
 
 static const struct verb verbs[] = {
     {
+        .name = "runner",
+        .args = "[COMMAND]",
+        .noun = true,
+        .summary = "Run the agents of a server on this machine, or see who does",
+        .example = "--url http://127.0.0.1:8765 --tag linux --capacity 8",
+        .details = runner_verb_details,
+        .options = runner_verb_options,
+        .run = runner_verb_run,
+    },
+    {
         .name = "serve",
         .summary = "Run the server that a team of agents shares",
         .example = "--data ./team --listen 127.0.0.1:8765",
         .details = serve_details,
         .options = serve_options,
         .run = serve_run,
+    },
+    {
+        .name = "demo",
+        .summary = "Watch a scripted team of agents on a server of its own",
+        .example = "",
+        .details = demo_details,
+        .options = demo_options,
+        .run = demo_run,
     },
     {
         .name = "json",
@@ -76,7 +98,40 @@ static const struct verb program = {
     .run = overview_run,
 };
 
+/* What the program calls itself for, and no help shows. */
+static const struct verb hidden[] = {
+    {
+        .name = "keep-run",
+        .args = "FOLDER",
+        .args_min = 1,
+        .args_max = 1,
+        .summary = "Keep one run, for the runner that has claimed it",
+        .run = keep_run_verb_run,
+    },
+    {
+        .name = "scripted",
+        .summary = "Play a scenario, for the runner that has a run of the profile scripted",
+        .options = scripted_verb_options,
+        .run = scripted_verb_run,
+    },
+    { 0 },
+};
+
+static const struct verb inner = { .name = "baton", .summary = "", .verbs = hidden };
+
+static const struct verb *program_for(int argc, char **argv)
+{
+    str word = str_from(argc > 1 ? argv[1] : NULL);
+    const struct verb *named = argc > 0 ? ao_verb(argv[0]) : NULL;
+
+    if (named)
+        return named;
+    if (verb_find(hidden, word))
+        return &inner;
+    return &program;
+}
+
 int main(int argc, char **argv)
 {
-    return cli_main(&program, argc, argv);
+    return cli_main(program_for(argc, argv), argc, argv);
 }

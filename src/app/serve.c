@@ -12,6 +12,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "app/inside.h"
+#include "app/load_entries.h"
+#include "app/local_runner.h"
 #include "app/operator.h"
 #include "app/process.h"
 #include "app/threads.h"
@@ -42,6 +45,8 @@ struct serving {
     struct server *server;
     struct listener *tcp, *local;
     struct signal_watch *term, *interrupt;
+    bool runs_agents;
+    struct local_runner runner;
     str url, socket; /* socket: empty when there is none */
     bool announced, stopping;
 };
@@ -54,6 +59,7 @@ const struct option serve_options[] = {
     { "--store",     0,   "STORE",    "sqlite (in DIR), sqlite:PATH, or postgres://USER@HOST/DB" },
     { "--listen",    0,   "ADDR",     "HOST:PORT for HTTP (127.0.0.1:8765); port 0: a free one" },
     { "--socket",    0,   "PATH",     "the Unix socket (DIR/baton.sock), or off" },
+    { "--runner",    0,   "on|off",   "whether agents are run on this machine (on)" },
     { "--host",      0,   "NAME",     "answer to this name in Host too; may be repeated" },
     { "--set",       0,   "NAME=VAL", "change a setting; may be repeated" },
     { "--settings",  0,   NULL,       "print all settings, as a baton.toml, and exit" },
@@ -78,8 +84,12 @@ const char serve_details[] =
     "  operator.token   your key, made at the first start: programs that run as you\n"
     "                   read it there, so that you need not type it\n"
     "  baton.sock       the socket that they use\n"
+    "  runner.token     what the runner on this machine shows; runner.log is its log\n"
+    "  runs/            a folder for each run that it has: see baton help runner\n"
     "  server.json      url, socket, pid and version of the server while it runs\n"
     "  baton.toml       settings, if you write one: lines like body_bytes = \"8MiB\"\n"
+    "  agents/          agents, if you keep any as files: NAME.md or NAME.json\n"
+    "  profiles/        and profiles: NAME.json; both are read at the start\n"
     "\n"
     "Settings are taken from baton.toml, then from the environment\n"
     "(BATON_BODY_BYTES=8MiB), then from options (--set body_bytes=8MiB): the last\n"
@@ -256,8 +266,8 @@ static err open_store(struct serving *s)
                       &s->store);
 }
 
-/* Time goes on from the highest that was ever used, even if the wall clock was set back, and events
- * from their last number. Where the database has a clock, all nodes go by that one. */
+/* Time goes on from the highest that was ever used, even if the wall clock was set back. Where the
+ * database has a clock, all nodes go by that one. */
 static err start_clock(struct serving *s)
 {
     struct sql *sql = threads_engine(s->threads)->sql;
@@ -265,7 +275,6 @@ static err start_clock(struct serving *s)
 
     TRY(store_begin(sql, s->arena, &node));
     store_rollback(sql);
-    s->seq = node.seq;
     clock_start(&s->clock, node.clock);
     if (node.now) {
         s->clock.started_ms = node.now > node.clock ? node.now : node.clock;
@@ -278,6 +287,35 @@ static err start_clock(struct serving *s)
     return NULL;
 }
 
+/* A server that cannot write can still be read, and deleted from. */
+static err unless_full(err e)
+{
+    if (!e || e->kind != ERR_FULL)
+        return e;
+    log_warn("serve.full", LOG_S("error", e->message), LOG_S("do", STR("free some space")));
+    return NULL;
+}
+
+/* What the server does for itself before anybody can ask for something. Events go on from the last
+ * number of that. */
+static err prepare(struct serving *s)
+{
+    struct engine *e = threads_engine(s->threads);
+    struct json input = json_object();
+    const struct json *answer;
+    struct store_node node;
+
+    TRY(operator_token(s->arena, e, s->folder));
+    TRY(runner_token(s->arena, e, s->folder));
+    TRY(unless_full(entries_load(s->arena, e, s->folder, s->shared)));
+    json_put(s->arena, &input, STR("node_id"), json_string(STR(""))); /* others see it later */
+    TRY(unless_full(system_perform(s->arena, e, "system.start", &input, &answer)));
+    TRY(store_begin(e->sql, s->arena, &node));
+    store_rollback(e->sql);
+    s->seq = node.seq;
+    return NULL;
+}
+
 static err open_data(struct serving *s)
 {
     TRY(data_make(s->arena, s->folder));
@@ -286,6 +324,8 @@ static err open_data(struct serving *s)
         s->folder = arena_copy(s->arena, str_from(whole));
     free(whole);
     TRY(data_open(s->arena, s->folder, s->database, &s->data));
+    if (s->runs_agents)
+        local_runner_start(&s->runner, s->arena, s->folder);
     TRY(open_store(s));
     TRY(op_table_all(s->arena, &s->table));
     TRY(threads_new(s->arena,
@@ -297,7 +337,7 @@ static err open_data(struct serving *s)
                                                .config = &s->config },
                     &s->threads));
     TRY(start_clock(s));
-    return operator_token(s->arena, threads_engine(s->threads), s->folder);
+    return prepare(s);
 }
 
 /* ---- the server ---- */
@@ -343,6 +383,7 @@ static struct server *server_make(struct serving *s)
         .admit = admit,
         .metrics = metrics,
         .unready = unready,
+        .inside = inside_run,
         .self = s,
         .version = BATON_VERSION,
     };
@@ -435,12 +476,9 @@ static err announce(struct serving *s, struct cli *c)
                                   .version = BATON_VERSION };
 
     err e = data_announce(s->arena, &s->data, &server);
-    if (e && e->kind == ERR_FULL) {
+    if (e && e->kind == ERR_FULL)
         data_retract(s->arena, &s->data); /* one that is there is of another server */
-        log_warn("serve.full", LOG_S("error", e->message), LOG_S("do", STR("free some space")));
-    } else {
-        TRY(e);
-    }
+    TRY(unless_full(e));
     s->announced = true;
     cli_write(c, arena_printf(s->arena, "baton listening on " STR_FMT "\n", STR_ARG(s->url)));
     cli_flush(c);
@@ -455,6 +493,7 @@ static err serve(struct serving *s, struct cli *c)
     TRY(listen_check(s));
     TRY(store_check(s));
     process_log((enum log_level)s->config.log_level);
+    local_runner_note(&s->runner);
     process_prepare();
     connections_fit(s);
     TRY(open_data(s));
@@ -471,6 +510,7 @@ static err serve(struct serving *s, struct cli *c)
 
 static void take_apart(struct serving *s)
 {
+    local_runner_stop(&s->runner);
     close_doors(s);
     if (s->term)
         signal_free(s->term);
@@ -493,12 +533,24 @@ static void take_apart(struct serving *s)
     data_close(&s->data);
 }
 
+static err runner_read(struct serving *s, struct cli *c)
+{
+    const char *given = cli_value(c, "--runner");
+
+    s->runs_agents = !given || strcmp(given, "on") == 0;
+    if (given && !s->runs_agents && strcmp(given, "off") != 0)
+        return usage_error(c, arena_printf(s->arena, "--runner expects on or off, but found '%s'.",
+                                           given));
+    return NULL;
+}
+
 err serve_run(struct cli *c)
 {
     struct serving s = { .arena = c->arena, .data = { .lock = -1, .database_lock = -1 } };
 
     TRY(place_dir(s.arena, cli_value(c, "--data"), &s.folder));
     TRY(config_take(&s, c));
+    TRY(runner_read(&s, c));
     if (cli_flag(c, "--settings")) {
         struct buf out = buf_in(c->arena);
         config_print(&out, &s.config);

@@ -24,6 +24,7 @@ static err worker_init(struct arena *a, const struct threads_options *o, enum st
     w->engine = (struct engine){
         .table = o->table,
         .retention = &o->config->retention,
+        .team = &o->config->team,
         .source = &w->source,
         .now_ms = clock_now_ms,
         .clock = o->clock,

@@ -38,8 +38,9 @@ struct verb {
     const char *example;          /* arguments of a typical call */
     const char *details;          /* paragraphs for --help, or NULL */
     const struct option *options; /* NULL: none but --help */
-    const struct verb *verbs;     /* when it only leads to others */
+    const struct verb *verbs;     /* when it leads to others */
     err (*run)(struct cli *c);    /* of a verb with verbs: when it is called without any */
+    bool noun; /* it is a noun of the table too: what can be done with that is below it */
 
     /* Of the program: verbs that are made when one of them may be meant, to come behind `verbs`. */
     const struct verb *(*more)(struct arena *a);
@@ -185,8 +186,19 @@ err json_batch_run(struct cli *c);
  * the server becomes ours. */
 err render_answer(struct cli *c, const struct response *r);
 
+/* The error that an answer with a status of 400 or more is, with the members that it has. */
+err render_refusal(struct arena *a, const struct response *r);
+
 /* A value as JSON, in colours where they are wanted. */
 void render_json(struct cli *c, struct buf *out, const struct json *j, bool pretty);
+
+/* How many columns the terminal has; COLUMNS or 80 where there is none. */
+size_t render_width(void);
+
+/* How many columns a text takes; and its start with a mark that there is more, where it would take
+ * more than `width`. */
+size_t render_text_width(str text);
+str render_cut(struct arena *a, str text, size_t width);
 
 /* ---- watch.c ---- */
 

@@ -2,6 +2,8 @@
  *
  * The help of a command is made here, of what its operation says about itself. */
 #include "cli/op_verbs.h"
+#include "cli/agent_file.h"
+#include "cli/session_verbs.h"
 
 #include <assert.h>
 
@@ -232,16 +234,32 @@ static const char *noun_summary(struct arena *a, str noun, const struct verb *ve
     return buf_str(&names).at;
 }
 
+/* Commands that are written by hand stand behind those of the table, and for those that they are
+ * called like. */
+static const struct verb *written_for(str noun)
+{
+    static const struct verb none[] = { { 0 } };
+
+    return str_eq(noun, STR("session")) ? session_verbs
+           : str_eq(noun, STR("agent")) ? agent_verbs
+                                        : none;
+}
+
 static struct verb noun_make(struct arena *a, const struct op_table *t, str noun)
 {
-    struct verb *verbs = arena_zero(a, (op_count(t) + 1) * sizeof *verbs);
-    size_t n = 0;
+    const struct verb *written = written_for(noun);
+    size_t n = 0, more = 0;
 
+    while (written[more].name)
+        more++;
+    struct verb *verbs = arena_zero(a, (op_count(t) + more + 1) * sizeof *verbs);
     for (size_t i = 0; i < op_count(t); i++) {
         const struct op *op = op_at(t, i);
-        if (is_command(op) && str_eq(noun_of(op), noun))
+        if (is_command(op) && str_eq(noun_of(op), noun) &&
+            !verb_find(written, str_from(strchr(op->name, '.') + 1)))
             verbs[n++] = verb_make(a, op);
     }
+    memcpy(verbs + n, written, more * sizeof *verbs);
     return (struct verb){ .name = arena_copy(a, noun).at,
                           .args = "COMMAND",
                           .summary = noun_summary(a, noun, verbs),
@@ -253,7 +271,7 @@ const struct verb *op_verbs(struct arena *a)
     struct op_table *t;
     err e = op_table_all(a, &t);
     assert(!e); /* a test says what is wrong with it */
-    struct verb *nouns = arena_zero(a, (op_count(t) + 2) * sizeof *nouns);
+    struct verb *nouns = arena_zero(a, (op_count(t) + 4) * sizeof *nouns);
     size_t n = 0;
 
     for (size_t i = 0; i < op_count(t); i++) {
@@ -261,7 +279,9 @@ const struct verb *op_verbs(struct arena *a)
         if (is_command(op_at(t, i)) && !verb_find(nouns, noun))
             nouns[n++] = noun_make(a, t, noun);
     }
-    nouns[n] = watch_verb;
+    nouns[n++] = watch_verb;
+    nouns[n++] = logs_verb;
+    nouns[n] = top_verb;
     op_table_free(t); /* the operations themselves are constants */
     return nouns;
 }

@@ -67,7 +67,8 @@ err op_call_run(struct cli *c);
 
 /* ---- op_verbs.c ---- */
 
-/* The commands that need a server: the operations, grouped by their nouns, and watch. */
+/* The commands that need a server: the operations, grouped by their nouns, with what is written by
+ * hand beside them; and watch, logs and top. */
 const struct verb *op_verbs(struct arena *a);
 
 #endif

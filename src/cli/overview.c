@@ -37,6 +37,8 @@ err overview_run(struct cli *c)
     verb_all(c);
     put_nouns(&out, c->root->verbs);
     buf_add(&out, STR("  baton watch STATE_ID\n"
+                      "  baton logs SESSION -f\n"
+                      "  baton top          who is at work, and who needs you\n"
                       "  baton serve        starts it, as make run does\n"
                       "\n"
                       "Without one, for you, your scripts and your agents:\n"

@@ -14,6 +14,7 @@
 
 enum {
     COLUMNS_MAX = 24,
+    CELL_LEAST = 8,
     CELL_MAX = 40, /* characters of a cell that is not the last of its row */
     WIDTH_DEFAULT = 80,
     WIDTH_LEAST = 20,
@@ -52,7 +53,7 @@ static str value_shown(struct arena *a, const struct json *j)
     return j->kind == JSON_STRING ? json_text(j) : json_printed(a, j);
 }
 
-static size_t width_of(str text)
+size_t render_text_width(str text)
 {
     size_t n = 0;
 
@@ -70,7 +71,7 @@ static void put_padding(struct buf *out, size_t have, size_t want)
 static void put_padded(struct buf *out, enum paint paint, str text, size_t width)
 {
     term_put(out, paint, text);
-    put_padding(out, width_of(text), width);
+    put_padding(out, render_text_width(text), width);
 }
 
 /* ---- tables ---- */
@@ -85,17 +86,48 @@ struct column {
 struct table {
     struct column columns[COLUMNS_MAX];
     size_t count;
+    bool fixed; /* no columns but these */
 };
+
+/* What of a long row people want to see first; --json has all of it. The table of a list that is
+ * not here has all columns. */
+static const struct {
+    const char *list, *columns[12];
+} chosen[] = {
+    { "sessions",
+      { "session_name", "status", "state_update_status", "agent_name", "profile",
+        "parent_session_name", "session_id", "last_event_at", "error" } },
+    { "runs",
+      { "run_id", "session_name", "status", "purpose", "attempt", "profile", "runner_id",
+        "created_at", "ended_at", "error" } },
+    { "runners",
+      { "runner_id", "name", "alive", "hostname", "runs", "capacity", "seen_at", "project_dir",
+        "tags", "profiles" } },
+    { "agents", { "name", "profile", "model", "description" } },
+    { "profiles", { "name", "description" } },
+};
+
+static void columns_choose(struct table *t, str list)
+{
+    for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++) {
+        if (!str_eq(str_from(chosen[i].list), list))
+            continue;
+        for (const char *const *name = chosen[i].columns; *name; name++)
+            t->columns[t->count++] =
+                (struct column){ .name = str_from(*name), .width = strlen(*name) };
+        t->fixed = true;
+    }
+}
 
 static struct column *column_of(struct table *t, str name)
 {
     for (size_t i = 0; i < t->count; i++)
         if (str_eq(t->columns[i].name, name))
             return &t->columns[i];
-    if (t->count == COLUMNS_MAX)
+    if (t->fixed || t->count == COLUMNS_MAX)
         return NULL;
     struct column *column = &t->columns[t->count++];
-    *column = (struct column){ .name = name, .width = width_of(name) };
+    *column = (struct column){ .name = name, .width = render_text_width(name) };
     return column;
 }
 
@@ -107,7 +139,7 @@ static void table_measure(struct arena *a, struct table *t, const struct json *r
             struct column *column = column_of(t, json_name(&row->members[i]));
             if (!column)
                 continue;
-            size_t width = width_of(value_shown(a, &row->members[i].value));
+            size_t width = render_text_width(value_shown(a, &row->members[i].value));
             column->filled = column->filled || width > 0;
             column->wide = column->wide || is_container(&row->members[i].value);
             column->width = width > column->width ? width : column->width;
@@ -118,7 +150,7 @@ static void table_measure(struct arena *a, struct table *t, const struct json *r
 /* Drops what is empty in all rows, and puts containers last; the order stays otherwise. */
 static void table_arrange(struct table *t)
 {
-    struct table arranged = { .count = 0 };
+    struct table arranged = { .fixed = t->fixed };
 
     for (int wide = 0; wide <= 1; wide++)
         for (size_t i = 0; i < t->count; i++)
@@ -131,11 +163,11 @@ static void table_arrange(struct table *t)
 }
 
 /* Of a text that is too long for its place the start is shown, and that there is more. */
-static str cut_to(struct arena *a, str text, size_t width)
+str render_cut(struct arena *a, str text, size_t width)
 {
     size_t bytes = 0, n = 0;
 
-    if (width_of(text) <= width)
+    if (render_text_width(text) <= width)
         return text;
     for (; bytes < text.len; bytes++) {
         bool starts = ((unsigned char)text.at[bytes] & 0xc0) != 0x80;
@@ -145,7 +177,7 @@ static str cut_to(struct arena *a, str text, size_t width)
     return arena_printf(a, STR_FMT "…", STR_ARG(str_slice(text, 0, bytes)));
 }
 
-static size_t terminal_width(void)
+size_t render_width(void)
 {
     struct winsize size;
     const char *columns = getenv("COLUMNS");
@@ -175,12 +207,13 @@ static void put_below(struct cli *c, struct buf *out, const struct column *colum
         return;
     end_line(out);
     put_padding(out, 0, BELOW_INDENT);
-    term_put(out, painted(c, PAINT_DIM), cut_to(c->arena, text, terminal_width() - BELOW_INDENT));
+    term_put(out, painted(c, PAINT_DIM), render_cut(c->arena, text, render_width() - BELOW_INDENT));
 }
 
 static void put_row(struct cli *c, struct buf *out, const struct table *t, const struct json *row)
 {
-    size_t left = terminal_width();
+    size_t left = render_width();
+    str more;
 
     for (size_t i = 0; i < t->count; i++) {
         const struct column *column = &t->columns[i];
@@ -190,21 +223,35 @@ static void put_row(struct cli *c, struct buf *out, const struct table *t, const
             put_below(c, out, column, row);
             continue;
         }
-        size_t room = last && left > column->width ? left : column->width;
+        size_t room = last && (t->fixed || left > column->width) ? left : column->width;
+        if (t->fixed) /* of what agents said, the first line */
+            str_cut(text, '\n', &text, &more);
         put_padded(out, row ? PAINT_PLAIN : painted(c, PAINT_DIM),
-                   cut_to(c->arena, text, column->wide ? left : room),
+                   render_cut(c->arena, text, column->wide ? left : room),
                    last ? 0 : column->width + 2);
         left -= left > column->width + 2 ? column->width + 2 : left;
     }
     end_line(out);
 }
 
-static void put_table(struct cli *c, struct buf *out, const struct json *rows)
+/* Of chosen columns those go that would begin beyond the edge of the terminal. */
+static void table_fit(struct table *t)
+{
+    size_t at = 0, n = 0;
+
+    for (; n < t->count && (n == 0 || at + CELL_LEAST <= render_width()); n++)
+        at += t->columns[n].width + 2;
+    t->count = t->fixed ? n : t->count;
+}
+
+static void put_table(struct cli *c, struct buf *out, str list, const struct json *rows)
 {
     struct table t = { .count = 0 };
 
+    columns_choose(&t, list);
     table_measure(c->arena, &t, rows);
     table_arrange(&t);
+    table_fit(&t);
     if (t.count == 0) {
         term_put(out, painted(c, PAINT_DIM), STR("none"));
         buf_byte(out, '\n');
@@ -250,8 +297,8 @@ static void put_object(struct cli *c, struct buf *out, const struct json *object
     }
 }
 
-/* The member that is a list, if the operation says that its output has one. */
-static const struct json *list_of(struct cli *c, const struct json *answer)
+/* The member that is a list, and its name, if the operation says that its output has one. */
+static const struct json *list_of(struct cli *c, const struct json *answer, str *name)
 {
     const struct json *output, *properties;
 
@@ -261,6 +308,7 @@ static const struct json *list_of(struct cli *c, const struct json *answer)
     for (uint32_t i = 0; json_is(properties, JSON_OBJECT) && i < properties->len; i++) {
         const struct json_member *m = &properties->members[i];
         const struct json *found = json_find(answer, json_name(m));
+        *name = json_name(m);
         if (str_eq(json_str(&m->value, "type"), STR("array")) && json_is(found, JSON_ARRAY))
             return found;
     }
@@ -269,7 +317,8 @@ static const struct json *list_of(struct cli *c, const struct json *answer)
 
 static void render_for_people(struct cli *c, struct buf *out, const struct json *answer)
 {
-    const struct json *list = list_of(c, answer);
+    str name = STR("");
+    const struct json *list = list_of(c, answer, &name);
 
     if (!json_is(answer, JSON_OBJECT)) {
         render_json(c, out, answer, true);
@@ -277,7 +326,7 @@ static void render_for_people(struct cli *c, struct buf *out, const struct json 
         return;
     }
     if (list)
-        put_table(c, out, list);
+        put_table(c, out, name, list);
     put_object(c, out, answer, list);
 }
 
@@ -320,24 +369,32 @@ static void show_violations(struct cli *c, const struct json *errors, str said)
     fwrite(out.at, 1, out.len, stderr);
 }
 
-static err render_problem(struct cli *c, const struct response *r)
+err render_refusal(struct arena *a, const struct response *r)
 {
     enum error_kind kind = response_kind(r->status);
     const struct json *problem;
 
-    if (json_parse(c->arena, r->body, NULL, &problem) || !json_is(problem, JSON_OBJECT))
-        return err_new(c->arena, kind, "%s: the server answered with status %d",
-                       error_look(kind)->title, r->status);
+    if (json_parse(a, r->body, NULL, &problem) || !json_is(problem, JSON_OBJECT))
+        return err_new(a, kind, "%s: the server answered with status %d", error_look(kind)->title,
+                       r->status);
     str title = json_str(problem, "title"), detail = json_str(problem, "detail");
     if (!title.len)
         title = str_from(error_look(kind)->title);
-    err e = err_new(c->arena, kind, STR_FMT "%s" STR_FMT, STR_ARG(title), detail.len ? ": " : "",
+    err e = err_new(a, kind, STR_FMT "%s" STR_FMT, STR_ARG(title), detail.len ? ": " : "",
                     STR_ARG(detail));
-    if (c->json)
-        return err_with(c->arena, e, members_of(c->arena, problem));
+    return err_with(a, e, members_of(a, problem));
+}
+
+static err render_problem(struct cli *c, const struct response *r)
+{
+    err e = render_refusal(c->arena, r);
+    const struct json *problem;
+
+    if (c->json || json_parse(c->arena, r->body, NULL, &problem) || !json_is(problem, JSON_OBJECT))
+        return e;
     cli_warn(c, e);
-    show_violations(c, json_get(problem, "errors"), detail);
-    c->exit = error_look(kind)->exit;
+    show_violations(c, json_get(problem, "errors"), json_str(problem, "detail"));
+    c->exit = error_look(e->kind)->exit;
     return NULL;
 }
 

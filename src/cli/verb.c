@@ -27,7 +27,7 @@ str guess_hint(struct arena *a, const struct guess *g)
 
 const struct verb *verb_find(const struct verb *verbs, str name)
 {
-    for (const struct verb *v = verbs; v->name; v++)
+    for (const struct verb *v = verbs; v && v->name; v++)
         if (str_eq(str_from(v->name), name))
             return v;
     return NULL;
@@ -133,7 +133,7 @@ void verb_help(struct buf *out, const struct verb *v, str called)
         help_verbs(out, v->verbs);
     if (v->details)
         buf_printf(out, "\n%s\n", v->details);
-    if (v->run && !v->verbs)
+    if (v->run && (!v->verbs || v->options))
         help_options(out, v->options);
     if (v->example)
         buf_printf(out, "\nexample:\n  " STR_FMT "%s%s\n", STR_ARG(called), *v->example ? " " : "",
@@ -295,7 +295,13 @@ void verb_all(struct cli *c)
         m++;
     struct verb *verbs = ARENA_ARRAY(c->arena, struct verb, n + m + 1);
     memcpy(verbs, root->verbs, n * sizeof *verbs);
-    memcpy(verbs + n, more, (m + 1) * sizeof *verbs);
+    for (size_t i = 0; i < m; i++) {
+        const struct verb *same = verb_find(root->verbs, str_from(more[i].name));
+        if (same)
+            verbs[same - root->verbs].verbs = more[i].verbs;
+        else
+            verbs[n++] = more[i];
+    }
 
     struct verb *all = ARENA_NEW(c->arena, struct verb);
     *all = *root;
@@ -313,7 +319,7 @@ static const struct verb *verb_below(struct cli *c, const char *word)
     const struct verb *v = verb_find(c->verb->verbs, str_from(word));
     if (!v && top && strcmp(word, "--version") == 0)
         v = verb_find(c->verb->verbs, STR("version"));
-    if (!v && top) {
+    if (top && (!v || v->noun)) {
         verb_all(c);
         v = verb_find(c->verb->verbs, str_from(word));
     }
@@ -323,6 +329,9 @@ static const struct verb *verb_below(struct cli *c, const char *word)
 err verb_enter(struct cli *c, char **words, bool *help)
 {
     for (; c->verb->verbs; words++) {
+        bool itself = c->verb->noun && (!*words || (**words == '-' && !asks_for_help(*words)));
+        if (itself)
+            return verb_read(c, words, help);
         if (!*words && c->verb->run)
             return NULL;
         if (!*words)

@@ -9,6 +9,7 @@
 #include "core/due.h"
 #include "core/event.h"
 #include "core/state.h"
+#include "core/team.h"
 
 enum { DOCUMENTS_PAGE = 50 };
 
@@ -26,6 +27,12 @@ struct rule {
 #define QUOTED(id, name) "'" name "', "
 #define EVENT_NAMES EVENT_TYPES(QUOTED) "''"
 #define DUE_NAMES DUE_KINDS(QUOTED) "''"
+
+/* Words of a status; none of them is empty but where that is one. */
+#define WORDS(LIST) "(" LIST(QUOTED) "'-')"
+
+#define ASK_AGAIN "stop the session and ask it again; what it has written is there"
+#define STOP_TREE "stop the root of its tree, and start anew"
 
 /* The versions of states that are there, each with the row before it. */
 #define HISTORY                                                               \
@@ -125,7 +132,143 @@ static const struct rule rules[] = {
       " ORDER BY 2 LIMIT $1",
       "the whole document that it builds on is not there", RESTORE_STATE },
 
+    /* ---- sessions: on a depth that grows by one from a root, no tree has a cycle ---- */
+    { "session.tree", "session", "depth",
+      "SELECT s.session_id, s.depth FROM session s"
+      " LEFT JOIN session p ON p.session_id = s.parent_id"
+      " WHERE (s.parent_id = '' AND (s.depth <> 1 OR s.root_id <> s.session_id))"
+      "  OR (s.parent_id <> '' AND (p.session_id IS NULL OR s.depth <> p.depth + 1"
+      "   OR s.root_id <> p.root_id))"
+      " ORDER BY 1 LIMIT $1",
+      "its parent is not there, or is not where the depth and root of this one say", STOP_TREE },
+    { "session.state", "session", "depth",
+      "SELECT s.session_id, s.depth FROM session s JOIN session r ON r.session_id = s.root_id"
+      " WHERE s.state_id <> r.state_id OR (s.state_id <> '' AND NOT EXISTS"
+      "  (SELECT 1 FROM state t WHERE t.state_id = s.state_id AND t.root_session = r.session_id))"
+      " ORDER BY 1 LIMIT $1",
+      "it does not have the state of its tree's root, or that state is not the root's", STOP_TREE },
+    { "session.name", "session", "depth",
+      "SELECT s.session_id, s.depth FROM session s WHERE s.name = ''"
+      " OR EXISTS (SELECT 1 FROM session o WHERE o.session_id = s.name"
+      "  AND o.session_id <> s.session_id)"
+      " ORDER BY 1 LIMIT $1",
+      "its name is the id of another one", "delete one of the two when it has ended" },
+    { "session.status", "session", "cycle",
+      "SELECT session_id, cycle FROM session WHERE status NOT IN " WORDS(SESSION_STATUSES)
+      " OR update_status NOT IN " WORDS(UPDATE_STATUSES) " OR cycle < 1"
+      " OR live <> CASE WHEN status IN ('pending', 'running', 'idle') THEN 1 ELSE 0 END"
+      " OR (live = 1 AND ended_at <> 0)"
+      " OR (settled = 1 AND (live = 1 OR ended_at = 0 OR update_status = 'pending'))"
+      " ORDER BY 1 LIMIT $1",
+      "whether it is live, has ended, and has settled do not agree", ASK_AGAIN },
+    { "session.run", "session", "cycle",
+      "SELECT s.session_id, s.cycle FROM session s WHERE s.run_id <> '' AND NOT EXISTS"
+      " (SELECT 1 FROM run r WHERE r.run_id = s.run_id AND r.session_id = s.session_id"
+      "   AND r.live = 1)"
+      " ORDER BY 1 LIMIT $1",
+      "the run that it is busy with is not a live one of its own", ASK_AGAIN },
+    { "session.update", "session", "attempt",
+      "SELECT s.session_id, s.update_attempts FROM session s WHERE s.update_status = 'pending'"
+      " AND s.run_id = '' AND NOT EXISTS"
+      "  (SELECT 1 FROM due d WHERE d.kind = 'update_overdue' AND d.subject = s.session_id)"
+      " AND NOT EXISTS (SELECT 1 FROM session c WHERE c.parent_id = s.session_id"
+      "  AND c.settled = 0 AND c.calls_back = 1)"
+      " AND NOT EXISTS (SELECT 1 FROM callback b WHERE b.parent_id = s.session_id"
+      "  AND b.status IN ('waiting', 'in_flight'))"
+      " ORDER BY 1 LIMIT $1",
+      "it was asked for its update, and nothing will come of that", ASK_AGAIN },
+    { "session.stuck", "session", "cycle",
+      "SELECT s.session_id, s.cycle FROM session s WHERE s.settled = 0 AND s.attended = 0"
+      " AND s.run_id = ''"
+      " AND NOT EXISTS (SELECT 1 FROM session c WHERE c.parent_id = s.session_id"
+      "  AND c.settled = 0 AND c.calls_back = 1)"
+      " AND NOT EXISTS (SELECT 1 FROM callback b WHERE b.parent_id = s.session_id"
+      "  AND b.status IN ('waiting', 'in_flight'))"
+      " ORDER BY 1 LIMIT $1",
+      "it has not settled, and waits for nothing", ASK_AGAIN },
+    { "session.silent", "session", "cycle",
+      "SELECT s.session_id, s.cycle FROM session s WHERE s.settled = 1 AND s.calls_back = 1"
+      " AND s.parent_id <> '' AND NOT EXISTS"
+      "  (SELECT 1 FROM callback b WHERE b.child_id = s.session_id AND b.cycle = s.cycle)"
+      " ORDER BY 1 LIMIT $1",
+      "its parent will not hear that it has settled", "resume the parent, and tell it" },
+    { "session.event", "session", "number",
+      "SELECT e.session_id, e.number FROM session_event e WHERE e.number < 1 OR NOT EXISTS"
+      " (SELECT 1 FROM session s WHERE s.session_id = e.session_id)"
+      " ORDER BY 1, 2 LIMIT $1",
+      "an event of a session that is not there", HARMLESS },
+
+    /* ---- runs and callbacks ---- */
+    { "run.session", "run", "cycle",
+      "SELECT r.run_id, r.cycle FROM run r WHERE NOT EXISTS (SELECT 1 FROM session s"
+      "  WHERE s.session_id = r.session_id AND s.name = r.session_name AND s.cycle >= r.cycle)"
+      " ORDER BY 1 LIMIT $1",
+      "its session is not there, has another name, or has not come so far", ASK_AGAIN },
+    { "run.status", "run", "attempt",
+      "SELECT run_id, attempt FROM run WHERE status NOT IN " WORDS(RUN_STATUSES)
+      " OR type NOT IN " WORDS(RUN_TYPES) " OR purpose NOT IN " WORDS(RUN_PURPOSES)
+      " OR mode NOT IN " WORDS(RUN_MODES)
+      " OR live <> CASE WHEN status IN ('pending', 'claimed', 'running', 'stopping')"
+      "  THEN 1 ELSE 0 END"
+      " OR (live = 1 AND ended_at <> 0) OR (live = 0 AND ended_at = 0)"
+      " ORDER BY 1 LIMIT $1",
+      "whether it is live and when it ended do not agree", ASK_AGAIN },
+    { "run.queue", "run", "attempt",
+      "SELECT r.run_id, r.attempt FROM run r WHERE r.queued = 1 AND (r.status <> 'pending'"
+      " OR NOT EXISTS (SELECT 1 FROM session s WHERE s.session_id = r.session_id"
+      "  AND s.run_id = r.run_id))"
+      " ORDER BY 1 LIMIT $1",
+      "it may be claimed, though it is not pending, or its session is busy with another",
+      ASK_AGAIN },
+    { "run.one", "run", "fence",
+      "SELECT r.run_id, r.fence FROM run r WHERE r.status IN ('claimed', 'running', 'stopping')"
+      " AND NOT EXISTS (SELECT 1 FROM session s WHERE s.session_id = r.session_id"
+      "  AND s.run_id = r.run_id)"
+      " ORDER BY 1 LIMIT $1",
+      "somebody runs it, though its session is busy with another", ASK_AGAIN },
+    { "run.lease", "run", "fence",
+      "SELECT run_id, fence FROM run WHERE (status IN ('claimed', 'running')"
+      "  AND (lease_until = 0 OR fence < 1 OR runner_id = '' OR token_id = ''))"
+      " OR (live = 0 AND (lease_until <> 0 OR token_id <> '')) ORDER BY 1 LIMIT $1",
+      "it is held without a lease, or has ended with one", ASK_AGAIN },
+    { "run.due", "run", "attempt",
+      "SELECT r.run_id, r.attempt FROM run r JOIN session s ON s.run_id = r.run_id"
+      " WHERE r.live = 1 AND NOT EXISTS (SELECT 1 FROM due d WHERE d.subject = r.run_id"
+      "  AND d.kind IN ('run_ready', 'run_match', 'run_lease', 'run_time', 'run_stop'))"
+      " ORDER BY 1 LIMIT $1",
+      "nobody will look at it again if nothing is heard of it", ASK_AGAIN },
+    { "run.output", "run", "piece",
+      "SELECT o.run_id, o.number FROM run_output o WHERE NOT EXISTS"
+      " (SELECT 1 FROM run r WHERE r.run_id = o.run_id) ORDER BY 1, 2 LIMIT $1",
+      "output of a run that is not there", HARMLESS },
+    { "runner.due", "runner", "capacity",
+      "SELECT r.runner_id, r.capacity FROM runner r WHERE r.capacity < 1 OR (r.lost = 0"
+      " AND NOT EXISTS (SELECT 1 FROM due d WHERE d.kind = 'runner_silent'"
+      "  AND d.subject = r.runner_id))"
+      " ORDER BY 1 LIMIT $1",
+      "it can take no run, or will not be missed when it is gone",
+      "remove the runner; it registers again by itself" },
+    { "callback.child", "callback", "cycle",
+      "SELECT b.callback_id, b.cycle FROM callback b JOIN session s ON s.session_id = b.child_id"
+      " WHERE b.cycle > s.cycle OR (b.cycle = s.cycle AND s.settled = 0)"
+      "  OR b.parent_id <> s.parent_id"
+      " ORDER BY 1 LIMIT $1",
+      "its child has not settled in that cycle, or has another parent", ASK_AGAIN },
+    { "callback.status", "callback", "cycle",
+      "SELECT b.callback_id, b.cycle FROM callback b"
+      " WHERE b.status NOT IN " WORDS(CALLBACK_STATUSES)
+      " OR (b.status IN ('waiting', 'in_flight') AND NOT EXISTS"
+      "  (SELECT 1 FROM session p WHERE p.session_id = b.parent_id))"
+      " OR (b.status = 'in_flight' AND NOT EXISTS"
+      "  (SELECT 1 FROM run r WHERE r.run_id = b.run_id AND r.live = 1))"
+      " ORDER BY 1 LIMIT $1",
+      "nobody is there to hear it, or no run carries it", ASK_AGAIN },
+
     /* ---- the rest ---- */
+    { "entry.form", "entry", "catalog",
+      "SELECT name, catalog FROM entry WHERE catalog NOT IN (0, 1) OR name = '' OR text = ''"
+      " ORDER BY 1 LIMIT $1",
+      "it is neither an agent nor a profile", "write it anew" },
     { "schema.versions", "schema", "versions",
       "SELECT name, count(*) FROM schema GROUP BY name"
       " HAVING min(version) <> 1 OR max(version) <> count(*) ORDER BY 1 LIMIT $1",

@@ -17,8 +17,17 @@
 #define DUE_KINDS(X)                                                                                \
     X(COMPACT_STATE,     "compact_state")  /* drops old versions of a state                     */  \
     X(PURGE_STATE,       "purge_state")    /* drops the history of a deleted one                */  \
-    X(FORGET_KEYS,       "forget_keys")    /* drops keys of requests; comes again               */  \
-    X(MOVE_FLOOR,        "move_floor")     /* drops events that nobody can replay; comes again  */
+    X(FORGET_KEYS,       "forget_keys")    /* drops old keys and tokens; comes again           */  \
+    X(MOVE_FLOOR,        "move_floor")     /* drops events that nobody can replay; comes again  */  \
+    X(RUN_READY,         "run_ready")      /* lets a run into the queue                         */  \
+    X(RUN_MATCH,         "run_match")      /* fails a run that no runner could take             */  \
+    X(RUN_LEASE,         "run_lease")      /* gives a run back whose runner was not heard       */  \
+    X(RUN_TIME,          "run_time")       /* ends a run that takes too long                    */  \
+    X(RUN_STOP,          "run_stop")       /* takes a run for stopped                           */  \
+    X(RUNNER_SILENT,     "runner_silent")  /* takes a runner for lost                           */  \
+    X(SESSION_STOP,      "session_stop")   /* stops the next children of a session              */  \
+    X(UPDATE_OVERDUE,    "update_overdue") /* counts an attempt of an attended session          */  \
+    X(CALLBACK_DELIVER,  "callback_deliver") /* tries again to tell a parent                    */
 
 enum due_kind {
 #define DUE_ENUM(id, name) DUE_##id,

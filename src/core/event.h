@@ -16,7 +16,22 @@
     X(STATE_UPDATED,     "workflow_state_updated")     \
     X(STATE_MIGRATED,    "workflow_state_migrated")    \
     X(STATE_DELETED,     "workflow_state_deleted")     \
-    X(TOKEN_REVOKED,     "token_revoked")
+    X(TOKEN_REVOKED,     "token_revoked")              \
+    X(AGENT_UPDATED,     "agent_updated")              \
+    X(PROFILE_UPDATED,   "profile_updated")            \
+    X(SESSION_CREATED,   "session_created")            \
+    X(SESSION_UPDATED,   "session_updated")            \
+    X(SESSION_BOUND,     "session_bound")              \
+    X(SESSION_SETTLED,   "session_settled")            \
+    X(SESSION_DELETED,   "session_deleted")            \
+    X(RUN_ENQUEUED,      "run_enqueued")               \
+    X(RUN_CLAIMED,       "run_claimed")                \
+    X(RUN_STARTED,       "run_started")                \
+    X(RUN_STOPPING,      "run_stopping")               \
+    X(RUN_FINISHED,      "run_finished")               \
+    X(CALLBACK_DELIVERED, "callback_delivered")        \
+    X(RUNNER_JOINED,     "runner_joined")              \
+    X(RUNNER_LOST,       "runner_lost")
 
 enum event_type {
 #define EVENT_ENUM(id, name) EVENT_##id,

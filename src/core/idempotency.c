@@ -2,11 +2,16 @@
 #include "core/idempotency.h"
 
 #include "core/plant.h"
+#include "core/token.h"
 
-/* Keys belong to who uses them. A session keeps its own however often it gets a new token. */
-static str owner_of(const struct actor *actor)
+/* Keys belong to who uses them. A session keeps its own however often it gets a new token. The kind
+ * stands before: sessions choose the ids of those below them, and none may be taken for a runner or
+ * the operator of that name. */
+static str owner_of(struct arena *a, const struct actor *actor)
 {
-    return actor->session_id.len ? actor->session_id : actor->name;
+    str who = actor->session_id.len ? actor->session_id : actor->name;
+
+    return arena_printf(a, "%s " STR_FMT, actor_kind_name(actor->kind), STR_ARG(who));
 }
 
 /* What is kept under a key; of one under which nothing is, the digest is empty. */
@@ -45,9 +50,10 @@ static err some_read_ahead(struct tx *tx, const struct idempotency_use *uses, si
 
     for (size_t i = 0; i < AHEAD_KEYS; i++) {
         const struct idempotency_use *use = &uses[i < count ? i : count - 1];
-        places[2 * i] = TEXT(owner_of(use->actor));
+        str owner = owner_of(tx->arena, use->actor);
+        places[2 * i] = TEXT(owner);
         places[2 * i + 1] = TEXT(use->key);
-        remember(tx, owner_of(use->actor), use->key, (struct kept){ STR(""), STR("") });
+        remember(tx, owner, use->key, (struct kept){ STR(""), STR("") });
     }
     TRY(sql_all(tx->sql, &rows, &found,
                 "SELECT actor, key, digest, answer FROM idempotency"
@@ -70,7 +76,7 @@ err idempotency_read_ahead(struct tx *tx, const struct idempotency_use *uses, si
 
 static err kept_get(struct tx *tx, str key, struct kept *out)
 {
-    str owner = owner_of(tx->actor);
+    str owner = owner_of(tx->arena, tx->actor);
     const struct kept *known = NULL;
     const struct row *row;
 
@@ -113,13 +119,14 @@ err idempotency_keep(struct tx *tx, str key, str digest, str answer)
 #ifdef PLANT_KEY_IN_SECOND_TRANSACTION
     TRY(plant_split(tx));
 #endif
+    str owner = owner_of(tx->arena, tx->actor);
+
     if (tx->ahead)
-        remember(tx, owner_of(tx->actor), key, (struct kept){ digest, answer });
+        remember(tx, owner, key, (struct kept){ digest, answer });
     return sql_exec(tx->sql,
                     "INSERT INTO idempotency (actor, key, digest, answer, created_at)"
                     " VALUES ($1, $2, $3, $4, $5)",
-                    ARGS(TEXT(owner_of(tx->actor)), TEXT(key), TEXT(digest), TEXT(answer),
-                         INT(tx->now_ms)));
+                    ARGS(TEXT(owner), TEXT(key), TEXT(digest), TEXT(answer), INT(tx->now_ms)));
 }
 
 err idempotency_forget(struct tx *tx, int64_t before_ms, int64_t limit)

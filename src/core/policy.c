@@ -56,11 +56,31 @@ static err baton_check(struct arena *a, const struct json *schema)
     return e;
 }
 
+static int64_t seconds_or_none(const struct json *said, const char *name)
+{
+    int64_t seconds = json_int_or(said, name, -1);
+
+    return seconds < 0 ? -1 : seconds * 1000;
+}
+
+static struct policy_update update_read(const struct json *said)
+{
+    return (struct policy_update){
+        .if_missing = str_eq(json_str(said, "policy"), STR("if_missing")),
+        .skip_failure = str_eq(json_str(said, "on_failure"), STR("skip")),
+        .attempts = json_int_or(said, "max_retries", -1),
+        .timeout_ms = seconds_or_none(said, "timeout"),
+        .delay_ms = seconds_or_none(said, "retry_delay"),
+    };
+}
+
 static err baton_read(struct arena *a, const struct json *schema, struct policy *out)
 {
     const struct json *said = json_get(schema, "x-baton");
 
-    *out = (struct policy){ .formats_asserted = true, .state_bytes_max = STATE_BYTES_CEILING };
+    *out = (struct policy){ .formats_asserted = true,
+                            .state_bytes_max = STATE_BYTES_CEILING,
+                            .update = update_read(json_get(said, "state_update")) };
     if (!said)
         return NULL;
     TRY(baton_check(a, schema));

@@ -16,9 +16,17 @@
 #include "core/tx.h"
 #include "json/json.h"
 
+/* What a schema says of the update that sessions owe its states. */
+struct policy_update {
+    bool if_missing;   /* who has written already is not asked; else everyone is */
+    bool skip_failure; /* who failed is not asked to record it; else once */
+    int64_t attempts, timeout_ms, delay_ms; /* −1: as the settings say */
+};
+
 struct policy {
     bool formats_asserted;
     uint32_t state_bytes_max;
+    struct policy_update update;
     const struct policy_place *owned; /* the document; NULL: nothing has an owner */
 };
 

@@ -5,6 +5,7 @@
 
 #include "core/event.h"
 #include "core/idempotency.h"
+#include "core/token.h"
 
 enum {
     SECOND_MS = 1000,
@@ -19,6 +20,7 @@ const struct retention retention_default = {
     .versions = 10000,
     .versions_step = 1000,
     .keys_ms = DAY_MS,
+    .tokens_ms = DAY_MS,
     .rows = 1000,
 };
 
@@ -155,14 +157,16 @@ err retain_purge_state(struct tx *tx, const struct due *due)
 
 /* ---- what comes again and again ---- */
 
+/* Tokens too: every turn of an agent leaves one that is worthless. */
 err retain_forget_keys(struct tx *tx, const struct due *due)
 {
     const struct retention *r = retention_of(tx);
-    int64_t before = tx->now_ms - r->keys_ms, oldest;
+    int64_t before = tx->now_ms - r->keys_ms, oldest, tokens;
 
     TRY(idempotency_forget(tx, before, r->rows));
     TRY(idempotency_oldest(tx, &oldest));
-    bool more = oldest && oldest < before;
+    TRY(token_forget(tx, tx->now_ms - r->tokens_ms, r->rows, &tokens));
+    bool more = (oldest && oldest < before) || tokens == r->rows;
     return due_add(tx, more ? tx->now_ms : tx->now_ms + HOUR_MS, due->kind, due->subject, 0);
 }
 

@@ -7,12 +7,32 @@
 #define STATE                                                                            \
     "state_id, schema_id, schema_name, schema_version, root_session, version, last_seq," \
     " snap_seq, snap_version, patch_bytes, created_at, updated_at, body"
-#define TOKEN "token_id, kind, name, hash, scope, created_at, expires_at, revoked_at"
+#define TOKEN "token_id, kind, name, hash, scope, session_id, created_at, expires_at, revoked_at"
 #define IDEMPOTENCY "actor, key, digest, answer, created_at"
 #define LOG                                                                                  \
     "seq, type, subject, actor, session_id, time, cause, version, prev_seq, snap_seq, data," \
     " body"
 #define DUE "kind, subject, at, arg"
+#define ENTRY "catalog, name, text, source, created_at, updated_at"
+#define SESSION                                                                            \
+    "session_id, name, parent_id, root_id, depth, agent, profile, project_dir, status,"    \
+    " live, state_id, pointers, attended, calls_back, settled, cycle, update_status,"      \
+    " update_attempts, wrote_version, seen_version, run_id, client_id, hostname, git,"     \
+    " result_run, error, tokens_in, tokens_out, tokens_cached, cost, usage_models, heard," \
+    " heard_at, created_at, updated_at, ended_at"
+#define SESSION_EVENT "session_id, number, type, at, data"
+#define RUN                                                                                 \
+    "run_id, session_id, session_name, type, purpose, status, mode, live, queued, profile," \
+    " agent, project_dir, demand, priority, not_before, max_ms, cycle, attempt, fence,"     \
+    " runner_id, token_id, lease_until, created_at, claimed_at, started_at, ended_at, seq," \
+    " metadata, error, prompt, result, place, place_in_dir"
+#define RUN_OUTPUT "run_id, number, error, at, bytes, text"
+#define RUNNER                                                                    \
+    "runner_id, token_id, name, hostname, project_dir, tags, profiles, capacity," \
+    " registered_at, seen_at, lost, looked"
+#define CALLBACK                                                                \
+    "callback_id, parent_id, child_id, child_name, cycle, seq, status, run_id," \
+    " child_status, update_status, state_version, error, created_at, delivered_at"
 
 /* The log comes first: it is nearly all there is, so the rest adds little to how long it takes. */
 const struct rows_table rows_tables[] = {
@@ -46,10 +66,10 @@ const struct rows_table rows_tables[] = {
     {
         .name = "token",
         .keys = { SQL_TEXT },
-        .columns = 8,
+        .columns = 9,
         .count = "SELECT count(*) FROM token",
         .page = "SELECT " TOKEN " FROM token WHERE token_id > $1 ORDER BY token_id LIMIT $2",
-        .insert = "INSERT INTO token (" TOKEN ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+        .insert = "INSERT INTO token (" TOKEN ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
     },
     {
         .name = "idempotency",
@@ -68,6 +88,80 @@ const struct rows_table rows_tables[] = {
         .page = "SELECT " DUE " FROM due WHERE (kind, subject) > ($1, $2)"
                 " ORDER BY kind, subject LIMIT $3",
         .insert = "INSERT INTO due (" DUE ") VALUES ($1, $2, $3, $4)",
+    },
+    {
+        .name = "entry",
+        .keys = { SQL_INT, SQL_TEXT },
+        .columns = 6,
+        .count = "SELECT count(*) FROM entry",
+        .page = "SELECT " ENTRY " FROM entry WHERE (catalog, name) > ($1, $2)"
+                " ORDER BY catalog, name LIMIT $3",
+        .insert = "INSERT INTO entry (" ENTRY ")"
+                  " VALUES ($1, $2, $3, $4, $5, $6)",
+    },
+    {
+        .name = "session",
+        .keys = { SQL_TEXT },
+        .columns = 36,
+        .count = "SELECT count(*) FROM session",
+        .page = "SELECT " SESSION " FROM session WHERE session_id > $1"
+                " ORDER BY session_id LIMIT $2",
+        .insert = "INSERT INTO session (" SESSION ")"
+                  " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,"
+                  " $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28,"
+                  " $29, $30, $31, $32, $33, $34, $35, $36)",
+    },
+    {
+        .name = "session_event",
+        .keys = { SQL_TEXT, SQL_INT },
+        .columns = 5,
+        .count = "SELECT count(*) FROM session_event",
+        .page = "SELECT " SESSION_EVENT " FROM session_event WHERE (session_id, number) > ($1, $2)"
+                " ORDER BY session_id, number LIMIT $3",
+        .insert = "INSERT INTO session_event (" SESSION_EVENT ")"
+                  " VALUES ($1, $2, $3, $4, $5)",
+    },
+    {
+        .name = "run",
+        .keys = { SQL_TEXT },
+        .columns = 33,
+        .count = "SELECT count(*) FROM run",
+        .page = "SELECT " RUN " FROM run WHERE run_id > $1"
+                " ORDER BY run_id LIMIT $2",
+        .insert = "INSERT INTO run (" RUN ")"
+                  " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,"
+                  " $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28,"
+                  " $29, $30, $31, $32, $33)",
+    },
+    {
+        .name = "run_output",
+        .keys = { SQL_TEXT, SQL_INT },
+        .columns = 6,
+        .count = "SELECT count(*) FROM run_output",
+        .page = "SELECT " RUN_OUTPUT " FROM run_output WHERE (run_id, number) > ($1, $2)"
+                " ORDER BY run_id, number LIMIT $3",
+        .insert = "INSERT INTO run_output (" RUN_OUTPUT ")"
+                  " VALUES ($1, $2, $3, $4, $5, $6)",
+    },
+    {
+        .name = "runner",
+        .keys = { SQL_TEXT },
+        .columns = 12,
+        .count = "SELECT count(*) FROM runner",
+        .page = "SELECT " RUNNER " FROM runner WHERE runner_id > $1"
+                " ORDER BY runner_id LIMIT $2",
+        .insert = "INSERT INTO runner (" RUNNER ")"
+                  " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+    },
+    {
+        .name = "callback",
+        .keys = { SQL_TEXT },
+        .columns = 14,
+        .count = "SELECT count(*) FROM callback",
+        .page = "SELECT " CALLBACK " FROM callback WHERE callback_id > $1"
+                " ORDER BY callback_id LIMIT $2",
+        .insert = "INSERT INTO callback (" CALLBACK ")"
+                  " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
     },
     {
         .name = "replay",

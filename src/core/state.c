@@ -1,9 +1,16 @@
 /* state.c: the rows of states, one by one and in lists. */
 #include "core/state.h"
 
+#include "core/token.h"
+
 #define STATE_COLUMNS                                                                    \
     "state_id, schema_id, schema_name, schema_version, root_session, version, last_seq," \
-    " snap_seq, snap_version, patch_bytes, created_at, updated_at"
+    " snap_seq, snap_version, patch_bytes, created_at, updated_at,"                      \
+    " coalesce((SELECT r.name FROM session r WHERE r.session_id = root_session), root_session)"
+
+/* Live sessions are few, however many states there are. */
+#define ACTIVE \
+    "state_id IN (SELECT r.state_id FROM session r WHERE r.live = 1 AND r.parent_id = '')"
 
 static void state_read(const struct row *r, struct state *out)
 {
@@ -20,12 +27,8 @@ static void state_read(const struct row *r, struct state *out)
         .patch_bytes = row_int(r, 9),
         .created_at_ms = row_int(r, 10),
         .updated_at_ms = row_int(r, 11),
+        .root_name = row_str(r, 12),
     };
-}
-
-static bool in_reach(const struct tx *tx, str id)
-{
-    return !tx->actor->state_id.len || str_eq(tx->actor->state_id, id);
 }
 
 /* What is known lives in the arena of another command of the batch, and ends with that: the id goes
@@ -34,27 +37,36 @@ static bool state_known(struct tx *tx, str id, struct state *out)
 {
     const struct state *known = tx->ahead ? map_get(&tx->ahead->states, id) : NULL;
 
-    if (!known || !in_reach(tx, id))
+    if (!known)
         return false;
     *out = *known;
     out->id = arena_copy(tx->arena, id);
     return true;
 }
 
-err state_get(struct tx *tx, str id, struct state *out)
+static err not_there(struct tx *tx, str id)
 {
-    const struct row *row = NULL;
+    return err_new(tx->arena, ERR_NOT_FOUND, "there is no state " STR_FMT, STR_ARG(id));
+}
+
+err state_load(struct tx *tx, str id, struct state *out)
+{
+    const struct row *row;
 
     if (state_known(tx, id, out))
         return NULL;
-    if (in_reach(tx, id))
-        TRY(sql_one(tx->sql, &row, "SELECT " STATE_COLUMNS ", body FROM state WHERE state_id = $1",
-                    ARGS(TEXT(id))));
+    TRY(sql_one(tx->sql, &row, "SELECT " STATE_COLUMNS ", body FROM state WHERE state_id = $1",
+                ARGS(TEXT(id))));
     if (!row)
-        return err_new(tx->arena, ERR_NOT_FOUND, "there is no state " STR_FMT, STR_ARG(id));
+        return not_there(tx, id);
     state_read(row, out);
-    out->body = row_str(row, 12);
+    out->body = row_str(row, 13);
     return NULL;
+}
+
+err state_get(struct tx *tx, str id, struct state *out)
+{
+    return actor_sees(tx->actor, id) ? state_load(tx, id, out) : not_there(tx, id);
 }
 
 /* ---- reading ahead ---- */
@@ -80,7 +92,7 @@ static err some_read_ahead(struct tx *tx, const str *ids, size_t count)
     for (size_t i = 0; i < found; i++) {
         struct state *s = ARENA_NEW(tx->arena, struct state);
         state_read(&rows[i], s);
-        s->body = row_str(&rows[i], 12);
+        s->body = row_str(&rows[i], 13);
         map_put(&tx->ahead->states, s->id, s);
     }
     return NULL;
@@ -116,21 +128,21 @@ static err rows_list(struct tx *tx, const struct state_filter *f, const struct r
         return sql_all(tx->sql, rows, count,
                        "SELECT " STATE_COLUMNS " FROM state"
                        " WHERE root_session = $1 AND state_id > $2"
-                       "   AND ($3 = '' OR schema_name = $3)"
-                       " ORDER BY state_id LIMIT $4",
+                       "   AND ($3 = '' OR schema_name = $3) AND ($4 = 0 OR " ACTIVE ")"
+                       " ORDER BY state_id LIMIT $5",
                        ARGS(TEXT(f->root_session), TEXT(f->after), TEXT(f->schema_name),
-                            INT(f->limit)));
+                            INT(f->active), INT(f->limit)));
     if (f->schema_name.len)
         return sql_all(tx->sql, rows, count,
                        "SELECT " STATE_COLUMNS " FROM state"
                        " WHERE schema_name = $1 AND state_id > $2"
-                       "   AND ($3 = 0 OR root_session <> '')"
+                       "   AND ($3 = 0 OR " ACTIVE ")"
                        " ORDER BY state_id LIMIT $4",
                        ARGS(TEXT(f->schema_name), TEXT(f->after), INT(f->active), INT(f->limit)));
     if (f->active)
         return sql_all(tx->sql, rows, count,
                        "SELECT " STATE_COLUMNS " FROM state"
-                       " WHERE root_session <> '' AND state_id > $1"
+                       " WHERE " ACTIVE " AND state_id > $1"
                        " ORDER BY state_id LIMIT $2",
                        ARGS(TEXT(f->after), INT(f->limit)));
     return sql_all(tx->sql, rows, count,
@@ -139,7 +151,7 @@ static err rows_list(struct tx *tx, const struct state_filter *f, const struct r
                    ARGS(TEXT(f->after), INT(f->limit)));
 }
 
-/* The list of an actor that sees one state. */
+/* The list of an actor that sees one state, or none. */
 static err one_list(struct tx *tx, const struct state_filter *f, const struct row **rows,
                     size_t *count)
 {
@@ -147,7 +159,7 @@ static err one_list(struct tx *tx, const struct state_filter *f, const struct ro
                    "SELECT " STATE_COLUMNS " FROM state"
                    " WHERE state_id = $1 AND state_id > $2"
                    "   AND ($3 = '' OR root_session = $3) AND ($4 = '' OR schema_name = $4)"
-                   "   AND ($5 = 0 OR root_session <> '')",
+                   "   AND ($5 = 0 OR " ACTIVE ")",
                    ARGS(TEXT(tx->actor->state_id), TEXT(f->after), TEXT(f->root_session),
                         TEXT(f->schema_name), INT(f->active)));
 }
@@ -156,7 +168,8 @@ err state_list(struct tx *tx, const struct state_filter *f, const struct state *
 {
     const struct row *rows;
 
-    TRY(tx->actor->state_id.len ? one_list(tx, f, &rows, count) : rows_list(tx, f, &rows, count));
+    bool one = tx->actor->state_id.len || tx->actor->kind == ACTOR_SESSION;
+    TRY(one ? one_list(tx, f, &rows, count) : rows_list(tx, f, &rows, count));
     struct state *all = ARENA_ARRAY(tx->arena, struct state, *count);
     for (size_t i = 0; i < *count; i++)
         state_read(&rows[i], &all[i]);

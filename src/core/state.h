@@ -18,7 +18,7 @@
 struct state {
     str id, schema_id, schema_name;
     int64_t schema_version;
-    str root_session;
+    str root_session, root_name; /* the session that it belongs to; empty: the operator's */
     int64_t version;
     int64_t last_seq, snap_seq, snap_version, patch_bytes;
     int64_t created_at_ms, updated_at_ms;
@@ -27,7 +27,9 @@ struct state {
 
 /* ---- state.c ---- */
 
+/* NOT_FOUND when it is out of the actor's reach; or as the server itself sees it. */
 err state_get(struct tx *tx, str id, struct state *out);
+err state_load(struct tx *tx, str id, struct state *out);
 
 /* Reads these into tx->ahead. They live in the arena of tx. */
 err state_read_ahead(struct tx *tx, const str *ids, size_t count);
@@ -38,7 +40,7 @@ void state_remember(struct tx *tx, str id, const struct state *now);
 struct state_filter {
     str after; /* an id */
     str root_session, schema_name;
-    bool active; /* only those that belong to a session */
+    bool active; /* only those whose root session is live */
     int64_t limit;
 };
 
@@ -49,8 +51,7 @@ err state_list(struct tx *tx, const struct state_filter *f, const struct state *
 /* ---- state_write.c ---- */
 
 /* UNFIT when the data does not fit, with the violations; TOO_LARGE; INVALID when it is too deep.
- * What a session creates belongs to it, whatever `root_session` says; CONFLICT when it has a state
- * already. */
+ * Whose it may be, session_state_create says. */
 err state_create(struct tx *tx, const struct schema_version *schema, const struct json *data,
                  str root_session, struct state *out);
 

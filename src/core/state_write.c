@@ -238,16 +238,13 @@ err state_create(struct tx *tx, const struct schema_version *schema, const struc
 {
     const struct schema_rules *rules;
 
-    if (tx->actor->state_id.len)
-        return err_new(tx->arena, ERR_CONFLICT,
-                       "this session has the state " STR_FMT " already: write to that one",
-                       STR_ARG(tx->actor->state_id));
     *out = (struct state){
         .id = tx_id(tx, "wfstate_"),
         .schema_id = schema->id,
         .schema_name = schema->name,
         .schema_version = schema->version,
-        .root_session = tx->actor->session_id.len ? tx->actor->session_id : root_session,
+        .root_session = root_session,
+        .root_name = root_session,
         .version = 1,
         .created_at_ms = tx->now_ms,
         .updated_at_ms = tx->now_ms,

@@ -46,9 +46,14 @@ static const char *const step_1[] = {
     " name TEXT NOT NULL,"
     " hash TEXT NOT NULL,"
     " scope TEXT NOT NULL,"
+    " session_id TEXT COLLATE \"C\" NOT NULL," /* of the scope; empty where it ends with a run */
     " created_at BIGINT NOT NULL,"
     " expires_at BIGINT NOT NULL,"
     " revoked_at BIGINT NOT NULL)",
+    "CREATE INDEX token_of_session ON token (session_id)"
+    " WHERE session_id <> '' AND revoked_at = 0",
+    "CREATE INDEX token_revoked ON token (revoked_at) WHERE revoked_at > 0",
+    "CREATE INDEX token_expires ON token (expires_at) WHERE expires_at > 0",
 
     /* Answers that were given, for who asks again with the same key. */
     "CREATE TABLE idempotency ("
@@ -89,6 +94,158 @@ static const char *const step_1[] = {
     " arg BIGINT NOT NULL,"
     " PRIMARY KEY (kind, subject))",
     "CREATE INDEX due_by_time ON due (at, kind, subject)",
+
+    /* Roles, and how clients are started: see agent.h. Those built in are not here. */
+    "CREATE TABLE entry ("
+    " catalog BIGINT NOT NULL," /* 0: an agent, 1: a profile */
+    " name TEXT COLLATE \"C\" NOT NULL,"
+    " text TEXT NOT NULL,"
+    " source TEXT NOT NULL,"
+    " created_at BIGINT NOT NULL,"
+    " updated_at BIGINT NOT NULL,"
+    " PRIMARY KEY (catalog, name))",
+
+    /* Conversations of agents: see session.h. */
+    "CREATE TABLE session ("
+    " session_id TEXT COLLATE \"C\" PRIMARY KEY,"
+    " name TEXT COLLATE \"C\" NOT NULL,"
+    " parent_id TEXT COLLATE \"C\" NOT NULL,"
+    " root_id TEXT COLLATE \"C\" NOT NULL,"
+    " depth BIGINT NOT NULL,"
+    " agent TEXT NOT NULL,"
+    " profile TEXT COLLATE \"C\" NOT NULL,"
+    " project_dir TEXT NOT NULL,"
+    " status TEXT COLLATE \"C\" NOT NULL,"
+    " live BIGINT NOT NULL,"
+    " state_id TEXT COLLATE \"C\" NOT NULL,"
+    " pointers TEXT NOT NULL,"
+    " attended BIGINT NOT NULL,"
+    " calls_back BIGINT NOT NULL,"
+    " settled BIGINT NOT NULL,"
+    " cycle BIGINT NOT NULL,"
+    " update_status TEXT NOT NULL,"
+    " update_attempts BIGINT NOT NULL,"
+    " wrote_version BIGINT NOT NULL,"
+    " seen_version BIGINT NOT NULL,"
+    " run_id TEXT NOT NULL,"
+    " client_id TEXT NOT NULL,"
+    " hostname TEXT NOT NULL,"
+    " git TEXT NOT NULL,"
+    " result_run TEXT NOT NULL,"
+    " error TEXT NOT NULL,"
+    " tokens_in BIGINT NOT NULL,"
+    " tokens_out BIGINT NOT NULL,"
+    " tokens_cached BIGINT NOT NULL,"
+    " cost BIGINT NOT NULL,"
+    " usage_models TEXT NOT NULL,"
+    " heard TEXT NOT NULL,"
+    " heard_at BIGINT NOT NULL,"
+    " created_at BIGINT NOT NULL,"
+    " updated_at BIGINT NOT NULL,"
+    " ended_at BIGINT NOT NULL)",
+    "CREATE UNIQUE INDEX session_by_name ON session (name)",
+    "CREATE INDEX session_by_parent ON session (parent_id, session_id)",
+    "CREATE INDEX session_by_root ON session (root_id, session_id)",
+    "CREATE INDEX session_by_status ON session (status, session_id)",
+    "CREATE INDEX session_unsettled ON session (parent_id) WHERE settled = 0",
+    "CREATE INDEX session_live ON session (root_id) WHERE live = 1",
+    "CREATE INDEX session_live_profile ON session (profile) WHERE live = 1",
+
+    /* What agents and hooks told of themselves; the newest of each session. */
+    "CREATE TABLE session_event ("
+    " session_id TEXT COLLATE \"C\" NOT NULL,"
+    " number BIGINT NOT NULL,"
+    " type TEXT NOT NULL,"
+    " at BIGINT NOT NULL,"
+    " data TEXT NOT NULL,"
+    " PRIMARY KEY (session_id, number))",
+
+    /* Turns of sessions: see run.h. Those with queued = 1 may be claimed. */
+    "CREATE TABLE run ("
+    " run_id TEXT COLLATE \"C\" PRIMARY KEY,"
+    " session_id TEXT COLLATE \"C\" NOT NULL,"
+    " session_name TEXT NOT NULL,"
+    " type TEXT NOT NULL,"
+    " purpose TEXT NOT NULL,"
+    " status TEXT COLLATE \"C\" NOT NULL,"
+    " mode TEXT NOT NULL,"
+    " live BIGINT NOT NULL,"
+    " queued BIGINT NOT NULL,"
+    " profile TEXT COLLATE \"C\" NOT NULL,"
+    " agent TEXT NOT NULL,"
+    " project_dir TEXT NOT NULL,"
+    " demand TEXT NOT NULL,"
+    " place TEXT COLLATE \"C\" NOT NULL," /* in the queue, whatever its directory */
+    " place_in_dir TEXT COLLATE \"C\" NOT NULL,"
+    " priority BIGINT NOT NULL,"
+    " not_before BIGINT NOT NULL,"
+    " max_ms BIGINT NOT NULL,"
+    " cycle BIGINT NOT NULL,"
+    " attempt BIGINT NOT NULL,"
+    " fence BIGINT NOT NULL,"
+    " runner_id TEXT COLLATE \"C\" NOT NULL,"
+    " token_id TEXT NOT NULL,"
+    " lease_until BIGINT NOT NULL,"
+    " created_at BIGINT NOT NULL,"
+    " claimed_at BIGINT NOT NULL,"
+    " started_at BIGINT NOT NULL,"
+    " ended_at BIGINT NOT NULL,"
+    " seq BIGINT NOT NULL,"
+    " metadata TEXT NOT NULL,"
+    " error TEXT NOT NULL,"
+    " prompt TEXT NOT NULL,"
+    " result TEXT NOT NULL)",
+    "CREATE INDEX run_queue ON run (place) WHERE queued = 1",
+    "CREATE INDEX run_queue_in_dir ON run (place_in_dir) WHERE queued = 1",
+    "CREATE INDEX run_by_session ON run (session_id, seq)",
+    "CREATE INDEX run_by_status ON run (status, run_id)",
+    "CREATE INDEX run_held ON run (runner_id, status, seq) WHERE live = 1 AND runner_id <> ''",
+
+    /* What they have written, in pieces. */
+    "CREATE TABLE run_output ("
+    " run_id TEXT COLLATE \"C\" NOT NULL,"
+    " number BIGINT NOT NULL,"
+    " error BIGINT NOT NULL,"
+    " at BIGINT NOT NULL,"
+    " bytes BIGINT NOT NULL," /* of this piece and all before it */
+    " text TEXT NOT NULL,"
+    " PRIMARY KEY (run_id, number))",
+
+    /* Machines that run them. They are few. */
+    "CREATE TABLE runner ("
+    " runner_id TEXT COLLATE \"C\" PRIMARY KEY,"
+    " token_id TEXT COLLATE \"C\" NOT NULL,"
+    " name TEXT COLLATE \"C\" NOT NULL,"
+    " hostname TEXT NOT NULL,"
+    " project_dir TEXT NOT NULL,"
+    " tags TEXT NOT NULL," /* JSON arrays of strings */
+    " profiles TEXT NOT NULL,"
+    " capacity BIGINT NOT NULL,"
+    " registered_at BIGINT NOT NULL,"
+    " seen_at BIGINT NOT NULL,"
+    " lost BIGINT NOT NULL,"
+    " looked TEXT COLLATE \"C\" NOT NULL,"
+    " UNIQUE (token_id, name))",
+
+    /* Ends of children on their way to their parents: see callback.h. */
+    "CREATE TABLE callback ("
+    " callback_id TEXT COLLATE \"C\" PRIMARY KEY,"
+    " parent_id TEXT COLLATE \"C\" NOT NULL,"
+    " child_id TEXT COLLATE \"C\" NOT NULL,"
+    " child_name TEXT NOT NULL,"
+    " cycle BIGINT NOT NULL,"
+    " seq BIGINT NOT NULL," /* of the event that the child settled: their order */
+    " status TEXT NOT NULL,"
+    " run_id TEXT COLLATE \"C\" NOT NULL,"
+    " child_status TEXT NOT NULL,"
+    " update_status TEXT NOT NULL,"
+    " state_version BIGINT NOT NULL,"
+    " error TEXT NOT NULL,"
+    " created_at BIGINT NOT NULL,"
+    " delivered_at BIGINT NOT NULL,"
+    " UNIQUE (child_id, cycle))",
+    "CREATE INDEX callback_waiting ON callback (parent_id, seq) WHERE status = 'waiting'",
+    "CREATE INDEX callback_by_run ON callback (run_id) WHERE status = 'in_flight'",
 
     /* The servers that are there, or were within a day: see member.h. They are few. */
     "CREATE TABLE member ("

@@ -46,7 +46,7 @@ static str hash_of(struct arena *a, str text)
 
 /* ---- minting ---- */
 
-static err pointers_check(struct tx *tx, const struct json *pointers)
+err pointers_check(struct tx *tx, const struct json *pointers)
 {
     if (!pointers)
         return NULL;
@@ -73,29 +73,56 @@ static err scope_check(struct tx *tx, enum actor_kind kind, const struct json *s
     return pointers_check(tx, json_get(scope, "pointers"));
 }
 
+/* The scope as it is kept: a session that is known by a name stands there by its id. */
+static err scope_settle(struct tx *tx, const struct json *scope, str *session_id, str *out)
+{
+    str session = json_str(scope, "session_id");
+    const struct row *row = NULL;
+
+    *out = scope ? json_printed(tx->arena, scope) : STR("{}");
+    *session_id = session;
+    if (session.len)
+        TRY(sql_one(tx->sql, &row,
+                    "SELECT session_id FROM session WHERE name = $1"
+                    " AND NOT EXISTS (SELECT 1 FROM session WHERE session_id = $1)",
+                    ARGS(TEXT(session))));
+    if (!row)
+        return NULL;
+    struct json settled = json_copy(tx->arena, scope);
+    *session_id = row_str(row, 0);
+    *(struct json *)json_get(&settled, "session_id") = json_string(*session_id);
+    *out = json_printed(tx->arena, &settled);
+    return NULL;
+}
+
 err token_create(struct tx *tx, enum actor_kind kind, str name, const struct json *scope,
                  int64_t expires_in_ms, struct token *out, str *text)
 {
     unsigned char secret[SECRET_BYTES];
+    str settled, session_id;
 
     assert(kinds[kind].prefix && expires_in_ms >= 0);
     TRY(scope_check(tx, kind, scope));
+    TRY(scope_settle(tx, scope, &session_id, &settled));
+    if (json_get(scope, "run_id"))
+        session_id = STR(""); /* it ends with that, and is not looked for: see run_end */
     tx->source->random(tx->source->self, secret, sizeof secret);
     *out = (struct token){
         .id = tx_id(tx, kinds[kind].prefix),
         .kind = kind,
         .name = name,
-        .scope = scope ? json_printed(tx->arena, scope) : STR("{}"),
+        .scope = settled,
         .created_at_ms = tx->now_ms,
         .expires_at_ms = expires_in_ms ? tx->now_ms + expires_in_ms : 0,
     };
     str encoded = base64url_encode(tx->arena, (str){ (const char *)secret, sizeof secret });
     *text = arena_printf(tx->arena, STR_FMT "." STR_FMT, STR_ARG(out->id), STR_ARG(encoded));
     return sql_exec(tx->sql,
-                    "INSERT INTO token (token_id, kind, name, hash, scope, created_at, expires_at,"
-                    " revoked_at) VALUES ($1, $2, $3, $4, $5, $6, $7, 0)",
+                    "INSERT INTO token (token_id, kind, name, hash, scope, session_id, created_at,"
+                    " expires_at, revoked_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0)",
                     ARGS(TEXT(out->id), INT(kind), TEXT(name), TEXT(hash_of(tx->arena, *text)),
-                         TEXT(out->scope), INT(out->created_at_ms), INT(out->expires_at_ms)));
+                         TEXT(out->scope), TEXT(session_id), INT(out->created_at_ms),
+                         INT(out->expires_at_ms)));
 }
 
 /* ---- checking ---- */
@@ -115,25 +142,57 @@ static void token_read(const struct row *r, struct token *out)
     };
 }
 
+static err pointers_list(struct tx *tx, const struct json *pointers, const str **out, size_t *count)
+{
+    str *copies = ARENA_ARRAY(tx->arena, str, pointers->len);
+
+    for (uint32_t i = 0; i < pointers->len; i++)
+        copies[i] = json_text(&pointers->items[i]);
+    *out = copies;
+    *count = pointers->len;
+    return NULL;
+}
+
+err pointers_read(struct tx *tx, str printed, const str **out, size_t *count)
+{
+    const struct json *pointers;
+
+    TRY(json_parse(tx->arena, printed, NULL, &pointers));
+    return pointers_list(tx, pointers, out, count);
+}
+
+/* What the row of its session says, which may have changed since the token was minted. */
+static err session_apply(struct tx *tx, struct actor *a)
+{
+    const struct row *row;
+
+    TRY(sql_one(tx->sql, &row, "SELECT state_id, pointers FROM session WHERE session_id = $1",
+                ARGS(TEXT(a->session_id))));
+    if (!row)
+        return NULL;
+    a->state_id = row_str(row, 0);
+    if (!a->pointers && row_str(row, 1).len)
+        return pointers_read(tx, row_str(row, 1), &a->pointers, &a->pointer_count);
+    return NULL;
+}
+
 static err actor_of(struct tx *tx, const struct token *t, struct actor *out)
 {
     const struct json *scope;
     TRY(json_parse(tx->arena, t->scope, NULL, &scope));
     const struct json *pointers = json_get(scope, "pointers");
-    uint32_t count = pointers ? pointers->len : 0;
-    str *copies = ARENA_ARRAY(tx->arena, str, count);
 
-    for (uint32_t i = 0; i < count; i++)
-        copies[i] = json_text(&pointers->items[i]);
     *out = (struct actor){
         .kind = t->kind,
         .name = t->name,
+        .token_id = t->id,
         .session_id = json_str(scope, "session_id"),
+        .run_id = json_str(scope, "run_id"),
         .state_id = json_str(scope, "state_id"),
-        .pointers = pointers ? copies : NULL,
-        .pointer_count = count,
     };
-    return NULL;
+    if (pointers)
+        TRY(pointers_list(tx, pointers, &out->pointers, &out->pointer_count));
+    return t->kind == ACTOR_SESSION ? session_apply(tx, out) : NULL;
 }
 
 err token_actor(struct tx *tx, str text, struct token *token, struct actor *out)
@@ -168,6 +227,40 @@ err token_revoke(struct tx *tx, str id)
     return event_emit(tx, (struct event){ .type = EVENT_TOKEN_REVOKED, .subject = id }, NULL);
 }
 
+err token_revoke_session(struct tx *tx, str session_id)
+{
+    const struct row *rows;
+    size_t count;
+
+    TRY(sql_all(tx->sql, &rows, &count,
+                "SELECT token_id FROM token WHERE session_id = $1 AND session_id <> ''"
+                " AND revoked_at = 0 ORDER BY token_id",
+                ARGS(TEXT(session_id))));
+    for (size_t i = 0; i < count; i++)
+        TRY(token_revoke(tx, row_str(&rows[i], 0)));
+    return NULL;
+}
+
+/* Two statements, since each has an index of its own. */
+err token_forget(struct tx *tx, int64_t before_ms, int64_t limit, int64_t *count)
+{
+    const struct row *rows;
+    size_t revoked, expired;
+
+    TRY(sql_all(tx->sql, &rows, &revoked,
+                "DELETE FROM token WHERE token_id IN"
+                " (SELECT token_id FROM token WHERE revoked_at > 0 AND revoked_at < $1"
+                "   ORDER BY revoked_at LIMIT $2) RETURNING token_id",
+                ARGS(INT(before_ms), INT(limit))));
+    TRY(sql_all(tx->sql, &rows, &expired,
+                "DELETE FROM token WHERE token_id IN"
+                " (SELECT token_id FROM token WHERE expires_at > 0 AND expires_at < $1"
+                "   ORDER BY expires_at LIMIT $2) RETURNING token_id",
+                ARGS(INT(before_ms), INT(limit - (int64_t)revoked))));
+    *count = (int64_t)(revoked + expired);
+    return NULL;
+}
+
 err token_list(struct tx *tx, str after, int64_t limit, const struct token **out, size_t *count)
 {
     const struct row *rows;
@@ -184,6 +277,13 @@ err token_list(struct tx *tx, str after, int64_t limit, const struct token **out
 }
 
 /* ---- reach ---- */
+
+bool actor_sees(const struct actor *a, str state_id)
+{
+    bool all = a->kind != ACTOR_SESSION && !a->state_id.len;
+
+    return a->kind != ACTOR_RUNNER && (all || str_eq(a->state_id, state_id));
+}
 
 bool actor_may_write(const struct actor *a, str pointer)
 {

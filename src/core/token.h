@@ -13,7 +13,7 @@ struct token {
     str id;
     enum actor_kind kind;
     str name;  /* as history shows its actor */
-    str scope; /* printed JSON object: session_id, state_id, pointers */
+    str scope; /* printed JSON object: session_id, run_id, state_id, pointers */
     int64_t created_at_ms, expires_at_ms, revoked_at_ms; /* 0: never */
 };
 
@@ -21,20 +21,39 @@ const char *actor_kind_name(enum actor_kind kind);
 bool actor_kind_find(str name, enum actor_kind *out);
 
 /* Mints one. `scope` may be NULL; INVALID when a session's names no session, or its pointers are
- * malformed. `text` is the token, shown this once. */
+ * malformed. A session may be called by its name there. `text` is the token, shown this once. */
 err token_create(struct tx *tx, enum actor_kind kind, str name, const struct json *scope,
                  int64_t expires_in_ms, struct token *out, str *text);
 
-/* The actor that a token stands for. UNAUTHENTICATED, whatever the reason. */
+/* The actor that a token stands for. UNAUTHENTICATED, whatever the reason. Of a session that is
+ * known, the state and (where the scope has none) the pointers are those of its row; of another,
+ * those of the scope. */
 err token_actor(struct tx *tx, str text, struct token *token, struct actor *out);
 
 /* NOT_FOUND; revoking again succeeds. */
 err token_revoke(struct tx *tx, str id);
 
-/* By id, after one, revoked and expired ones included. */
+/* All that stand for a session, except those of its runs, which end with them. */
+err token_revoke_session(struct tx *tx, str session_id);
+
+/* Drops those that were revoked or have expired before a time, so many at most; and says how many. */
+err token_forget(struct tx *tx, int64_t before_ms, int64_t limit, int64_t *count);
+
+/* By id, after one, revoked and expired ones included as long as they are kept. */
 err token_list(struct tx *tx, str after, int64_t limit, const struct token **out, size_t *count);
+
+/* ---- reach ---- */
+
+/* Whether a state is there for an actor. A session without one sees none, nor does a runner. */
+bool actor_sees(const struct actor *a, str state_id);
 
 /* Whether a pointer lies at or below one that the actor may write. */
 bool actor_may_write(const struct actor *a, str pointer);
+
+/* INVALID unless it is NULL or an array of JSON Pointers. */
+err pointers_check(struct tx *tx, const struct json *pointers);
+
+/* The pointers of a printed array. */
+err pointers_read(struct tx *tx, str printed, const str **out, size_t *count);
 
 #endif

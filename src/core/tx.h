@@ -24,8 +24,10 @@ enum actor_kind { ACTOR_SYSTEM, ACTOR_OPERATOR, ACTOR_RUNNER, ACTOR_SESSION, ACT
 struct actor {
     enum actor_kind kind;
     str name;            /* as events and history show them: "operator", a session's name */
+    str token_id;        /* whose holder it is; empty: the server's own work */
     str session_id;      /* empty: not a session */
-    str state_id;        /* the one state that a session sees; empty: all */
+    str run_id;          /* the run that a session's token was minted for; empty: by hand */
+    str state_id;        /* the one state that a session sees; empty: none. Others see all */
     const str *pointers; /* a session writes at and below these only; none: everywhere */
     size_t pointer_count;
 };
@@ -33,6 +35,7 @@ struct actor {
 struct event;
 struct retention;
 struct schema_cache;
+struct team_rules;
 
 /* What the commands of a batch will ask for, read before they run: where the database is a server,
  * one way there and back is then enough for all of them. Writes keep it up to date. It is worth
@@ -52,6 +55,7 @@ struct tx {
     struct schema_cache *schemas;      /* compiled ones */
     struct tx_ahead *ahead;            /* of its batch; NULL: nothing was read ahead */
     const struct retention *retention; /* NULL: the defaults */
+    const struct team_rules *team;     /* of sessions and runs; NULL: the defaults */
     int64_t cause;                     /* the event that this is a consequence of; 0: a command */
     struct event *first, *last;        /* emitted by this command, in order */
     bool precondition; /* another version than expected is PRECONDITION, not CONFLICT */

@@ -66,7 +66,8 @@ struct json json_int(struct arena *a, int64_t n)
 struct json json_string(str s)
 {
     assert(s.len <= JSON_BYTES_CEILING);
-    return (struct json){ .kind = JSON_STRING, .len = (uint32_t)s.len, .text = s.at };
+    /* A text that was never set has no bytes to point at. */
+    return (struct json){ .kind = JSON_STRING, .len = (uint32_t)s.len, .text = s.at ? s.at : "" };
 }
 
 struct json json_array(void)

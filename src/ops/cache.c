@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/list.h"
 #include "core/event.h"
+#include "core/token.h"
 #include "ops/op.h"
 
 enum {
@@ -134,7 +135,7 @@ static void keep(struct op_cache *c, str id, str text, int64_t version)
 
 struct op_shown *op_peek(struct op_cache *c, const struct op *op, str id, const struct actor *actor)
 {
-    if (!op->peek || (actor->state_id.len && !str_eq(actor->state_id, id)))
+    if (!op->peek || !actor_sees(actor, id))
         return NULL;
     struct entry *e = *place_of(c, id, hash_of(id));
     if (!e)
@@ -150,10 +151,24 @@ uint32_t op_cache_mark(const struct op_cache *c, str id)
     return c->marks[hash_of(id) % MARKS];
 }
 
+/* What is shown of a state names its session, so it changes with that one, too. */
+static void forget_state_of(struct op_cache *c, const struct event *e)
+{
+    struct arena *a = arena_new();
+    const struct json *data;
+
+    if (!json_parse(a, e->data, NULL, &data))
+        forget(c, json_str(data, "workflow_state_id"));
+    arena_free(a);
+}
+
 void op_cache_written(struct op_cache *c, const struct command *done)
 {
-    for (const struct event *e = done->events; e; e = e->next)
+    for (const struct event *e = done->events; e; e = e->next) {
         forget(c, e->subject);
+        if (e->type == EVENT_SESSION_BOUND || e->type == EVENT_SESSION_DELETED)
+            forget_state_of(c, e);
+    }
     if (done->shown_id.len && !done->error)
         keep(c, done->shown_id, done->shown, done->version);
 }

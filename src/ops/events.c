@@ -1,5 +1,5 @@
 /* events.c: reading the log. */
-#include "core/state.h"
+#include "core/run.h"
 #include "ops/ops.h"
 #include "ops/write.h"
 
@@ -119,24 +119,49 @@ static err types_read(struct tx *tx, const struct json *names, uint64_t *out)
 
 str event_scope(const struct actor *actor, str subject)
 {
-    return subject.len ? subject : actor->state_id;
+    if (subject.len || actor->state_id.len)
+        return subject.len ? subject : actor->state_id;
+    return actor->kind == ACTOR_SESSION ? actor->session_id : STR("");
 }
 
-/* Who sees one state alone hears of it and of nothing else. */
+/* The session that a subject is, or that a run is of. Only by its id: those who follow the log
+ * compare subjects as they are. */
+static err subject_session(struct tx *tx, str subject, struct session *out, bool *found)
+{
+    struct run r;
+
+    TRY(session_find(tx, subject, out, found));
+    if (*found && str_eq(out->id, subject))
+        return NULL;
+    err e = run_load(tx, subject, &r);
+    *found = !e;
+    if (e)
+        return e->kind == ERR_NOT_FOUND ? NULL : e;
+    return session_load(tx, r.session_id, out);
+}
+
+/* A session hears of its state, of itself, and of those below it; who sees one state alone, of it
+ * and of its sessions. */
 static err subject_seen(struct tx *tx, str asked, str *out)
 {
-    str own = tx->actor->state_id;
+    const struct actor *a = tx->actor;
+    struct session s;
+    bool seen = a->kind != ACTOR_SESSION && !a->state_id.len;
 
-    if (tx->actor->kind == ACTOR_SESSION && !own.len)
-        return err_new(tx->arena, ERR_NOT_FOUND,
-                       "there are no events that this session may see: it has no state");
-    if (own.len && asked.len && !str_eq(asked, own))
-        return err_new(tx->arena, ERR_NOT_FOUND,
-                       "there is nothing to see of " STR_FMT ": leave the subject out to list the "
-                       "events of " STR_FMT,
-                       STR_ARG(asked), STR_ARG(own));
-    *out = event_scope(tx->actor, asked);
-    return NULL;
+    *out = event_scope(a, asked);
+    if (!seen)
+        seen = out->len && str_eq(*out, a->state_id);
+    if (!seen && asked.len) {
+        TRY(subject_session(tx, asked, &s, &seen));
+        if (seen)
+            TRY(session_in_reach(tx, &s, &seen));
+    }
+    if (seen || (!asked.len && out->len))
+        return NULL;
+    return err_new(tx->arena, ERR_NOT_FOUND,
+                   "there is nothing to see of " STR_FMT ": leave the subject out to list the "
+                   "events of " STR_FMT,
+                   STR_ARG(asked), STR_ARG(event_scope(a, STR(""))));
 }
 
 /* The events of a state that is there are a chain, which is followed from its newest. */
@@ -207,7 +232,7 @@ static const struct op ops[] = {
                 "after": { "type": "integer", "minimum": 0, "default": 0,
                     "description": "Events with a higher number than this; 410 when they are not all kept any more." },
                 "subject": { "type": "string",
-                    "description": "Only those of one state, schema or token. A session sees those of its state alone." },
+                    "description": "Only those of one state, session, run, schema or token, by its id. A session sees those of its state, of itself and of sessions below it; without this, of its state, or of itself while it has none." },
                 "type": { "type": "array", "items": { "type": "string" }, "maxItems": 64,
                     "description": "Only those of these types; may be repeated." },
                 "wait": { "type": "integer", "minimum": 0, "maximum": 60, "default": 0,

@@ -5,6 +5,7 @@
 #include <assert.h>
 
 #include "core/token.h"
+#include "json/json.h"
 #include "ops/perform.h"
 
 /* A grant with what it refers to. */
@@ -54,6 +55,50 @@ err op_admit(struct engine *e, struct arena *a, str token, struct grant **out)
     *out = &h->grant;
     return NULL;
 }
+
+/* ---- what changes while it is held ---- */
+
+static struct actor actor_copy(struct arena *a, const struct actor *from)
+{
+    struct actor copy = {
+        .kind = from->kind,
+        .name = arena_copy(a, from->name),
+        .token_id = arena_copy(a, from->token_id),
+        .session_id = arena_copy(a, from->session_id),
+        .run_id = arena_copy(a, from->run_id),
+        .pointer_count = from->pointer_count,
+    };
+    str *pointers = from->pointers ? ARENA_ARRAY(a, str, from->pointer_count) : NULL;
+
+    for (size_t i = 0; i < from->pointer_count; i++)
+        pointers[i] = arena_copy(a, from->pointers[i]);
+    copy.pointers = pointers;
+    return copy;
+}
+
+/* Others may be using the old one, on other threads: it stays as it is. */
+struct grant *grant_after(const struct grant *g, const struct event *e)
+{
+    const struct json *data;
+    bool bound = e->type == EVENT_SESSION_BOUND;
+
+    if (!(bound || e->type == EVENT_SESSION_DELETED) || !str_eq(e->subject, g->actor->session_id))
+        return NULL;
+    struct arena *arena = arena_new();
+    struct held *h = ARENA_NEW(arena, struct held);
+    err unread = json_parse(arena, arena_copy(arena, e->data), NULL, &data);
+    assert(!unread);
+    h->arena = arena;
+    h->actor = actor_copy(arena, g->actor);
+    h->actor.state_id = bound ? json_str(data, "workflow_state_id") : STR("");
+    h->grant = *g;
+    h->grant.actor = &h->actor;
+    h->grant.token_id = h->actor.token_id;
+    h->grant.refs = 1;
+    return &h->grant;
+}
+
+/* ---- who holds it ---- */
 
 struct grant *grant_ref(struct grant *g)
 {

@@ -132,10 +132,11 @@ static err fields_check(struct arena *a, const struct entry *e)
             return broken(a, op, "the field of a body is not in its input", op->bodies[i].field);
     if (op->implied && !field_of(e, str_from(op->implied)))
         return broken(a, op, "the implied field is not in its input", op->implied);
-    if (op->effect == OP_WRITES && op->wait)
-        return broken(a, op, "an operation that writes cannot wait", op->name);
-    if (op->peek && (op->effect != OP_READS || op->by != BY_ALL))
-        return broken(a, op, "what is answered from memory must be a read for everyone", op->name);
+    if (op->effect == OP_WRITES && op->wait && !op->secret)
+        return broken(a, op, "a write that waits has no answer to keep for a repeat", op->name);
+    if (op->peek && (op->effect != OP_READS || (op->by & BY_READERS) != BY_READERS))
+        return broken(a, op, "what is answered from memory must be a read for all who read",
+                      op->name);
     return captures_check(a, e);
 }
 

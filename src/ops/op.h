@@ -30,6 +30,9 @@ enum op_caller { BY_OPERATOR = 1, BY_SESSION = 2, BY_RUNNER = 4, BY_VIEWER = 8, 
 
 #define BY_ALL (BY_OPERATOR | BY_SESSION | BY_RUNNER | BY_VIEWER)
 
+/* A runner carries out what it is given, and has no part in the work itself. */
+#define BY_READERS (BY_OPERATOR | BY_SESSION | BY_VIEWER)
+
 /* A body of that media type is not the input but one field of it. */
 struct op_body {
     const char *media_type, *field;
@@ -43,6 +46,9 @@ struct input {
     const struct json *json;
     bool wait_over; /* it has waited long enough: the answer is what there is */
 };
+
+/* Whether an event is what somebody waits for; called by the thread that answers requests. */
+typedef bool op_wakes(const void *self, const struct event *e);
 
 /* What a handler leaves: the answer's JSON, and what the surfaces make of it. */
 struct answer {
@@ -62,6 +68,19 @@ struct answer {
     bool waits;
     str wait_subject; /* empty: any */
     int64_t wait_seq, wait_until_ms;
+
+    /* With .wait and no subject: only an event that this says yes to wakes it, and each such event
+     * wakes one of those who wait, not all. `wait_self` lives in the command's arena. */
+    op_wakes *wakes;
+    const void *wait_self;
+
+    /* Something was done that is no event, but whoever waits for this subject is to look again. */
+    str nudge;
+
+    /* What was written is committed, and then the answer is that of this operation, which reads and
+     * may wait; so nothing is started twice. NULL: the answer is this one. */
+    const char *then;
+    struct json then_input;
 };
 
 typedef err op_run(struct tx *tx, const struct input *in, struct answer *out);
@@ -156,6 +175,11 @@ struct command {
     bool waits;
     str wait_subject;
     int64_t wait_seq, wait_until_ms;
+    op_wakes *wakes;
+    const void *wait_self;
+    str nudge;
+    const struct op *then; /* NULL: this answer is all */
+    const struct json *then_input;
     int64_t seq; /* of a read: the number of the last event that it could see */
 
     /* For who submitted it. */
@@ -176,6 +200,10 @@ struct grant {
 
 struct grant *grant_ref(struct grant *g);
 void grant_unref(struct grant *g);
+
+/* The same grant after an event that changes what it reaches: its session was bound to a state, or
+ * deleted. NULL: it is as it was. The new one is the caller's. */
+struct grant *grant_after(const struct grant *g, const struct event *e);
 
 /* ---- cache.c: what can be answered from memory ----
  *
@@ -215,7 +243,8 @@ str event_type_name(const struct event *e);
 const struct event *event_after(const struct event *e);
 
 /* What an actor hears of who asks for a subject, or (empty) for everything: one that has a state of
- * its own never hears of more than that. Whether it may hear of it at all, event.list says. */
+ * its own never hears of more than that, a session without one of itself. Whether it may hear of it
+ * at all, event.list says. */
 str event_scope(const struct actor *actor, str subject);
 
 /* The text of one: as `GET /events` lists it, or as subscribers get it. */

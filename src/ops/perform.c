@@ -9,6 +9,7 @@
 #include <assert.h>
 
 #include "base/digest.h"
+#include "core/consequence.h"
 #include "core/idempotency.h"
 #include "core/schema.h"
 #include "core/state.h"
@@ -51,7 +52,17 @@ static str request_digest(const struct command *c)
     return hex_encode(c->arena, (str){ (const char *)sum, sizeof sum });
 }
 
-static void answer_take(struct command *c, const struct answer *a, str printed)
+/* What answers in this command's place once it is committed. */
+static void then_take(const struct op_table *table, struct command *c, str name,
+                      const struct json *input)
+{
+    c->then = op_find(table, name);
+    c->then_input = input;
+    assert(c->then && c->then->effect == OP_READS);
+}
+
+static void answer_take(const struct op_table *table, struct command *c, const struct answer *a,
+                        str printed)
 {
     c->answer = printed;
     c->created = a->created;
@@ -64,9 +75,17 @@ static void answer_take(struct command *c, const struct answer *a, str printed)
     c->wait_subject = a->wait_subject;
     c->wait_seq = a->wait_seq;
     c->wait_until_ms = a->wait_until_ms;
+    c->wakes = a->wakes;
+    c->wait_self = a->wait_self;
+    c->nudge = a->nudge;
+    if (a->then) {
+        struct json *input = ARENA_NEW(c->arena, struct json);
+        *input = a->then_input;
+        then_take(table, c, str_from(a->then), input);
+    }
 }
 
-static err handler_run(struct tx *tx, struct command *c)
+static err handler_run(struct engine *e, struct tx *tx, struct command *c)
 {
     struct buf out = buf_in(c->arena);
     struct answer answer = { .json = json_writer_to(&out) };
@@ -74,13 +93,14 @@ static err handler_run(struct tx *tx, struct command *c)
 
     TRY(c->op->run(tx, &in, &answer));
     assert(!answer.waits || (c->op->wait && !c->wait_over && !tx->first));
-    answer_take(c, &answer, buf_str(&out));
+    TRY(consequence_run(tx));
+    answer_take(e->table, c, &answer, buf_str(&out));
     c->events = tx->first;
     return NULL;
 }
 
 /* An answer that was kept: what it is wrapped in says how it looked. */
-static err answer_repeat(struct tx *tx, struct command *c, str kept)
+static err answer_repeat(struct engine *e, struct tx *tx, struct command *c, str kept)
 {
     const struct json *json;
     TRY(json_parse(tx->arena, kept, NULL, &json));
@@ -91,6 +111,8 @@ static err answer_repeat(struct tx *tx, struct command *c, str kept)
     c->created = json_bool_or(json, "created", false);
     c->empty = json_bool_or(json, "empty", false);
     c->version = json_int_or(json, "version", 0);
+    if (json_get(json, "then"))
+        then_take(e->table, c, json_str(json, "then"), json_get(json, "then_input"));
     return NULL;
 }
 
@@ -109,6 +131,12 @@ static err answer_keep(struct tx *tx, const struct command *c, str digest)
     if (c->answer.len) {
         json_write_name(&w, STR("answer"));
         json_write_printed(&w, c->answer);
+    }
+    if (c->then) {
+        json_write_name(&w, STR("then"));
+        json_write_str(&w, str_from(c->then->name));
+        json_write_name(&w, STR("then_input"));
+        json_write_value(&w, c->then_input);
     }
     json_write_end(&w, '}');
     return idempotency_keep(tx, c->key, digest, buf_str(&kept));
@@ -130,9 +158,9 @@ static err command_run(struct engine *e, struct tx *tx, struct command *c)
         digest = request_digest(c);
         TRY(idempotency_find(tx, c->key, digest, &kept));
         if (kept.len)
-            return answer_repeat(tx, c, kept);
+            return answer_repeat(e, tx, c, kept);
     }
-    TRY(handler_run(tx, c));
+    TRY(handler_run(e, tx, c));
     return keyed ? answer_keep(tx, c, digest) : NULL;
 }
 
@@ -141,10 +169,14 @@ static err command_run(struct engine *e, struct tx *tx, struct command *c)
 static void command_reset(struct command *c)
 {
     c->error = NULL;
-    c->answer = c->next = c->wait_subject = c->shown_id = c->shown = STR("");
+    c->answer = c->next = c->wait_subject = c->shown_id = c->shown = c->nudge = STR("");
     c->created = c->empty = c->repeated = c->waits = false;
     c->version = c->wait_seq = c->wait_until_ms = c->seq = 0;
     c->events = NULL;
+    c->wakes = NULL;
+    c->wait_self = NULL;
+    c->then = NULL;
+    c->then_input = NULL;
 }
 
 /* Time never goes back, not even across restarts: below it is the highest that was ever used. Where
@@ -180,6 +212,7 @@ static bool command_perform(struct engine *e, struct batch *b, struct command *c
         .schemas = e->schemas,
         .ahead = b->ahead,
         .retention = e->retention,
+        .team = e->team,
         .precondition = c->precondition,
     };
 
@@ -316,6 +349,7 @@ static void command_read(struct engine *e, struct batch *b, struct command *c)
         .schemas = e->schemas,
         .ahead = b->ahead,
         .retention = e->retention,
+        .team = e->team,
     };
 
     assert(c->op->effect == OP_READS);

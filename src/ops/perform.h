@@ -16,6 +16,7 @@ struct engine {
     struct sql *sql; /* a writer's connection, or a reader's */
     struct schema_cache *schemas;
     const struct retention *retention; /* how long things are kept; NULL: the defaults */
+    const struct team_rules *team;     /* of sessions and runs; NULL: the defaults */
     const struct tx_source *source;
     int64_t (*now_ms)(void *clock);
     void *clock;

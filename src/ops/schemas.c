@@ -125,7 +125,7 @@ static const struct op ops[] = {
         .output = SCHEMA_SHAPE, .run = schema_create_op,
     },
     {
-        .name = "schema.list", .http = "GET /workflow-schemas", .on = ON_HTTP | ON_CLI, .by = BY_ALL,
+        .name = "schema.list", .http = "GET /workflow-schemas", .on = ON_HTTP | ON_CLI, .by = BY_READERS,
         .summary = "List the newest version of each schema, by name.",
         .input = JSON({
             "type": "object", "additionalProperties": false,
@@ -139,7 +139,7 @@ static const struct op ops[] = {
         .run = schema_list_op,
     },
     {
-        .name = "schema.get", .http = "GET /workflow-schemas/{name}", .on = ON_HTTP | ON_CLI, .by = BY_ALL,
+        .name = "schema.get", .http = "GET /workflow-schemas/{name}", .on = ON_HTTP | ON_CLI, .by = BY_READERS,
         .summary = "Show a schema, the newest version unless another is named.",
         .input = JSON({
             "type": "object", "required": ["name"], "additionalProperties": false,
@@ -151,7 +151,7 @@ static const struct op ops[] = {
     },
     {
         .name = "schema.versions", .http = "GET /workflow-schemas/{name}/versions",
-        .on = ON_HTTP | ON_CLI, .by = BY_ALL,
+        .on = ON_HTTP | ON_CLI, .by = BY_READERS,
         .summary = "List the versions of a schema, the newest first.",
         .input = JSON({
             "type": "object", "required": ["name"], "additionalProperties": false,
@@ -168,7 +168,7 @@ static const struct op ops[] = {
     },
     {
         .name = "schema.check", .http = "POST /workflow-schemas/{name}/check",
-        .on = ON_HTTP | ON_CLI, .by = BY_ALL,
+        .on = ON_HTTP | ON_CLI, .by = BY_READERS,
         .summary = "Say whether data would fit a schema, and what does not; nothing is stored.",
         .input = JSON({
             "type": "object", "required": ["name", "data"], "additionalProperties": false,

@@ -1,4 +1,4 @@
-/* shapes.h: what answers about states and schemas look like. Private to ops/.
+/* shapes.h: what answers about states, schemas and sessions look like. Private to ops/.
  *
  * Members are written once and put together to shapes by SHAPE, since one answer
  * has what another has and something more. */
@@ -52,6 +52,62 @@
 
 #define PATCH_MEMBER JSON("patch": { "type": "array", "items": { "type": "object" },               \
     "description": "A JSON Patch (RFC 6902)." })
+
+/* How a session stands: what several answers begin with. */
+#define SESSION_HEAD JSON(                                                                         \
+    "session_id": { "type": "string", "description": "Its id." },                                  \
+    "session_name": { "type": "string", "description": "Its name, which no other session has." },  \
+    "status": { "enum": ["pending", "running", "idle", "finished", "failed", "stopped"],           \
+        "description": "Whether it is at work, and how its work ended." },                         \
+    "settled": { "type": "boolean",                                                                \
+        "description": "Its work has ended, and its result is recorded or could not be had." },    \
+    "state_update_status": { "enum": ["pending", "completed", "failed", "skipped", null],          \
+        "description": "Of the update that its work owes the state; null: it was not asked for." }, \
+    "error": { "type": ["string", "null"], "description": "Why it failed or was stopped." },       \
+    "workflow_state_id": { "type": ["string", "null"], "description": "The state of its tree." })
+
+#define SESSION_HEAD_REQUIRED JSON("session_id", "session_name", "status", "settled",              \
+    "state_update_status", "error", "workflow_state_id")
+
+#define SESSION_CYCLE JSON("cycle": { "type": "integer", "minimum": 1,                             \
+    "description": "How often it was asked for something, from start to settling." })
+
+#define SESSION_HEARD JSON(                                                                        \
+    "last_event": { "type": ["string", "null"], "description": "Its last sign of life, in a few words." }, \
+    "last_event_at": { "type": ["string", "null"], "format": "date-time", "description": "When that was." })
+
+#define USAGE_MEMBERS JSON(                                                                        \
+    "input_tokens": { "type": "integer", "description": "Tokens read." },                          \
+    "output_tokens": { "type": "integer", "description": "Tokens written." },                      \
+    "cached_tokens": { "type": "integer", "description": "Of those read, how many came from a cache." }, \
+    "cost_usd": { "type": "number", "description": "What it cost, in dollars." },                  \
+    "models": { "type": ["object", "null"], "description": "The same by model; null: nobody said." })
+
+#define SESSION_USAGE "\"usage\":" SHAPE(JSON("input_tokens", "output_tokens", "cached_tokens", "cost_usd"), USAGE_MEMBERS)
+
+#define SESSION_MEMBERS SESSION_HEAD "," SESSION_CYCLE "," SESSION_HEARD "," SESSION_USAGE "," JSON( \
+    "parent_session_id": { "type": ["string", "null"], "description": "The session that it is below; null: a root." }, \
+    "parent_session_name": { "type": ["string", "null"], "description": "The name of that one." }, \
+    "root_session_id": { "type": "string", "description": "The root of its tree; of a root, itself." }, \
+    "depth": { "type": "integer", "minimum": 1, "description": "In its tree; of a root: 1." },     \
+    "agent_name": { "type": ["string", "null"], "description": "The role that it has." },          \
+    "profile": { "type": ["string", "null"], "description": "How its client is started; null: not from here." }, \
+    "project_dir": { "type": ["string", "null"], "description": "Where it works." },               \
+    "pointers": { "type": ["array", "null"], "description": "Where in the state it may write; null: everywhere." }, \
+    "attended": { "type": "boolean", "description": "Somebody outside runs it." },                 \
+    "callback": { "type": "boolean", "description": "Its parent is told when it has settled." },   \
+    "state_update_attempts": { "type": "integer", "description": "How often it was asked for its update in this cycle." }, \
+    "run_id": { "type": ["string", "null"], "description": "The run that it is busy with." },      \
+    "result_run_id": { "type": ["string", "null"], "description": "The run whose result is its own." }, \
+    "client_id": { "type": ["string", "null"], "description": "What its client calls the conversation." }, \
+    "hostname": { "type": ["string", "null"], "description": "The machine where its client keeps it." }, \
+    "git": { "type": ["object", "null"], "description": "What was seen in its directory after its last turn." }, \
+    "created_at": { "type": "string", "format": "date-time", "description": "When it was made." }, \
+    "updated_at": { "type": "string", "format": "date-time", "description": "When it last changed." }, \
+    "ended_at": { "type": ["string", "null"], "format": "date-time", "description": "When it ended; null: it has not." })
+
+#define SESSION_SHAPE SHAPE(SESSION_HEAD_REQUIRED "," JSON("cycle", "usage", "parent_session_id",  \
+    "parent_session_name", "root_session_id", "depth", "attended", "created_at", "updated_at", "ended_at"), SESSION_MEMBERS)
 
 // clang-format on
 #endif

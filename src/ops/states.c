@@ -29,7 +29,7 @@
 
 static const struct op ops[] = {
     {
-        .name = "state.list", .http = "GET /workflow-states", .on = ON_HTTP | ON_CLI, .by = BY_ALL,
+        .name = "state.list", .http = "GET /workflow-states", .on = ON_HTTP | ON_CLI, .by = BY_READERS,
         .summary = "List states by id, without their data.",
         .input = FIELDS("", JSON(
             "root_session": { "type": "string", "description": "Only those that belong to this session." },
@@ -57,7 +57,7 @@ static const struct op ops[] = {
     },
     {
         .name = "state.read", .http = "GET /workflow-states/{state_id}", .wait = true, .peek = true,
-        .on = ON_HTTP | ON_MCP | ON_CLI, .by = BY_ALL, .implied = "state_id",
+        .on = ON_HTTP | ON_MCP | ON_CLI, .by = BY_READERS, .implied = "state_id",
         .summary = "Read a state: all of it, a part, an older version, or what changed since one.",
         .hint = "Read the shared state. Of a large one, ask for a part by pointer or query; with wait_version, wait until somebody has written.",
         .input = FIELDS(JSON("state_id"), STATE_ID "," JSON(
@@ -123,7 +123,7 @@ static const struct op ops[] = {
     },
     {
         .name = "state.history", .http = "GET /workflow-states/{state_id}/history",
-        .on = ON_HTTP | ON_CLI, .by = BY_ALL,
+        .on = ON_HTTP | ON_CLI, .by = BY_READERS,
         .summary = "List the versions of a state, the newest first, with who wrote them, when, and the patch.",
         .input = FIELDS(JSON("state_id"), STATE_ID "," JSON(
             "after": { "type": "integer", "minimum": 1,
@@ -139,7 +139,7 @@ static const struct op ops[] = {
     },
     {
         .name = "state.diff", .http = "GET /workflow-states/{state_id}/diff",
-        .on = ON_HTTP | ON_CLI, .by = BY_ALL,
+        .on = ON_HTTP | ON_CLI, .by = BY_READERS,
         .summary = "Show the patch from one version of a state to another.",
         .input = FIELDS(JSON("state_id", "from"), STATE_ID "," JSON(
             "from": { "type": "integer", "minimum": 1, "description": "The version that the patch begins at." },
@@ -151,7 +151,7 @@ static const struct op ops[] = {
     },
     {
         .name = "state.blame", .http = "GET /workflow-states/{state_id}/blame",
-        .on = ON_HTTP | ON_CLI, .by = BY_ALL,
+        .on = ON_HTTP | ON_CLI, .by = BY_READERS,
         .summary = "Say who wrote a value, and each member or element of it, last.",
         .input = FIELDS(JSON("state_id"), STATE_ID "," JSON(
             "pointer": { "type": "string", "description": "The value, as a JSON Pointer; the whole document unless it is given." })),
@@ -190,7 +190,7 @@ static const struct op ops[] = {
     },
     {
         .name = "state.schema", .http = "GET /workflow-states/{state_id}/schema",
-        .on = ON_HTTP | ON_MCP | ON_CLI, .by = BY_ALL, .implied = "state_id",
+        .on = ON_HTTP | ON_MCP | ON_CLI, .by = BY_READERS, .implied = "state_id",
         .summary = "Show the schema that a state is bound to.",
         .hint = "Show what the shared state may look like: which members it has, and what they may hold.",
         .input = FIELDS(JSON("state_id"), STATE_ID),

@@ -1,5 +1,6 @@
 /* states_read.c: operations that read states. */
 #include "core/blame.h"
+#include "core/session.h"
 #include "json/path.h"
 #include "json/pointer.h"
 #include "ops/states.h"
@@ -13,7 +14,7 @@ void write_state_head(struct json_writer *w, const struct state *s, int64_t vers
     write_text(w, STR("schema_name"), s->schema_name);
     write_int(w, STR("schema_version"), s->schema_version);
     write_or_null(w, STR("root_session_id"), s->root_session);
-    write_or_null(w, STR("root_session_name"), s->root_session);
+    write_or_null(w, STR("root_session_name"), s->root_name);
     write_int(w, STR("version"), version);
     write_time(w, STR("created_at"), s->created_at_ms);
     write_time(w, STR("updated_at"), s->updated_at_ms);
@@ -21,16 +22,28 @@ void write_state_head(struct json_writer *w, const struct state *s, int64_t vers
 
 /* ---- many ---- */
 
+/* A session may be called by its name; what is not known is a label, and stays it. */
+static err root_find(struct tx *tx, str wanted, str *out)
+{
+    struct session s;
+    bool known = false;
+
+    if (wanted.len)
+        TRY(session_find(tx, wanted, &s, &known));
+    *out = known ? s.id : wanted;
+    return NULL;
+}
+
 err state_list_op(struct tx *tx, const struct input *in, struct answer *out)
 {
     size_t limit = (size_t)input_int(in, "limit", 50), count;
     struct state_filter filter = { .after = input_str(in, "after"),
-                                   .root_session = input_str(in, "root_session"),
                                    .schema_name = input_str(in, "schema"),
                                    .active = input_bool(in, "active", false),
                                    .limit = (int64_t)limit + 1 };
     const struct state *all;
 
+    TRY(root_find(tx, input_str(in, "root_session"), &filter.root_session));
     TRY(state_list(tx, &filter, &all, &count));
     json_write_begin(&out->json, '{');
     json_write_name(&out->json, STR("states"));

@@ -1,4 +1,5 @@
 /* states_write.c: operations that write states. */
+#include "core/session.h"
 #include "ops/states.h"
 #include "ops/write.h"
 
@@ -55,8 +56,8 @@ err state_create_op(struct tx *tx, const struct input *in, struct answer *out)
     struct state s;
 
     TRY(schema_find(tx, input_str(in, "schema_name"), input_int(in, "schema_version", 0), &schema));
-    TRY(state_create(tx, &schema, input_json(in, "initial_data"), input_str(in, "root_session"),
-                     &s));
+    TRY(session_state_create(tx, &schema, input_json(in, "initial_data"),
+                             input_str(in, "root_session"), &s));
     out->created = true;
     return write_written(tx, in, out, &s, NULL);
 }
@@ -95,7 +96,8 @@ err state_rollback_op(struct tx *tx, const struct input *in, struct answer *out)
 err state_delete_op(struct tx *tx, const struct input *in, struct answer *out)
 {
     out->empty = true;
-    return state_delete(tx, input_str(in, "state_id"), input_int(in, "expected_version", 0));
+    return session_state_delete(tx, input_str(in, "state_id"),
+                                input_int(in, "expected_version", 0));
 }
 
 /* ---- migrating ---- */

@@ -2,7 +2,10 @@
  *
  * These operations are on no surface and for no token: the server calls them. The
  * one who keeps time performs system.tick when something is due, and again while
- * it says that there is more. */
+ * it says that there is more; before its first, it performs system.start. */
+#include "core/callback.h"
+#include "core/census.h"
+#include "core/member.h"
 #include "core/retain.h"
 #include "ops/ops.h"
 #include "ops/write.h"
@@ -14,7 +17,44 @@ static const struct due_work works[DUE_KIND_COUNT] = {
     [DUE_PURGE_STATE] = { .run = retain_purge_state },
     [DUE_FORGET_KEYS] = { .run = retain_forget_keys, .recurs = true },
     [DUE_MOVE_FLOOR] = { .run = retain_move_floor, .recurs = true },
+    [DUE_RUN_READY] = { .run = run_due_ready },
+    [DUE_RUN_MATCH] = { .run = run_due_match },
+    [DUE_RUN_LEASE] = { .run = run_due_lease },
+    [DUE_RUN_TIME] = { .run = run_due_time },
+    [DUE_RUN_STOP] = { .run = run_due_stop },
+    [DUE_RUNNER_SILENT] = { .run = runner_due_silent },
+    [DUE_SESSION_STOP] = { .run = callback_due_stop },
+    [DUE_UPDATE_OVERDUE] = { .run = callback_due_update },
+    [DUE_CALLBACK_DELIVER] = { .run = callback_due_deliver },
 };
+
+enum { MEMBERS_MAX = 1000 };
+
+static err others_alive(struct tx *tx, str node_id, bool *out)
+{
+    const struct member *all;
+    size_t count;
+
+    TRY(member_list(tx, STR(""), MEMBERS_MAX, &all, &count));
+    *out = false;
+    for (size_t i = 0; i < count; i++)
+        *out |= !str_eq(all[i].id, node_id) && member_alive(tx, &all[i]);
+    return NULL;
+}
+
+/* While no server was there, no runner could be heard: none of them is late. */
+static err system_start_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    bool others;
+
+    TRY(others_alive(tx, input_str(in, "node_id"), &others));
+    if (!others)
+        TRY(run_renew_all(tx));
+    json_write_begin(&out->json, '{');
+    write_bool(&out->json, STR("renewed"), !others);
+    json_write_end(&out->json, '}');
+    return NULL;
+}
 
 static err system_tick_op(struct tx *tx, const struct input *in, struct answer *out)
 {
@@ -46,6 +86,43 @@ static err system_seen_op(struct tx *tx, const struct input *in, struct answer *
     return NULL;
 }
 
+static void write_counts(struct json_writer *w, str name, const struct team_words *words,
+                         const int64_t *counts, bool (*shown)(int status))
+{
+    json_write_name(w, name);
+    json_write_begin(w, '{');
+    for (int i = 0; i < words->count; i++)
+        if (shown(i))
+            write_int(w, team_name(words, i), counts[i]);
+    json_write_end(w, '}');
+}
+
+static bool session_counts(int status)
+{
+    return session_is_live((enum session_status)status);
+}
+
+static bool run_counts(int status)
+{
+    return run_is_live((enum run_status)status);
+}
+
+static err system_team_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    struct census c;
+
+    (void)in;
+    TRY(census_take(tx, &c));
+    json_write_begin(&out->json, '{');
+    write_counts(&out->json, STR("sessions"), &session_words, c.sessions, session_counts);
+    write_counts(&out->json, STR("runs"), &run_words, c.runs, run_counts);
+    write_int(&out->json, STR("runners"), c.runners);
+    write_int(&out->json, STR("callbacks_waiting"), c.callbacks);
+    write_int(&out->json, STR("queue_oldest_ms"), c.oldest_ms);
+    json_write_end(&out->json, '}');
+    return NULL;
+}
+
 // clang-format off
 static const struct op ops[] = {
     {
@@ -61,6 +138,19 @@ static const struct op ops[] = {
         .run = system_tick_op,
     },
     {
+        .name = "system.start", .effect = OP_WRITES, .by = BY_SYSTEM,
+        .summary = "Begin to serve: when no other server was there, all live leases begin anew.",
+        .input = JSON({
+            "type": "object", "required": ["node_id"], "additionalProperties": false,
+            "properties": {
+                "node_id": { "type": "string", "maxLength": 100, "description": "The id of the server that starts." } } }),
+        .output = JSON({
+            "type": "object", "required": ["renewed"],
+            "properties": {
+                "renewed": { "type": "boolean", "description": "Whether the leases have begun anew." } } }),
+        .run = system_start_op,
+    },
+    {
         .name = "system.seen", .effect = OP_READS, .by = BY_SYSTEM,
         .summary = "Look how far the log goes.",
         .input = JSON({ "type": "object", "additionalProperties": false, "properties": {} }),
@@ -69,6 +159,20 @@ static const struct op ops[] = {
             "properties": {
                 "seq": { "type": "integer", "description": "The number of the last event." } } }),
         .run = system_seen_op,
+    },
+    {
+        .name = "system.team", .effect = OP_READS, .by = BY_SYSTEM,
+        .summary = "Count what is live.",
+        .input = JSON({ "type": "object", "additionalProperties": false, "properties": {} }),
+        .output = JSON({
+            "type": "object", "required": ["sessions", "runs", "runners", "callbacks_waiting", "queue_oldest_ms"],
+            "properties": {
+                "sessions": { "type": "object", "description": "Live sessions, by status." },
+                "runs": { "type": "object", "description": "Live runs, by status." },
+                "runners": { "type": "integer", "description": "Runners that are there." },
+                "callbacks_waiting": { "type": "integer", "description": "Callbacks that wait for their parents." },
+                "queue_oldest_ms": { "type": "integer", "description": "How long the first of the queue waits." } } }),
+        .run = system_team_op,
     },
 };
 // clang-format on

@@ -33,6 +33,12 @@ static inline void write_time(struct json_writer *w, str name, int64_t ms)
     write_text(w, name, date_print(text, ms));
 }
 
+/* Whole seconds, rather more than fewer: none at all would be no limit. */
+static inline void write_seconds(struct json_writer *w, str name, int64_t ms)
+{
+    write_int(w, name, (ms + 999) / 1000);
+}
+
 static inline void write_bool(struct json_writer *w, str name, bool value)
 {
     json_write_name(w, name);

@@ -10,7 +10,7 @@
 
 enum {
     STATEMENTS_MIN = 64,
-    ARGS_MAX = 24,
+    ARGS_MAX = 64,
     FLUSH_EVERY = 8, /* statements: the server works on them while the next are made */
     QUEUE_MAX = 256, /* then answers are collected, so that neither side's memory grows */
     NAME_BYTES = 16,

@@ -45,6 +45,7 @@ struct conn {
     const struct protocol *protocol;
     void *state; /* the protocol's */
     struct grant *grant;
+    bool looked, inside; /* whether its process belongs to a run; false before it was looked at */
     int64_t deadline_ms; /* of loop_now_ms; 0: none */
 
     /* What is waiting to be sent: a ring of pieces, each with who keeps it. */

@@ -45,8 +45,7 @@ static void publish_events(struct server *s, const struct event *e)
     for (; e; e = event_after(e)) {
         s->published = event_seq(e);
         hub_publish(s->hub, e);
-        if (str_eq(event_type_name(e), STR("token_revoked")))
-            grants_revoke(s, event_subject(e));
+        grants_hear(s, e);
     }
     atomic_store_explicit(&s->delivery->seq, s->published, memory_order_relaxed);
 }
@@ -64,6 +63,8 @@ static void publish(struct server *s, const struct command *c)
     else if (e)
         op_cache_written(s->cache, &(struct command){ .events = e });
     publish_events(s, e);
+    if (c->nudge.len)
+        hub_nudge(s->hub, c->nudge);
 }
 
 /* Whether events of other nodes must be published before those of this write. What comes after one

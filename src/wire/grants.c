@@ -2,8 +2,8 @@
  *
  * A token is looked up once, for all who wait for it, and its grant is kept under
  * the digest of its text: the text itself stays nowhere. A kept grant is as good
- * as a new look-up, because each revocation comes by here. Does not know how a
- * token is looked up. */
+ * as a new look-up, because each revocation and change comes by here. Does not
+ * know how a token is looked up. */
 #include <assert.h>
 
 #include "base/digest.h"
@@ -236,6 +236,43 @@ void grants_expire(struct server *s)
         grants_revoke(s, g->token_id);
         grant_unref(g);
     }
+}
+
+/* ---- what changes a grant ---- */
+
+/* A session got a state, or lost it. What is kept here is looked up again; a connection cannot be,
+ * since nobody has the token's text, and goes on with a grant that has changed alike. */
+static void grants_change(struct server *s, const struct event *e)
+{
+    struct grants *g = s->grants;
+
+    g->revocations++;
+    LIST_EACH(it, &g->used) {
+        struct entry *kept = LIST_ENTRY(it, struct entry, used);
+        struct grant *changed = grant_after(kept->grant, e);
+        if (changed) {
+            grant_unref(changed);
+            entry_drop(g, kept);
+        }
+    }
+    LIST_EACH(it, &s->conns) {
+        struct conn *c = LIST_ENTRY(it, struct conn, all);
+        struct grant *changed = c->grant ? grant_after(c->grant, e) : NULL;
+        if (changed) {
+            grant_unref(c->grant);
+            c->grant = changed;
+        }
+    }
+}
+
+void grants_hear(struct server *s, const struct event *e)
+{
+    str type = event_type_name(e);
+
+    if (str_eq(type, STR("token_revoked")))
+        grants_revoke(s, event_subject(e));
+    else if (str_eq(type, STR("session_bound")) || str_eq(type, STR("session_deleted")))
+        grants_change(s, e);
 }
 
 /* ---- the end ---- */

@@ -24,6 +24,7 @@ static void exchange_begin(struct http *h)
     h->whole = h->close = h->bodiless = h->plain = h->match_any = false;
     h->applied = PREFER_NOTHING;
     h->cut = NULL;
+    h->wrote = NULL;
     h->match.op = NULL;
     h->match.allowed_count = 0;
 }
@@ -51,6 +52,51 @@ static void http_free(struct http *h)
 
 /* ---- the request is whole ---- */
 
+static void cut(struct http *h, enum error_kind kind, const char *why)
+{
+    h->cut = why;
+    h->cut_kind = kind;
+}
+
+static const char stops[] = "the server stops: ask again when it is back";
+static const char gone[] = "whoever waited for this is gone";
+
+static void performed(struct command *c);
+
+static bool hand_in(struct http *h)
+{
+    h->command.actor = h->grant->actor;
+    h->command.done = performed;
+    h->command.owner = h;
+    h->wait_mark = wait_mark(h->server);
+    h->phase = HTTP_PERFORMING;
+    return server_submit(h->server, &h->command);
+}
+
+/* What it has written is committed, and published; the answer is that of a read behind it, which may
+ * wait. False: there is no room for that. */
+static bool read_behind(struct http *h)
+{
+    struct command *wrote = ARENA_NEW(h->x.arena, struct command);
+
+    *wrote = h->command;
+    h->wrote = wrote;
+    h->command =
+        (struct command){ .arena = h->x.arena, .op = wrote->then, .input = wrote->then_input };
+    if (hand_in(h))
+        return true;
+    h->command = *wrote;
+    return false;
+}
+
+/* Whatever has become of the read: what was written is, and must not be asked for again. */
+static void answer_read_behind(struct http *h)
+{
+    if (h->command.error)
+        h->command = *h->wrote;
+    h->command.repeated = h->wrote->repeated;
+}
+
 /* Its command was performed; or it waited and does so no more. */
 static void performed(struct command *c)
 {
@@ -59,13 +105,19 @@ static void performed(struct command *c)
     h->waiting = NULL;
     if (h->plain)
         op_cache_read(h->server->cache, c, h->mark);
+    if (c->waits && (h->ended || h->server->stopping))
+        cut(h, ERR_UNAVAILABLE, h->ended ? gone : stops);
     if (h->cut)
         c->error = err_new(h->x.arena, h->cut_kind, "%s", h->cut);
     if (h->x.conn && c->waits && !c->error) {
         h->phase = HTTP_WAITING;
-        h->waiting = wait_begin(h->server, c);
+        h->waiting = wait_begin(h->server, c, h->wait_mark);
         return;
     }
+    if (h->x.conn && !h->ended && c->then && !c->error && read_behind(h))
+        return;
+    if (h->wrote)
+        answer_read_behind(h);
     if (h->x.conn)
         http_answer(h);
     http_go_on(h);
@@ -74,21 +126,16 @@ static void performed(struct command *c)
 /* Has a waiting command end now. `performed` is called, at once or soon. */
 static void cut_waiting(struct http *h, enum error_kind kind, const char *why)
 {
-    h->cut = why;
-    h->cut_kind = kind;
+    cut(h, kind, why);
     wait_cancel(h->waiting);
 }
 
 static void submit(struct http *h)
 {
     h->grant = grant_ref(h->x.conn->grant);
-    h->command.actor = h->grant->actor;
-    h->command.done = performed;
-    h->command.owner = h;
     if (h->plain)
         h->mark = op_cache_mark(h->server->cache, h->match.captures[0].value);
-    h->phase = HTTP_PERFORMING;
-    if (!server_submit(h->server, &h->command))
+    if (!hand_in(h))
         http_refuse_busy(h, "more is asked for than can be done");
 }
 
@@ -315,7 +362,7 @@ static void http_ended(struct conn *c)
 
     h->ended = true;
     if (h->phase == HTTP_WAITING)
-        cut_waiting(h, ERR_UNAVAILABLE, "whoever waited for this is gone");
+        cut_waiting(h, ERR_UNAVAILABLE, gone);
     else
         settle(h);
 }
@@ -351,7 +398,7 @@ static void http_stopping(struct conn *c)
     struct http *h = c->state;
 
     if (h->phase == HTTP_WAITING)
-        cut_waiting(h, ERR_UNAVAILABLE, "the server stops: ask again when it is back");
+        cut_waiting(h, ERR_UNAVAILABLE, stops);
     else
         settle(h);
 }

@@ -125,13 +125,22 @@ void http_respond(struct http_exchange *x, int status, const char *type, str bod
 
 /* ---- problems ---- */
 
+/* What is no operation reads. */
+static bool get_is_safe(const struct http *h)
+{
+    struct op_match get;
+
+    op_route(h->server->options.table, STR("GET"), h->parser.request.path, &get);
+    return !get.op || get.op->effect == OP_READS;
+}
+
 static void write_allow(struct buf *out, const struct http *h)
 {
     struct buf list = buf_in(h->x.arena);
 
     for (size_t i = 0; i < h->match.allowed_count; i++) {
         buf_printf(&list, STR_FMT ", ", STR_ARG(h->match.allowed[i]));
-        if (str_eq(h->match.allowed[i], STR("GET")))
+        if (str_eq(h->match.allowed[i], STR("GET")) && get_is_safe(h))
             buf_add(&list, STR("HEAD, "));
     }
     buf_add(&list, STR("OPTIONS"));
@@ -255,7 +264,7 @@ static bool is_unchanged(const struct http *h, int64_t version)
     str list;
 
     if (version <= 0 || !http_header(r, "if-none-match", &list) ||
-        !(h->bodiless || str_eq(r->method, STR("GET"))))
+        !(h->bodiless || str_eq(r->method, STR("GET"))) || h->match.op->effect == OP_WRITES)
         return false;
     http_header_list(h->x.arena, r, "if-none-match", &list);
     while (!http_etag_next(h->x.arena, &list, &tag) && tag.tag.at)

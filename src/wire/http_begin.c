@@ -66,6 +66,15 @@ static void begin_route(struct http *h)
     assert(h->phase != HTTP_HEAD);
 }
 
+/* HEAD changes nothing, whatever GET does: a runner's GET claims a run. */
+static bool is_unsafe_head(struct http *h)
+{
+    if (!h->bodiless || h->match.op->effect == OP_READS)
+        return false;
+    h->match.allowed[h->match.allowed_count++] = STR("GET");
+    return true;
+}
+
 static void begin_op(struct http *h)
 {
     const struct http_request *r = &h->parser.request;
@@ -77,11 +86,14 @@ static void begin_op(struct http *h)
         memcpy(h->match.allowed, methods, sizeof methods);
         h->match.allowed_count = sizeof methods / sizeof *methods;
     }
-    if (!h->match.op) {
+    if (!h->match.op || is_unsafe_head(h)) {
         refuse_method(h);
         return;
     }
-    if ((e = http_check_media(h))) {
+    e = http_check_state(h);
+    if (!e)
+        e = http_check_media(h);
+    if (e) {
         refuse(h, e);
         return;
     }
@@ -141,12 +153,14 @@ static void grant_came(void *owner, struct grant *g, err refused)
     if (!h->x.conn) {
         if (g)
             grant_unref(g);
-    } else if (g) {
+    } else if (g && !(refused = server_check_inside(h->x.conn, g, h->x.arena))) {
         grant_set(h->x.conn, g);
         http_remember(h);
         admitted(h, route_needs(h->x.request));
     } else {
         refuse(h, refused);
+        if (g)
+            grant_unref(g);
     }
     http_go_on(h);
 }

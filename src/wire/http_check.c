@@ -155,6 +155,21 @@ void http_remember(struct http *h)
     h->shown_len = shown.len;
 }
 
+/* ---- X-Workflow-State-Id ---- */
+
+/* Clients fill it from a variable, which may be empty. */
+err http_check_state(struct http *h)
+{
+    str seen = event_scope(h->x.conn->grant->actor, STR("")), named;
+
+    if (!http_header(&h->parser.request, "x-workflow-state-id", &named) || named.len == 0 ||
+        seen.len == 0 || str_eq(seen, named))
+        return NULL;
+    return err_new(h->x.arena, ERR_NOT_FOUND,
+                   "there is no state " STR_FMT " for this token, but X-Workflow-State-Id names it",
+                   STR_ARG(http_legible(h->x.arena, named)));
+}
+
 /* ---- Content-Type ---- */
 
 static bool is_taken(const struct op *op, str type)

@@ -49,7 +49,9 @@ struct http {
     struct command command;
     struct grant *grant; /* whose it is */
     struct waiting *waiting;
-    const char *cut; /* why its waiting was cut short, as an error of `cut_kind` */
+    int64_t wait_mark;           /* when it was submitted */
+    const struct command *wrote; /* that the command reads behind; NULL: it is the request's own */
+    const char *cut;             /* why its waiting was cut short, as an error of `cut_kind` */
     enum error_kind cut_kind;
     bool plain;     /* nothing but the capture of an operation that can be peeked */
     uint32_t mark;  /* of the cache, when it was submitted */
@@ -104,6 +106,10 @@ err http_bearer(struct http *h, str *token);
 /* Whether the request shows what it was let in with before, and that is still worth something. */
 bool http_is_known(const struct http *h);
 void http_remember(struct http *h);
+
+/* NOT_FOUND, when X-Workflow-State-Id names another state than the one that the token sees: it
+ * selects and gives nothing. */
+err http_check_state(struct http *h);
 
 /* INVALID or UNSUPPORTED, when the body can be no input of the operation, whatever is in it. */
 err http_check_media(struct http *h);

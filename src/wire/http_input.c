@@ -312,7 +312,8 @@ static err read_head(struct http *h, struct json *input)
         return NULL;
     if (http_header(&h->parser.request, "if-none-match", &ignored))
         return err_new(h->x.arena, ERR_INVALID,
-                       "expected If-None-Match with GET and HEAD only; a write takes If-Match");
+                       "expected If-None-Match with reads only: this writes, and takes If-Match "
+                       "where it knows versions");
     TRY(read_key(h));
     return read_if_match(h, input);
 }

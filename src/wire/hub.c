@@ -13,9 +13,9 @@ struct hub_watch {
     struct hub *hub;
     struct topic *topic;
     struct list link; /* in the topic */
-    struct list due;  /* in the hub, the earliest first */
-    int64_t seq, until_ms;
-    void (*fn)(void *owner, bool over);
+    struct due due;
+    int64_t seq;
+    void (*fn)(void *owner);
     void *owner;
 };
 
@@ -90,36 +90,45 @@ void topic_done(struct hub *h, struct topic *t)
 
 /* ---- publishing ---- */
 
-/* Those who are told may leave, and make others leave. */
-static void topic_tell(struct hub *h, struct topic *topic, struct telling *t)
+static void watch_end(struct hub_watch *w)
+{
+    void (*fn)(void *) = w->fn;
+    void *owner = w->owner;
+
+    hub_unwatch(w);
+    fn(owner);
+}
+
+/* Ends the watches of those who have seen less than that. */
+static void topic_wake(struct topic *topic, int64_t seq)
 {
     struct list woken;
 
+    list_init(&woken);
+    LIST_EACH(it, &topic->watches) {
+        if (LIST_ENTRY(it, struct hub_watch, link)->seq < seq) {
+            list_remove(it);
+            list_append(&woken, it);
+        }
+    }
+    while (!list_empty(&woken))
+        watch_end(LIST_ENTRY(woken.next, struct hub_watch, link));
+}
+
+/* Those who are told may leave, and make others leave. */
+static void topic_tell(struct hub *h, struct topic *topic, struct telling *t)
+{
     for (struct list *it = topic->followers.next; it != &topic->followers; it = h->next) {
         h->next = it->next;
         follower_tell(LIST_ENTRY(it, struct follower, link), t);
     }
     h->next = NULL;
-
-    list_init(&woken);
-    LIST_EACH(it, &topic->watches) {
-        if (LIST_ENTRY(it, struct hub_watch, link)->seq < t->seq) {
-            list_remove(it);
-            list_append(&woken, it);
-        }
-    }
-    while (!list_empty(&woken)) {
-        struct hub_watch *w = LIST_ENTRY(woken.next, struct hub_watch, link);
-        void (*fn)(void *, bool) = w->fn;
-        void *owner = w->owner;
-        hub_unwatch(w);
-        fn(owner, false);
-    }
+    topic_wake(topic, t->seq);
 }
 
-static int64_t *recent_mark(struct hub *h, str subject)
+static uint32_t mark_of(str subject)
 {
-    return &h->recent[hash_bytes(subject.at, subject.len) % RECENT];
+    return hash_bytes(subject.at, subject.len) % RECENT;
 }
 
 void hub_publish(struct hub *h, const struct event *e)
@@ -127,8 +136,8 @@ void hub_publish(struct hub *h, const struct event *e)
     struct telling t = { .event = e, .seq = event_seq(e), .type = event_type_name(e) };
     str subject = event_subject(e);
 
-    *recent_mark(h, subject) = t.seq;
-    *recent_mark(h, STR("")) = t.seq;
+    h->recent[mark_of(subject)] = t.seq;
+    h->recent[mark_of(STR(""))] = t.seq;
     if (h->topic_count) {
         struct topic *topic = *topic_place(h, subject, hash_bytes(subject.at, subject.len));
         if (topic) {
@@ -138,13 +147,14 @@ void hub_publish(struct hub *h, const struct event *e)
         }
     }
     topic_tell(h, &h->all, &t);
+    choosers_tell(h, &t);
     for (int i = 0; i < HUB_LOOKS; i++)
         if (t.framed[i])
             shared_unref(t.framed[i]);
     h->newest = t.seq;
 }
 
-/* ---- watches ---- */
+/* ---- times ---- */
 
 static void alarm_set(struct hub *h)
 {
@@ -153,7 +163,7 @@ static void alarm_set(struct hub *h)
         return;
     }
     const struct server_options *o = &h->server->options;
-    int64_t ms = LIST_ENTRY(h->due.next, struct hub_watch, due)->until_ms - o->now_ms(o->self);
+    int64_t ms = LIST_ENTRY(h->due.next, struct due, link)->at_ms - o->now_ms(o->self);
     timer_set(h->alarm, ms > 0 ? ms : 0);
 }
 
@@ -163,47 +173,79 @@ static void alarm_ring(void *owner)
     int64_t now = h->server->options.now_ms(h->server->options.self);
 
     while (!list_empty(&h->due)) {
-        struct hub_watch *w = LIST_ENTRY(h->due.next, struct hub_watch, due);
-        if (w->until_ms > now)
+        struct due *d = LIST_ENTRY(h->due.next, struct due, link);
+        if (d->at_ms > now)
             break;
-        void (*fn)(void *, bool) = w->fn;
-        void *for_whom = w->owner;
-        hub_unwatch(w);
-        fn(for_whom, true);
+        due_clear(d);
+        d->ring(d);
     }
     alarm_set(h);
 }
 
-struct hub_watch *hub_watch(struct hub *h, str subject, int64_t seq, int64_t until_ms,
-                            void (*fn)(void *owner, bool over), void *owner)
+/* Most wait for the same time, so the place of a new one is near the end. */
+void due_set(struct hub *h, struct due *d, int64_t at_ms, void (*ring)(struct due *d))
 {
-    if (*recent_mark(h, subject) > seq)
+    struct list *before = h->due.prev;
+
+    *d = (struct due){ .at_ms = at_ms, .ring = ring };
+    while (before != &h->due && LIST_ENTRY(before, struct due, link)->at_ms > at_ms)
+        before = before->prev;
+    list_append(before->next, &d->link);
+    if (h->due.next == &d->link)
+        alarm_set(h);
+}
+
+void due_clear(struct due *d)
+{
+    list_remove(&d->link);
+}
+
+/* ---- watches ---- */
+
+static void watch_due(struct due *d)
+{
+    watch_end(LIST_ENTRY(d, struct hub_watch, due));
+}
+
+struct hub_watch *hub_watch(struct hub *h, const struct hub_wait *what, void (*fn)(void *owner),
+                            void *owner)
+{
+    uint32_t mark = mark_of(what->subject);
+
+    if (h->recent[mark] > what->seq || h->nudged[mark] > what->nudges)
         return NULL;
     struct hub_watch *w = mem_alloc(sizeof *w);
-    *w = (struct hub_watch){ .hub = h,
-                             .topic = topic_use(h, subject),
-                             .seq = seq,
-                             .until_ms = until_ms,
-                             .fn = fn,
-                             .owner = owner };
+    *w = (struct hub_watch){
+        .hub = h, .topic = topic_use(h, what->subject), .seq = what->seq, .fn = fn, .owner = owner
+    };
     list_append(&w->topic->watches, &w->link);
-
-    /* Most wait for the same time, so its place is near the end. */
-    struct list *before = h->due.prev;
-    while (before != &h->due && LIST_ENTRY(before, struct hub_watch, due)->until_ms > until_ms)
-        before = before->prev;
-    list_append(before->next, &w->due);
-    if (h->due.next == &w->due)
-        alarm_set(h);
+    due_set(h, &w->due, what->until_ms, watch_due);
     return w;
 }
 
 void hub_unwatch(struct hub_watch *w)
 {
     list_remove(&w->link);
-    list_remove(&w->due);
+    due_clear(&w->due);
     topic_done(w->hub, w->topic);
     mem_free(w);
+}
+
+void hub_nudge(struct hub *h, str subject)
+{
+    struct topic *topic = *topic_place(h, subject, hash_bytes(subject.at, subject.len));
+
+    h->nudged[mark_of(subject)] = ++h->nudges;
+    if (!topic)
+        return;
+    topic->users++;
+    topic_wake(topic, INT64_MAX);
+    topic_done(h, topic);
+}
+
+int64_t hub_nudges(const struct hub *h)
+{
+    return h->nudges;
 }
 
 /* ---- the hub ---- */
@@ -215,6 +257,8 @@ struct hub *hub_new(struct server *s)
     *h = (struct hub){ .server = s, .list = op_find(s->options.table, STR("event.list")) };
     topic_init(&h->all);
     topics_widen(h);
+    list_init(&h->choosing);
+    list_init(&h->looking);
     list_init(&h->stalled);
     list_init(&h->due);
     h->retry = timer_new(s->loop, followers_retry, h);
@@ -226,6 +270,7 @@ struct hub *hub_new(struct server *s)
 void hub_free(struct hub *h)
 {
     assert(h->topic_count == 0 && h->all.users == 0);
+    assert(list_empty(&h->choosing) && list_empty(&h->looking));
     timer_free(h->retry);
     timer_free(h->alarm);
     arena_free(h->scratch);

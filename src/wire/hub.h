@@ -49,12 +49,41 @@ void hub_resume(struct follower *f);
 /* Called for each event after its commit, in order, on the loop's thread. */
 void hub_publish(struct hub *h, const struct event *e);
 
-/* Calls fn once: at the first event of the subject (empty: of any) after the number, or, with
- * `over`, when the program's clock has come to `until_ms`. The watch is gone then. NULL: there may
- * have been such an event already, and nothing will be called. */
+/* What somebody waits for, who has looked already and seen all up to a number. */
+struct hub_wait {
+    str subject;      /* empty: any */
+    int64_t seq;      /* of the last event that he has seen */
+    int64_t nudges;   /* what hub_nudges said before he looked */
+    int64_t until_ms; /* by the program's clock */
+};
+
+/* Calls fn once: at the first event of the subject after the number, at a nudge, or when the time
+ * has come. The watch is gone then. NULL: there may have been one already, and nothing will be
+ * called. */
 struct hub_watch;
-struct hub_watch *hub_watch(struct hub *h, str subject, int64_t seq, int64_t until_ms,
-                            void (*fn)(void *owner, bool over), void *owner);
+struct hub_watch *hub_watch(struct hub *h, const struct hub_wait *what, void (*fn)(void *owner),
+                            void *owner);
 void hub_unwatch(struct hub_watch *w);
+
+/* Something of the subject has changed that is no event: whoever watches it looks again. */
+void hub_nudge(struct hub *h, str subject);
+int64_t hub_nudges(const struct hub *h);
+
+/* ---- hub_choose.c ---- */
+
+/* One who waits for events that only he can tell from others, like a runner for a run that it can
+ * do. Each such event has one of them look, who has waited longest; between two waits he looks, and
+ * what he would choose meanwhile is noted. fn is called when he is to look, and may free him. */
+struct hub_chooser;
+struct hub_chooser *hub_chooser_new(struct hub *h, void (*fn)(void *owner), void *owner);
+void hub_chooser_free(struct hub_chooser *c);
+
+/* Waits for an event after the number, or for the time. `self` lives until the next call. False:
+ * there may have been one already, and he is to look again. */
+bool hub_choose(struct hub_chooser *c, op_wakes *wakes, const void *self, int64_t seq,
+                int64_t until_ms);
+
+/* The one who was to look could not: all the others do. */
+void hub_pass_on(struct hub *h);
 
 #endif

@@ -1,6 +1,7 @@
 /* hub_private.h: what the files of the hub know of each other. Private to them.
  *
  * hub.c         topics, publishing, watches
+ * hub_choose.c  those who wait for an event of their own choice
  * hub_follow.c  listeners, and how they catch up with the log */
 #ifndef WIRE_HUB_PRIVATE_H
 #define WIRE_HUB_PRIVATE_H
@@ -44,6 +45,13 @@ struct follower {
 
 enum { RECENT = 1 << 12 }; /* marks of what was published; several subjects share one */
 
+/* A call at a time of the program's clock. */
+struct due {
+    struct list link; /* in the hub, the earliest first */
+    int64_t at_ms;
+    void (*ring)(struct due *d);
+};
+
 struct hub {
     struct server *server;
     const struct op *list;
@@ -53,7 +61,9 @@ struct hub {
     struct list *next; /* the follower that a walk over a topic comes to next */
     int64_t newest;    /* the last event that everybody live was given */
     int64_t recent[RECENT];
+    int64_t nudged[RECENT], nudges; /* how many there were, and how many at a subject's last */
 
+    struct list choosing, looking; /* choosers: those who wait, the longest first; the others */
     struct list stalled;
     struct timer *retry;
     struct list due;
@@ -67,6 +77,10 @@ struct hub {
 struct topic *topic_use(struct hub *h, str subject);
 void topic_done(struct hub *h, struct topic *t);
 
+/* Rings once, unless it is cleared before, which may be done twice. */
+void due_set(struct hub *h, struct due *d, int64_t at_ms, void (*ring)(struct due *d));
+void due_clear(struct due *d);
+
 /* ---- hub_follow.c ---- */
 
 /* An event on its way to its listeners; framed when the first of a look asks. */
@@ -79,5 +93,10 @@ struct telling {
 
 void follower_tell(struct follower *f, struct telling *t);
 void followers_retry(void *hub);
+
+/* ---- hub_choose.c ---- */
+
+/* Has one of those who would choose the event look. */
+void choosers_tell(struct hub *h, const struct telling *t);
 
 #endif

@@ -57,7 +57,37 @@ static void write_by_class(struct buf *out, const struct server *s)
                    s->by_class[i]);
 }
 
-static void metrics(struct http_exchange *x)
+static void write_counts(struct buf *out, const char *name, const char *help,
+                         const struct json *counts)
+{
+    buf_printf(out, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
+    for (uint32_t i = 0; counts && i < counts->len; i++)
+        buf_printf(out, "%s{status=\"" STR_FMT "\"} " STR_FMT "\n", name,
+                   STR_ARG(json_name(&counts->members[i])),
+                   STR_ARG(json_text(&counts->members[i].value)));
+}
+
+/* What system.team has answered. */
+static void write_team(struct buf *out, const struct json *team)
+{
+    int64_t oldest = json_int_or(team, "queue_oldest_ms", 0);
+
+    write_counts(out, "baton_sessions", "Sessions that are live, by status.",
+                 json_get(team, "sessions"));
+    write_counts(out, "baton_runs", "Runs that have not ended, by status.", json_get(team, "runs"));
+    write_metric(out, "baton_runners", "gauge", "Runners that are there.",
+                 (uint64_t)json_int_or(team, "runners", 0));
+    write_metric(out, "baton_callbacks_waiting", "gauge",
+                 "Ends of children on their way to parents.",
+                 (uint64_t)json_int_or(team, "callbacks_waiting", 0));
+    buf_printf(out,
+               "# HELP baton_queue_oldest_seconds How long the first of the queue waits for a "
+               "runner.\n# TYPE baton_queue_oldest_seconds gauge\n"
+               "baton_queue_oldest_seconds %.3f\n",
+               (double)oldest / 1000);
+}
+
+static void metrics_answer(struct http_exchange *x, const struct json *team)
 {
     const struct server *s = x->conn->server;
     struct buf out = buf_in(x->arena);
@@ -77,7 +107,42 @@ static void metrics(struct http_exchange *x)
                  (uint64_t)s->published);
     if (s->options.metrics)
         s->options.metrics(s->options.self, &out);
+    if (team)
+        write_team(&out, team);
     http_respond(x, 200, "text/plain; version=0.0.4; charset=utf-8", buf_str(&out));
+}
+
+/* Without the database there are still the other numbers. */
+static void team_counted(struct command *c)
+{
+    struct http *h = c->owner;
+    const struct json *team = NULL;
+
+    if (h->x.conn && !c->error && !json_parse(c->arena, c->answer, NULL, &team))
+        metrics_answer(&h->x, team);
+    else if (h->x.conn)
+        metrics_answer(&h->x, NULL);
+    http_go_on(h);
+}
+
+/* Sessions and runs are counted by one read, when somebody looks. */
+static void metrics(struct http_exchange *x)
+{
+    struct http *h = http_of(x);
+    const struct server_options *o = &h->server->options;
+    struct json *input = ARENA_NEW(x->arena, struct json);
+
+    *input = json_object();
+    h->command = (struct command){ .arena = x->arena,
+                                   .op = op_find(o->table, STR("system.team")),
+                                   .input = input,
+                                   .actor = o->system,
+                                   .done = team_counted,
+                                   .owner = h };
+    if (o->system && h->command.op && server_submit(h->server, &h->command))
+        h->phase = HTTP_PERFORMING;
+    else
+        metrics_answer(x, NULL);
 }
 
 /* ---- what it takes ---- */

@@ -219,6 +219,30 @@ static bool is_stranger(const struct link *l)
     return link_is_local(l) && (!link_peer(l, &uid, &pid) || (uid != geteuid() && uid != 0));
 }
 
+/* A process may be looked at when it connects; what it shows is known later, and often is not the
+ * operator's. So it is looked at then, and once. */
+static bool is_inside(struct conn *c)
+{
+    const struct server_options *o = &c->server->options;
+    uint32_t uid;
+    int64_t pid;
+
+    if (!c->looked && o->inside && link_is_local(c->link) && link_peer(c->link, &uid, &pid))
+        c->inside = o->inside(pid);
+    c->looked = true;
+    return c->inside;
+}
+
+err server_check_inside(struct conn *c, const struct grant *g, struct arena *a)
+{
+    if (!g->operates || !is_inside(c))
+        return NULL;
+    return err_new(a, ERR_FORBIDDEN,
+                   "this process belongs to a run of an agent, and the operator's token is not for "
+                   "agents: use the run's own, which is in BATON_TOKEN, or let the operator do it "
+                   "outside of the run");
+}
+
 void server_accept(void *owner, struct link *l)
 {
     struct server *s = owner;

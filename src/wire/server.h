@@ -56,6 +56,7 @@ struct server_options {
     const str *config; /* rows of GET /limits that are not the server's: name, value, … */
     size_t config_count;
     const char *(*unready)(void *self); /* why GET /ready says 503; NULL: ready */
+    bool (*inside)(int64_t pid);        /* whether a process belongs to a run; NULL: none does */
     void *self;
     const char *version;
 };

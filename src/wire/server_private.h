@@ -4,7 +4,8 @@
  * deliver.c   what other threads bring;  fence.c  what other nodes have committed
  * grants.c    who the tokens stand for that were shown
  * http.c      requests → commands → responses, with http_begin.c, _check.c, _input.c, _answer.c
- * hub.c       who listens to what;  hub_follow.c  how a listener catches up with the log
+ * hub.c       who listens to what;  hub_follow.c  how a listener catches up with the log;
+ *             hub_choose.c  who waits for what only he can tell
  * ws.c        WebSocket, with ws_message.c;  sse.c  streams of events;  both sit on hub.h
  * pace.c      slow consumers
  * wait.c      commands that wait for an event or a time
@@ -56,6 +57,10 @@ void server_arena_done(struct server *s, struct arena *a);
 void server_conn_came(struct server *s, struct conn *c);
 void server_conn_gone(struct server *s);
 
+/* FORBIDDEN, when the one at the other end of a Unix socket belongs to a run and shows the
+ * operator's token: an agent may find it in a file, and is not to act with it. */
+err server_check_inside(struct conn *c, const struct grant *g, struct arena *a);
+
 /* Hands a command over at the end of the turn; c->done is called on this thread, after all events
  * that it can have seen are published. False: no room, try later. */
 bool server_submit(struct server *s, struct command *c);
@@ -105,6 +110,9 @@ void grants_free(struct server *s);
 /* The token with that id is worth nothing any more; whoever showed it is told. */
 void grants_revoke(struct server *s, str token_id);
 
+/* What is published comes by here: some of it ends a grant, or changes what it reaches. */
+void grants_hear(struct server *s, const struct event *e);
+
 /* The same for every token that a connection showed and whose time has passed. */
 void grants_expire(struct server *s);
 
@@ -137,10 +145,14 @@ bool route_try(struct http_exchange *x);
 void ws_begin(struct http_exchange *x);
 void sse_begin(struct http_exchange *x);
 
-/* ---- wait.c: c->waits: runs it again when it is time; `cancelled` when its owner is gone ---- */
+/* ---- wait.c ---- */
 
+/* Of a command that says that it waits: runs it again when it is time, and calls c->done when it has
+ * an answer, or an error because nobody wants one any more. The mark is what wait_mark gave before
+ * the command was submitted. */
 struct waiting;
-struct waiting *wait_begin(struct server *s, struct command *c);
+int64_t wait_mark(const struct server *s);
+struct waiting *wait_begin(struct server *s, struct command *c, int64_t mark);
 void wait_cancel(struct waiting *w);
 
 #endif

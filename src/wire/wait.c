@@ -12,8 +12,11 @@ enum { RETRY_MS = 50 }; /* until a command for which there was no room is submit
 struct waiting {
     struct server *server;
     struct command *command;
-    struct hub_watch *watch; /* NULL: it is being performed */
-    int64_t until_ms;        /* as it said first: running again must not move its end */
+    bool performing;             /* it is with another thread; else one of these calls: */
+    struct hub_watch *watch;     /* of a subject, or of the time to try again */
+    struct hub_chooser *chooser; /* NULL: it waits for a subject */
+    int64_t mark;                /* wait_mark, before it was last performed */
+    int64_t until_ms;            /* the earliest that it said: running again puts off no end */
     bool cancelled;
     void (*done)(struct command *c); /* of the one who submitted it */
     void *owner;
@@ -33,26 +36,55 @@ static void wait_end(struct waiting *w, err e)
     c->waits = false;
     c->done = w->done;
     c->owner = w->owner;
+    if (w->chooser)
+        hub_chooser_free(w->chooser);
     mem_free(w);
     c->done(c);
 }
 
-static void wait_woken(void *owner, bool over);
+static void wait_abandon(struct waiting *w)
+{
+    wait_end(w, err_new(w->command->arena, ERR_UNAVAILABLE, "whoever waited for this is gone"));
+}
+
+static void wait_woken(void *owner);
 
 static void wait_run(struct waiting *w)
 {
+    struct hub *h = w->server->hub;
     int64_t now = wall_ms(w);
+    struct hub_wait retry = { .seq = INT64_MAX, .nudges = INT64_MAX, .until_ms = now + RETRY_MS };
 
-    w->watch = NULL;
+    w->mark = wait_mark(w->server);
     w->command->wait_over = now >= w->until_ms;
-    if (!server_submit(w->server, w->command))
-        w->watch = hub_watch(w->server->hub, STR(""), INT64_MAX, now + RETRY_MS, wait_woken, w);
+    w->performing = server_submit(w->server, w->command);
+    if (!w->performing)
+        w->watch = hub_watch(h, &retry, wait_woken, w);
 }
 
-static void wait_woken(void *owner, bool over)
+static void wait_woken(void *owner)
 {
-    (void)over; /* the clock knows */
-    wait_run(owner);
+    struct waiting *w = owner;
+
+    w->watch = NULL;
+    wait_run(w);
+}
+
+/* False: what it waits for may have come already. */
+static bool wait_begins(struct waiting *w)
+{
+    const struct command *c = w->command;
+    struct hub *h = w->server->hub;
+    struct hub_wait what = {
+        .subject = c->wait_subject, .seq = c->wait_seq, .nudges = w->mark, .until_ms = w->until_ms
+    };
+
+    if (c->wakes && !w->chooser)
+        w->chooser = hub_chooser_new(h, wait_woken, w);
+    if (w->chooser)
+        return hub_choose(w->chooser, c->wakes, c->wait_self, c->wait_seq, w->until_ms);
+    w->watch = hub_watch(h, &what, wait_woken, w);
+    return w->watch;
 }
 
 static void wait_park(struct waiting *w)
@@ -60,8 +92,10 @@ static void wait_park(struct waiting *w)
     const struct command *c = w->command;
 
     assert(!c->wait_over); /* whose time is up answers */
-    w->watch = hub_watch(w->server->hub, c->wait_subject, c->wait_seq, w->until_ms, wait_woken, w);
-    if (!w->watch)
+    w->performing = false;
+    if (c->wait_until_ms < w->until_ms)
+        w->until_ms = c->wait_until_ms;
+    if (!wait_begins(w))
         wait_run(w);
 }
 
@@ -69,22 +103,29 @@ static void wait_done(struct command *c)
 {
     struct waiting *w = c->owner;
 
+    if (w->chooser && c->error)
+        hub_pass_on(w->server->hub);
     if (w->cancelled)
-        wait_end(w, err_new(c->arena, ERR_UNAVAILABLE, "whoever waited for this is gone"));
+        wait_abandon(w);
     else if (c->error || !c->waits)
         wait_end(w, NULL);
     else
         wait_park(w);
 }
 
-struct waiting *wait_begin(struct server *s, struct command *c)
+int64_t wait_mark(const struct server *s)
+{
+    return hub_nudges(s->hub);
+}
+
+struct waiting *wait_begin(struct server *s, struct command *c, int64_t mark)
 {
     struct waiting *w = mem_alloc(sizeof *w);
-    int64_t latest;
 
-    *w = (struct waiting){ .server = s, .command = c, .done = c->done, .owner = c->owner };
-    latest = wall_ms(w) + s->limits.wait_max_ms;
-    w->until_ms = c->wait_until_ms < latest ? c->wait_until_ms : latest;
+    *w = (struct waiting){
+        .server = s, .command = c, .mark = mark, .done = c->done, .owner = c->owner
+    };
+    w->until_ms = wall_ms(w) + s->limits.wait_max_ms;
     c->done = wait_done;
     c->owner = w;
     wait_park(w);
@@ -93,10 +134,14 @@ struct waiting *wait_begin(struct server *s, struct command *c)
 
 void wait_cancel(struct waiting *w)
 {
-    if (!w->watch) {
+    if (w->performing) {
         w->cancelled = true;
         return;
     }
-    hub_unwatch(w->watch);
-    wait_end(w, err_new(w->command->arena, ERR_UNAVAILABLE, "whoever waited for this is gone"));
+    if (w->watch) {
+        hub_unwatch(w->watch);
+        if (w->chooser)
+            hub_pass_on(w->server->hub); /* it was to look, and had no room */
+    }
+    wait_abandon(w);
 }

@@ -102,6 +102,20 @@ static void ws_release(struct ws *ws)
     mem_free(ws);
 }
 
+/* False: it is being closed, and the grant is not needed any more. */
+static bool is_welcome(struct ws *ws, struct grant *g)
+{
+    struct arena *a = server_arena(ws->server);
+    err refused = server_check_inside(ws->conn, g, a);
+
+    if (refused) {
+        grant_unref(g);
+        ws_close(ws, WEBSOCKET_POLICY, refused->message);
+    }
+    server_arena_done(ws->server, a);
+    return !refused;
+}
+
 static void admitted(void *owner, struct grant *g, err refused)
 {
     struct ws *ws = owner;
@@ -116,10 +130,10 @@ static void admitted(void *owner, struct grant *g, err refused)
             ws_release(ws);
         return;
     }
-    if (refused) {
+    if (refused)
         ws_close(ws, WEBSOCKET_POLICY, refused->message);
+    if (refused || !is_welcome(ws, g))
         return;
-    }
     ws->conn->grant = g;
     ws->heard_ms = loop_now_ms(ws->server->loop);
     deadline_set(ws);

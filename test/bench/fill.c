@@ -1,15 +1,17 @@
-/* fill.c: data directories with as many states as a measurement wants. */
+/* fill.c: data directories with as many states and runs as a measurement wants. */
 #include "bench/fill.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "app/clock.h"
 #include "bench/documents.h"
 #include "bench/set.h"
 #include "core/schema.h"
 #include "core/tables.h"
+#include "core/team.h"
 #include "ops/perform.h"
 
 enum { BATCH = 5000, STEPS_MAX = 64, CHECKPOINT_BATCHES = 16 };
@@ -24,6 +26,7 @@ struct filler {
     struct clock clock;
     struct chance chance;
     struct tx_source source, others;
+    struct team_rules team;
     uint64_t number; /* of the next state */
     struct command *commands[BATCH];
     size_t count;
@@ -126,6 +129,76 @@ void fill_versions(struct filler *f, uint64_t number, uint64_t count)
     batch_perform(f);
 }
 
+/* ---- runs ---- */
+
+void fill_tag(char tag[8], int number)
+{
+    snprintf(tag, 8, "tag%d", number);
+}
+
+/* The set of a number: a tag for each of its bits, and one that all of them have. */
+static void tags_add(struct buf *out, uint64_t set)
+{
+    buf_add(out, STR("[\"all\""));
+    for (int i = 0; i < FILL_TAGS; i++) {
+        char tag[8];
+        fill_tag(tag, i);
+        if (set >> i & 1)
+            buf_printf(out, ",\"%s\"", tag);
+    }
+    buf_byte(out, ']');
+}
+
+void fill_runs(struct filler *f, uint64_t count, uint64_t tag_sets, uint64_t directories)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        struct arena *a = arena_new();
+        struct buf input = buf_in(a);
+        buf_printf(&input,
+                   "{\"type\":\"start_session\",\"session_name\":\"s%llu\",\"prompt\":\"go\","
+                   "\"demands\":{\"tags\":",
+                   (unsigned long long)i);
+        tags_add(&input, tag_sets ? i % tag_sets : 0);
+        buf_add(&input, STR("}"));
+        if (directories)
+            buf_printf(&input, ",\"project_dir\":\"/work/%llu\"",
+                       (unsigned long long)(i % directories));
+        buf_byte(&input, '}');
+        command_add(f, a, "run.create", buf_str(&input));
+    }
+    batch_perform(f);
+}
+
+static double clock_us(clockid_t clock)
+{
+    struct timespec t;
+
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
+const struct json *fill_call(struct filler *f, struct arena *a, str runner_token, const char *op,
+                             str input, double *us, double *cpu_us)
+{
+    const struct actor runner = { .kind = ACTOR_RUNNER,
+                                  .name = STR("runner"),
+                                  .token_id = runner_token };
+    struct command c = { .arena = a,
+                         .op = op_find(f->table, str_from(op)),
+                         .input = parsed(a, input),
+                         .actor = runner_token.len ? &runner : &operator};
+    struct command *batch = &c;
+    double began = clock_us(CLOCK_MONOTONIC), cpu_began = clock_us(CLOCK_THREAD_CPUTIME_ID);
+
+    op_perform(&f->engine, &batch, 1);
+    if (cpu_us)
+        *cpu_us = clock_us(CLOCK_THREAD_CPUTIME_ID) - cpu_began;
+    if (us)
+        *us = clock_us(CLOCK_MONOTONIC) - began;
+    must(c.error);
+    return c.waits || c.empty ? NULL : parsed(a, c.answer);
+}
+
 /* ---- from the start to the end ---- */
 
 static void schema_add(struct filler *f)
@@ -182,6 +255,10 @@ struct filler *fill_open_store(const char *name)
     f->engine.table = f->table;
     f->engine.schemas = schema_cache_new(8);
     f->engine.source = &f->source;
+    f->team = team_rules_default;
+    f->team.match_ms = 24 * 3600 * 1000; /* runs are to stay in the queue */
+    f->team.tree_max = f->team.profile_max = 0;
+    f->engine.team = &f->team;
     f->engine.now_ms = clock_now_ms;
     f->engine.clock = &f->clock;
     schema_add(f);

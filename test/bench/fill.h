@@ -1,4 +1,4 @@
-/* fill.h: data directories with as many states as a measurement wants.
+/* fill.h: data directories with as many states and runs as a measurement wants.
  *
  * They are filled by the operations themselves, in this process and in large
  * batches, while no server has the directory. States have numbers; the same
@@ -6,7 +6,7 @@
 #ifndef BENCH_FILL_H
 #define BENCH_FILL_H
 
-#include "base/arena.h"
+#include "json/json.h"
 
 enum { FILL_ID_BYTES = 24 };
 
@@ -35,5 +35,19 @@ void fill_states(struct filler *f, uint64_t first, uint64_t count, size_t tasks,
 
 /* Patches a state that many times. */
 void fill_versions(struct filler *f, uint64_t number, uint64_t count);
+
+/* Tags that a run may ask for; runs of one key ask for the same of them. */
+enum { FILL_TAGS = 17 };
+void fill_tag(char tag[8], int number);
+
+/* Queues runs, each the first turn of a session of its own, which differ in what they ask of their
+ * runner: so many sets of tags, or as many directories below /work. */
+void fill_runs(struct filler *f, uint64_t count, uint64_t tag_sets, uint64_t directories);
+
+/* One operation by itself, as a runner's token or (empty) as the operator. Its answer lives in the
+ * arena; NULL: it waits, or has none. `cpu_us` is the processor time that it took, and `us` all of
+ * the time; either may be NULL. */
+const struct json *fill_call(struct filler *f, struct arena *a, str runner_token, const char *op,
+                             str input, double *us, double *cpu_us);
 
 #endif

@@ -27,6 +27,8 @@ static const struct {
     { "memory",    table_memory },
     { "size",      table_size },
     { "nodes",     table_nodes },
+    { "team",      table_team },
+    { "claims",    table_claims },
 };
 // clang-format on
 

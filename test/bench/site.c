@@ -10,8 +10,8 @@ str site_path(struct arena *a, const struct site *s, const char *name)
 
 void site_empty(const char *folder)
 {
-    static const char *const files[] = { "baton.db", "baton.db-wal", "baton.db-shm",
-                                         "operator.token" };
+    static const char *const files[] = { "baton.db",       "baton.db-wal", "baton.db-shm",
+                                         "operator.token", "runner.token", "baton.toml" };
     char path[4096];
 
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {

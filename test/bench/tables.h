@@ -5,6 +5,7 @@
  * tables_growth.c    many states, long histories, starting with them
  * tables_memory.c    what it takes to be there
  * tables_nodes.c     nodes that share a PostgreSQL, beside SQLite and a plain UPDATE
+ * tables_team.c      a team of agents, and claims from a long queue
  * site.c             the data directories of all of these */
 #ifndef BENCH_TABLES_H
 #define BENCH_TABLES_H
@@ -34,6 +35,7 @@ str site_fresh(struct arena *a, const struct site *s, const char *name);
 typedef void table(const struct site *s, const struct target *t);
 
 table table_get, table_patch, table_large_and_hot, table_syncs, table_fan_out, table_readers,
-    table_growth, table_start, table_histories, table_memory, table_size, table_nodes;
+    table_growth, table_start, table_histories, table_memory, table_size, table_nodes, table_team,
+    table_claims;
 
 #endif

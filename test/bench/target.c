@@ -71,11 +71,8 @@ static void program_become(const char *program, const char *folder, const char *
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     dup2(out, STDOUT_FILENO);
     dup2(open(log, O_WRONLY | O_CREAT | O_APPEND, 0600), STDERR_FILENO);
-    if (setting)
-        execl(program, program, "serve", "--data", folder, "--listen", "127.0.0.1:0", "--set",
-              setting, (char *)NULL);
-    else
-        execl(program, program, "serve", "--data", folder, "--listen", "127.0.0.1:0", (char *)NULL);
+    execl(program, program, "serve", "--data", folder, "--listen", "127.0.0.1:0", "--runner", "off",
+          setting ? "--set" : NULL, setting, (char *)NULL);
     _exit(127);
 }
 

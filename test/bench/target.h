@@ -16,7 +16,7 @@ struct target {
 };
 
 /* Starts `program serve` on a folder, on a free port, with one more setting (NULL: none). What it
- * logs is added to FOLDER.log. */
+ * logs is added to FOLDER.log. It runs no agents. */
 struct target target_start(const char *program, const char *folder, const char *setting);
 
 /* Asks it to stop and waits for it; or ends it as a crash would. */

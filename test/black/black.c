@@ -59,11 +59,18 @@ static void launch(struct black *b, const char *const *words)
     char *argv[ARGS_MAX] = { "baton" };
     const char *path = program();
     int ends[2], count = 1;
+    bool runner = false;
 
     for (; *words; words++)
         argv[count++] = (char *)*words;
-    for (const char *const *arg = b->args; arg && *arg; arg++)
+    for (const char *const *arg = b->args; arg && *arg; arg++) {
         argv[count++] = (char *)*arg;
+        runner = runner || strcmp(*arg, "--runner") == 0;
+    }
+    if (!runner && strcmp(argv[1], "serve") == 0) {
+        argv[count++] = "--runner";
+        argv[count++] = "off";
+    }
     CHECK(count < ARGS_MAX && pipe2(ends, O_CLOEXEC) == 0);
     b->pid = fork();
     CHECK(b->pid >= 0);

@@ -25,9 +25,10 @@ int black_times(void);
 /* ---- the server ---- */
 
 struct black {
-    const char *data;        /* its directory; NULL: ./data */
-    const char *const *args; /* more arguments, up to a NULL; or NULL */
-    uint16_t port;           /* 0: a free one, which it keeps when it is started again */
+    const char *data; /* its directory; NULL: ./data */
+    const char *const
+        *args;     /* more arguments, up to a NULL; or NULL. No runner, unless they say so */
+    uint16_t port; /* 0: a free one, which it keeps when it is started again */
     pid_t pid;
     int out;            /* its standard output */
     struct place place; /* where clients find it, with the operator's token */

@@ -5,7 +5,7 @@ for shell in bash zsh fish; do
     run completions $shell
     exits 0
     silent
-    for word in json check canonical exit-code state expected-version watch; do
+    for word in json check canonical exit-code state expected-version watch logs top tree; do
         shows "$word"
     done
 done

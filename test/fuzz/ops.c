@@ -214,8 +214,10 @@ static struct vfs_world *disk_ready(void)
     place_open(&p, disk);
     p.ids = 0;
     int count = lines_read(p.arena, str_from(beginning), commands);
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
+        commands[i].key = arena_printf(p.arena, "beginning%d", i); /* others come under key0 … */
         command_check(&p, &commands[i]);
+    }
     assert(count == 5 && p.ids == 4);
     vfs_sync_directory(disk);
     ready = vfs_world_copy(disk);

@@ -90,6 +90,7 @@ static struct engine engine_of(struct world *w, struct sql *sql)
                             .schemas = schema_cache_new(8),
                             .source = &w->source,
                             .retention = &w->retention,
+                            .team = &w->team,
                             .now_ms = clock_now,
                             .clock = w };
 }
@@ -106,6 +107,7 @@ err world_open_in(struct arena *a, const char *path, const char *vfs, struct wor
     w->now_ms = 1736937300000;
     w->actor = (struct actor){ .kind = ACTOR_OPERATOR, .name = STR("operator") };
     w->retention = retention_default;
+    w->team = team_rules_default;
     w->engine = engine_of(w, connection_around(sql, &w->fault));
     *out = w;
     return NULL;

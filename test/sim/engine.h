@@ -4,6 +4,7 @@
 #define SIM_ENGINE_H
 
 #include "core/retain.h"
+#include "core/team.h"
 #include "ops/perform.h"
 #include "store/fault.h"
 
@@ -17,6 +18,7 @@ struct world {
     struct tx_source source;
     struct actor actor;         /* of the next command */
     struct retention retention; /* how long its engines keep things */
+    struct team_rules team;     /* and what they let sessions and runs do */
     int64_t now_ms;
     int ids;
 

@@ -1,7 +1,5 @@
 /* inputs.c: what a client of the swarm asks for. */
-#include "sim/inputs.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
+#include "sim/inputs_private.h"
 
 static const char *const schema_names[] = { "plan", "code-review-workflow", "notes" };
 
@@ -19,16 +17,6 @@ static const char *const schema_texts[] = {
     "'text':{'type':'string','minLength':3000,'maxLength':6000},'b':{'type':'boolean'}}}",
     "{'type':'nonsense'}",
 };
-
-static bool chance(struct inputs *in, uint32_t one_in)
-{
-    return random_below(in->random, one_in) == 0;
-}
-
-static struct json text(const char *z)
-{
-    return json_string(str_from(z));
-}
 
 /* ---- what there is ---- */
 
@@ -189,9 +177,13 @@ static bool refer_schema_name(struct inputs *in, struct json *out)
     return true;
 }
 
+/* Of agents and profiles there are two at most, so that they meet. */
 static bool refer_name(struct inputs *in, struct json *out)
 {
-    return str_starts(str_from(in->op->name), STR("schema.")) && refer_schema_name(in, out);
+    if (op_is_of(in, "schema."))
+        return refer_schema_name(in, out);
+    *out = text(chance(in, 3) ? "tester" : "reviewer");
+    return op_is_of(in, "agent.") || op_is_of(in, "profile.");
 }
 
 static bool refer_schema_version(struct inputs *in, struct json *out)
@@ -214,6 +206,10 @@ static bool refer_operations(struct inputs *in, struct json *out)
 
 static bool refer_merge(struct inputs *in, struct json *out)
 {
+    if (!op_is_of(in, "state.")) {
+        *out = json_of(in->arena, chance(in, 2) ? "{'description':'new'}" : "{'unset':null}");
+        return true;
+    }
     *out = inputs_document(in, in->schema);
     if (out->kind == JSON_OBJECT && out->len && chance(in, 4))
         out->members[0].value = json_null();
@@ -240,12 +236,6 @@ static bool refer_token_id(struct inputs *in, struct json *out)
     *out = tokens->count && !chance(in, 10)
                ? json_string(tokens->entries[random_below(in->random, tokens->count)].key)
                : text("vw_none");
-    return true;
-}
-
-static bool refer_session(struct inputs *in, struct json *out)
-{
-    *out = text(chance(in, 2) ? "ses_1" : "ses_2");
     return true;
 }
 
@@ -305,8 +295,7 @@ static const struct {
     { "json_schema", refer_json_schema },
     { "token_id", refer_token_id },
     { "node_id", refer_node_id },
-    { "session_id", refer_session },
-    { "root_session", refer_session },
+    { "workflow_state_id", refer_state_id },
     { "pointer", refer_pointer },
     { "pointers", refer_pointers },
     { "query", refer_query },
@@ -320,7 +309,7 @@ static bool refer(void *self, str name, const struct json *schema, struct json *
     for (size_t i = 0; i < COUNT(words); i++)
         if (str_eq(name, str_from(words[i].name)))
             return words[i].refer(self, out);
-    return false;
+    return inputs_team_refer(self, name, out);
 }
 
 /* ---- all of it ---- */
@@ -331,18 +320,38 @@ void inputs_init(struct inputs *in, struct arena *a, struct random *r, struct mo
     in->generator = (struct generator){ .arena = a, .random = r, .refer = refer, .self = in };
 }
 
+/* Inputs of which the rules ask more than their schema says. */
+static const struct {
+    const char *op, *input;
+} examples[] = {
+    { "agent.create", "{'name':'%s','description':'reads','profile':'claude','tags':['t']}" },
+    { "profile.create", "{'name':'%s','start':['run','{prompt}'],'unset':['A*']}" },
+};
+
+static struct json input_of(struct inputs *in, const struct json *schema)
+{
+    for (size_t i = 0; i < COUNT(examples); i++)
+        if (op_is(in, examples[i].op))
+            return json_of(in->arena, arena_printf(in->arena, examples[i].input,
+                                                   chance(in, 3) ? "tester" : "reviewer")
+                                          .at);
+    return generate(&in->generator, schema);
+}
+
 struct json inputs_draw(struct inputs *in, const struct op *op, bool broken)
 {
     const struct json *schema;
 
     CHECK_OK(json_parse(in->arena, str_from(op->input), NULL, &schema));
     in->op = op;
+    in->properties = json_get(schema, "properties");
     in->state = inputs_state(in);
-    bool of_state = in->state && json_get(json_get(schema, "properties"), "state_id");
-    bool migrates = json_get(json_get(schema, "properties"), "schema_version");
+    bool of_state = in->state && json_get(in->properties, "state_id");
+    bool migrates = json_get(in->properties, "schema_version");
     in->schema = !of_state ? any_schema(in) : migrates ? sibling_schema(in) : in->state->schema;
+    inputs_team_draw(in);
     in->generator.root = schema;
-    struct json input = generate(&in->generator, schema);
+    struct json input = input_of(in, schema);
     if (broken)
         generate_break(&in->generator, &input);
     return input;

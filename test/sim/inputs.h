@@ -17,8 +17,11 @@ struct inputs {
 
     /* Of the input that is being made. */
     const struct op *op;
+    const struct json *properties; /* of its schema */
     struct model_state *state;
     struct model_schema *schema;
+    const struct model_run *run; /* NULL: there is none */
+    bool starts;                 /* it asks for a new session */
 };
 
 void inputs_init(struct inputs *in, struct arena *a, struct random *r, struct model *m);

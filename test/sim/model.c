@@ -16,6 +16,9 @@ struct model *model_new(struct arena *a, const struct retention *retention)
     m->states = map_in(a);
     m->keys = map_in(a);
     m->tokens = map_in(a);
+    m->sessions = map_in(a);
+    m->runners = map_in(a);
+    m->runs = map_in(a);
     return m;
 }
 
@@ -136,7 +139,8 @@ void model_message(struct model *m, str text)
 static str key_name(struct model *m, const struct command *c)
 {
     str owner = c->actor->session_id.len ? c->actor->session_id : c->actor->name;
-    return arena_printf(m->arena, STR_FMT "\n" STR_FMT, STR_ARG(owner), STR_ARG(c->key));
+    return arena_printf(m->arena, "%s " STR_FMT "\n" STR_FMT, actor_kind_name(c->actor->kind),
+                        STR_ARG(owner), STR_ARG(c->key));
 }
 
 bool model_key_promised(const struct model *m, const struct model_key *k)
@@ -250,12 +254,72 @@ static void write_answered(struct model *m, const struct command *c)
     sections_check(m, c, s);
 }
 
+/* ---- what there is to name ---- */
+
+static void session_follow(struct model *m, const struct event *e)
+{
+    struct model_session *s = map_get(&m->sessions, e->subject);
+
+    if (!s) {
+        s = ARENA_NEW(m->arena, struct model_session);
+        s->id = arena_copy(m->arena, e->subject);
+        map_put(&m->sessions, s->id, s);
+    }
+    s->settled = e->type == EVENT_SESSION_SETTLED;
+    s->gone = e->type == EVENT_SESSION_DELETED;
+}
+
+static void runner_follow(struct model *m, const struct event *e)
+{
+    str id = arena_copy(m->arena, e->subject);
+
+    if (!map_get(&m->runners, id))
+        map_put(&m->runners, id, (void *)id.at);
+}
+
+static void run_follow(struct model *m, const struct event *e)
+{
+    struct model_run *r = map_get(&m->runs, e->subject);
+    const struct json *data;
+
+    CHECK_OK(json_parse(m->arena, e->data, NULL, &data));
+    if (!r) {
+        r = ARENA_NEW(m->arena, struct model_run);
+        r->id = arena_copy(m->arena, e->subject);
+        map_put(&m->runs, r->id, r);
+    }
+    r->held = e->type != EVENT_RUN_ENQUEUED && e->type != EVENT_RUN_FINISHED;
+    if (e->type != EVENT_RUN_CLAIMED)
+        return;
+    r->runner_id = json_str(data, "runner_id");
+    r->fence++;
+}
+
+/* Ids of teams, for those who ask about them. */
+static void names_follow(struct model *m, const struct event *e)
+{
+    switch (e->type) {
+    case EVENT_SESSION_CREATED:
+    case EVENT_SESSION_UPDATED:
+    case EVENT_SESSION_SETTLED:
+    case EVENT_SESSION_DELETED: session_follow(m, e); break;
+    case EVENT_RUNNER_JOINED: runner_follow(m, e); break;
+    case EVENT_RUN_ENQUEUED:
+    case EVENT_RUN_CLAIMED:
+    case EVENT_RUN_STARTED:
+    case EVENT_RUN_STOPPING:
+    case EVENT_RUN_FINISHED: run_follow(m, e); break;
+    default: break;
+    }
+}
+
 void model_answered(struct model *m, const struct command *c)
 {
     for (const struct event *e = c->events; e; e = event_after(e)) {
         struct buf message = buf_in(m->arena);
         event_print(&message, e, EVENT_MESSAGE);
         model_message(m, buf_str(&message));
+        names_follow(m, e);
     }
     if (c->key.len && c->op->effect == OP_WRITES && !c->op->secret)
         key_answered(m, c);

@@ -57,15 +57,30 @@ struct model_key {
     bool created, empty;
 };
 
+struct model_session {
+    str id;
+    bool settled, gone;
+};
+
+/* A turn of a session, and who has it under which fence. */
+struct model_run {
+    str id, runner_id;
+    int64_t fence; /* 0: nobody has had it */
+    bool held;
+};
+
 struct model {
     struct arena *arena;
     const struct retention *retention;
     struct model_event *events; /* events[0] is number 1 */
     int64_t seq, event_room;
     int64_t now_ms;
-    struct map states; /* id → struct model_state */
-    struct map keys;   /* owner and key → struct model_key */
-    struct map tokens; /* id → itself */
+    struct map states;   /* id → struct model_state */
+    struct map keys;     /* owner and key → struct model_key */
+    struct map tokens;   /* id → itself */
+    struct map runners;  /* likewise; some may be gone */
+    struct map sessions; /* id → struct model_session */
+    struct map runs;     /* id → struct model_run */
     struct model_schema *schemas;
     size_t schema_count;
 };

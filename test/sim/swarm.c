@@ -107,11 +107,12 @@ struct command *swarm_command(struct swarm *s, const struct op *op, struct json 
 
 static const struct op *draw_op(struct swarm *s, enum op_effect effect)
 {
-    static const char *const often[] = { "state.create", "state.update", "state.patch" };
+    static const char *const often[] = { "state.create", "state.update", "state.patch",
+                                         "run.create",   "runner.claim", "runner.started" };
     const struct op *op;
 
     if (effect == OP_WRITES && chance(s, 2))
-        return op_find(s->w->table, str_from(often[below(s, 3)]));
+        return op_find(s->w->table, str_from(often[below(s, sizeof often / sizeof *often)]));
     do
         op = op_at(s->w->table, s->next_op[effect]++ % op_count(s->w->table));
     while (op->effect != effect);
@@ -355,9 +356,11 @@ uint64_t swarm_setting(const char *variable, uint64_t otherwise)
 
 static void begin(struct swarm *s)
 {
-    static const char *const ops[] = { "schema.create", "state.create", "schema.create",
-                                       "state.create", "token.create" };
+    static const char *const ops[] = { "schema.create", "state.create",    "schema.create",
+                                       "state.create",  "token.create",    "session.create",
+                                       "run.create",    "runner.register", "run.create" };
     static const struct actor founder = { .kind = ACTOR_OPERATOR, .name = { "operator", 8 } };
+    static const struct actor machine = { .kind = ACTOR_RUNNER, .name = { "runner", 6 } };
 
     s->model = model_new(s->arena, &retention);
     s->follower = model_new(s->arena, &retention);
@@ -368,8 +371,8 @@ static void begin(struct swarm *s)
         vfs_sync_directory(s->on.disk);
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
         const struct op *op = op_find(s->w->table, str_from(ops[i]));
-        struct command *c =
-            swarm_command(s, op, inputs_draw(&s->inputs, op, false), &founder, STR(""));
+        const struct actor *who = op->by & BY_OPERATOR ? &founder : &machine;
+        struct command *c = swarm_command(s, op, inputs_draw(&s->inputs, op, false), who, STR(""));
         swarm_perform(s, c);
         swarm_settle(s);
     }

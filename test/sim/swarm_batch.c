@@ -147,13 +147,15 @@ static void ask_again(struct swarm *s, struct command *const *batch, size_t coun
             swarm_perform(s, command_again(s, batch[i]));
 }
 
+/* Those twice that are planned and do not always come. */
 static enum site draw_site(struct swarm *s)
 {
-    uint32_t drawn = below(s, 12);
+    static const enum site draws[] = { SITE_CALL,  SITE_CALL,  SITE_FULL, SITE_FULL,
+                                       SITE_IOERR, SITE_IOERR, SITE_LOST, SITE_COMMIT,
+                                       SITE_CRASH, SITE_NONE,  SITE_NONE, SITE_NONE };
+    enum site drawn = draws[below(s, sizeof draws / sizeof *draws)];
 
-    if (drawn == SITE_CRASH && !s->on.disk)
-        return SITE_NONE;
-    return drawn < SITE_COUNT ? (enum site)drawn : drawn < 8 ? SITE_CALL : SITE_NONE;
+    return drawn == SITE_CRASH && !s->on.disk ? SITE_NONE : drawn;
 }
 
 /* Whether the fault was met. Without one, the store refuses nothing. */

@@ -1,0 +1,55 @@
+/* agent_file.h: agents that are written down in files.
+ *
+ *   .claude/agents/reviewer.md        ---
+ *                                     name: reviewer
+ *                                     description: Reads changes and says what is wrong
+ *                                     tools: Read, Grep, Bash(git diff:*)
+ *                                     model: opus
+ *                                     ---
+ *                                     You review changes …
+ *
+ * What stands between the dashes is a small part of YAML: `key: value`, texts in quotes
+ * or over several lines, lists. Keys that mean nothing here are left to the client whose
+ * file it is. The rest of the file is the system prompt. A .json file is the agent itself.
+ *
+ * Whether an agent is what it must be, the server says. */
+#ifndef CLI_AGENT_FILE_H
+#define CLI_AGENT_FILE_H
+
+#include "cli/cli.h"
+#include "client/http_client.h"
+
+/* ---- agent_file.c ---- */
+
+/* An agent from the text of a .md file; `stem` is its name when it says none. INVALID, with the
+ * line, when its front matter cannot be read. */
+err agent_file_parse(struct arena *a, str text, str stem, struct json *out);
+
+/* ---- agent_folder.c ---- */
+
+struct agent_file {
+    const char *path;
+    struct json agent;
+    err error; /* NULL: it could be read. Names the file, and the line where it can */
+};
+
+/* The .md and .json files of a folder, by name; of one that is not there, none. */
+err agent_folder_read(struct arena *a, const char *folder, const struct agent_file **out,
+                      size_t *count);
+
+/* The agent of that name in the .claude/agents of a project; NULL: there is none. */
+err agent_folder_find(struct arena *a, const char *project_dir, str name, const struct json **out);
+
+/* ---- agent_import.c ---- */
+
+enum agent_imported { AGENT_REGISTERED, AGENT_CHANGED, AGENT_UNCHANGED };
+
+/* Makes the server's agent of that name this one. A refusal is the error that its status stands
+ * for. */
+err agent_import(struct arena *a, struct http_client *client, const struct place *p,
+                 const struct json *agent, enum agent_imported *out);
+
+/* `baton agent import`, beside the commands of the table of operations. */
+extern const struct verb agent_verbs[];
+
+#endif

@@ -1,0 +1,385 @@
+/* demo.c: baton demo: starts a server, lets the team play, and takes everything away again. */
+#define _GNU_SOURCE
+#include "cli/demo.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    READY_MS = 15000, /* until the server listens */
+    STORY_MS = 30000, /* until the story must be over */
+    SETTLE_MS = 5000, /* until agents have stopped that are asked to */
+    STOP_MS = 15000,  /* until the server has */
+    LOOK_S = 1,       /* how long one look at the log waits: so long Ctrl-C may take */
+    PAGE = 200,
+    REMOVALS = 20, /* a file may come while the folder is being removed */
+    REMOVAL_WAIT_MS = 100,
+};
+
+// clang-format off
+const struct option demo_options[] = {
+    { "--data", 0, "DIR", "play there, on its server if one runs; what is written stays" },
+    { "--keep", 0, NULL,  "leave the server running, to look around" },
+    { "--json", 0, NULL,  "print the events, one line of JSON each" },
+    { 0 },
+};
+// clang-format on
+
+const char demo_details[] =
+    "It starts a server of its own in a temporary folder, and on it a team: a lead\n"
+    "that starts three workers at the same time. One does what it should. One\n"
+    "ignores twice that it has to record its result. One fails. The lead is told of\n"
+    "each as soon as what came of it is recorded, and not before.\n"
+    "\n"
+    "The agents are scripted, and need neither a model nor a network; the server, the\n"
+    "runner and the agents' processes are the real ones. It takes a few seconds, and\n"
+    "leaves nothing behind, also when it is ended by Ctrl-C.\n"
+    "\n"
+    "Exit codes: 0 the story went as promised; 1 it did not; 130 it was interrupted.";
+
+struct demo {
+    struct cli *cli;
+    struct asker asker;
+    str folder;
+    bool temporary; /* the folder is ours */
+    bool keep;
+    pid_t server; /* 0: it is not ours */
+    str url;
+    struct demo_cast cast;
+    bool begun;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* ---- the folder ---- */
+
+static err folder_make(struct demo *d)
+{
+    const char *given = cli_value(d->cli, "--data"), *temporary = getenv("TMPDIR");
+    struct arena *a = d->cli->arena;
+
+    if (given) {
+        d->folder = str_from(given);
+        return NULL;
+    }
+    d->folder =
+        arena_printf(a, "%s/baton-demo-XXXXXX", temporary && *temporary ? temporary : "/tmp");
+    if (!mkdtemp((char *)d->folder.at))
+        return err_new(a, ERR_FORBIDDEN, "cannot make a folder like %s: %s", d->folder.at,
+                       strerror(errno));
+    d->temporary = true;
+    return NULL;
+}
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+    (void)st, (void)kind, (void)at;
+    remove(path);
+    return 0;
+}
+
+static void folder_remove(struct demo *d)
+{
+    for (int i = 0; i < REMOVALS && access(d->folder.at, F_OK) == 0; i++) {
+        if (i)
+            poll(NULL, 0, REMOVAL_WAIT_MS);
+        nftw(d->folder.at, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    }
+}
+
+/* ---- the server ---- */
+
+/* Ctrl-C at a terminal is for us alone: we end the server when its agents have stopped. */
+static void become_server(struct demo *d, int ready)
+{
+    const char *argv[] = {
+        "baton", "serve", "--data", d->folder.at, "--listen", "127.0.0.1:0", NULL
+    };
+    str path = arena_printf(d->cli->arena, STR_FMT "/serve.log", STR_ARG(d->folder));
+    int log, null = open("/dev/null", O_RDWR);
+
+    if (d->keep)
+        setsid();
+    else
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
+    setpgid(0, 0);
+    mkdir(d->folder.at, 0700);
+    log = open(path.at, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    dup2(null, STDIN_FILENO);
+    dup2(ready, STDOUT_FILENO);
+    dup2(log >= 0 ? log : null, STDERR_FILENO);
+    close_range(STDERR_FILENO + 1, ~0u, 0);
+    execv("/proc/self/exe", (char *const *)argv);
+    _exit(127);
+}
+
+/* The last that a server said that did not start. */
+static str last_words(struct demo *d)
+{
+    str path = arena_printf(d->cli->arena, STR_FMT "/serve.log", STR_ARG(d->folder));
+    str text = STR(""), line = STR(""), rest;
+
+    if (cli_read(d->cli, d->cli->arena, path.at, &text))
+        return STR("it said nothing");
+    for (text = str_trim(text); text.len; text = rest)
+        if (!str_cut(text, '\n', &line, &rest))
+            rest = STR("");
+    return line;
+}
+
+/* Reads "baton listening on URL". */
+static err url_read(struct demo *d, int ready)
+{
+    static const char before[] = "baton listening on ";
+    struct buf text = buf_in(d->cli->arena);
+    int64_t until = now_ms() + READY_MS;
+    str line, rest;
+
+    while (!interrupted && now_ms() < until) {
+        struct pollfd p = { .fd = ready, .events = POLLIN };
+        if (poll(&p, 1, 100) <= 0)
+            continue;
+        ssize_t n = read(ready, buf_reserve(&text, 256), 256);
+        if (n <= 0)
+            break;
+        text.len += (size_t)n;
+        if (str_cut(buf_str(&text), '\n', &line, &rest) && str_starts(line, str_from(before))) {
+            d->url = str_slice(line, strlen(before), line.len);
+            return NULL;
+        }
+    }
+    return err_new(d->cli->arena, ERR_UNAVAILABLE, "the server did not start: " STR_FMT,
+                   STR_ARG(last_words(d)));
+}
+
+static err server_start(struct demo *d)
+{
+    int ready[2];
+
+    if (pipe2(ready, O_CLOEXEC) < 0)
+        return err_new(d->cli->arena, ERR_UNAVAILABLE, "cannot make a pipe: %s", strerror(errno));
+    cli_flush(d->cli);
+    d->server = fork();
+    if (d->server == 0)
+        become_server(d, ready[1]);
+    close(ready[1]);
+    err e = d->server < 0 ? err_new(d->cli->arena, ERR_UNAVAILABLE, "cannot start a process: %s",
+                                    strerror(errno))
+                          : url_read(d, ready[0]);
+    close(ready[0]);
+    return e;
+}
+
+/* The server of the folder, if one runs there; else our own. */
+static err server_find(struct demo *d)
+{
+    struct question look = { .method = "GET",
+                             .pattern = "/sessions",
+                             PARAMS({ "limit", STR("1") }) };
+    const struct json *ignored;
+
+    if (d->temporary || asker_ask(&d->asker, d->cli->arena, &look, &ignored))
+        return server_start(d);
+    d->url = url_authority(d->cli->arena, &d->asker.place.url);
+    return NULL;
+}
+
+static void server_stop(struct demo *d)
+{
+    int64_t until = now_ms() + STOP_MS;
+
+    kill(d->server, SIGTERM);
+    while (waitpid(d->server, NULL, WNOHANG) == 0) {
+        if (now_ms() > until)
+            kill(d->server, SIGKILL);
+        poll(NULL, 0, 20);
+    }
+}
+
+/* ---- the story ---- */
+
+static err page_take(struct demo *d, struct story *s, struct arena *a, int64_t *after, bool show)
+{
+    str number = arena_printf(a, "%lld", (long long)*after);
+    struct question look = { .method = "GET",
+                             .pattern = "/events",
+                             PARAMS({ "after", number }, { "wait", arena_printf(a, "%d", LOOK_S) },
+                                    { "limit", arena_printf(a, "%d", PAGE) }) };
+    const struct json *page, *events;
+
+    TRY(asker_ask(&d->asker, a, &look, &page));
+    events = json_get(page, "events");
+    for (uint32_t i = 0; show && json_is(events, JSON_ARRAY) && i < events->len; i++)
+        story_take(s, a, &events->items[i]);
+    *after = json_int_or(page, "next", *after);
+    return NULL;
+}
+
+/* The number of the newest event. */
+static err now_find(struct demo *d, struct arena *a, int64_t *seq)
+{
+    struct question look = { .method = "GET", .pattern = "/events", PARAMS({ "limit", STR("1") }) };
+    const struct json *page;
+
+    TRY(asker_ask(&d->asker, a, &look, &page));
+    *seq = json_int_or(page, "seen", 0);
+    return NULL;
+}
+
+static err story_follow(struct demo *d, struct story *s, int64_t after)
+{
+    int64_t until = now_ms() + STORY_MS;
+    struct arena *a = arena_new();
+    err e = NULL;
+
+    while (!e && !interrupted && !story_is_over(s) && now_ms() < until) {
+        arena_reset(a);
+        e = page_take(d, s, a, &after, true);
+    }
+    if (e)
+        e = err_new(d->cli->arena, e->kind, STR_FMT, STR_ARG(e->message));
+    arena_free(a);
+    return e;
+}
+
+static err play(struct demo *d)
+{
+    struct story s = { .cli = d->cli, .cast = &d->cast };
+    struct arena *a = d->cli->arena;
+    int64_t after;
+    str suffix = STR("");
+
+    TRY(now_find(d, a, &after));
+    if (!d->temporary) /* an earlier demonstration may have been here */
+        suffix = arena_printf(a, "-%04x", (unsigned)(now_ms() / 100 & 0xffff));
+    TRY(demo_begin(&d->asker, a, suffix, &d->cast));
+    d->begun = true;
+    TRY(story_follow(d, &s, after));
+    if (interrupted)
+        return NULL;
+    if (story_is_over(&s))
+        TRY(demo_state_is_right(&d->asker, a, &d->cast, &s.state_right));
+    d->cli->exit = story_end(&s, a) ? 0 : 1;
+    d->begun = !story_is_over(&s);
+    return NULL;
+}
+
+/* ---- the end ---- */
+
+/* Agents must not work on in a folder that is about to go. */
+static void team_stop(struct demo *d)
+{
+    struct arena *a = d->cli->arena;
+    struct question stop = { .method = "POST",
+                             .pattern = "/sessions/{session_id}/stop",
+                             PARAMS({ "session_id", d->cast.lead }) };
+    struct question look = { .method = "GET",
+                             .pattern = "/runs",
+                             PARAMS({ "status", STR("stopping") }) };
+    const struct json *answer;
+    int64_t until = now_ms() + SETTLE_MS;
+    bool live = !asker_ask(&d->asker, a, &stop, &answer);
+
+    while (live && now_ms() < until) {
+        poll(NULL, 0, 100);
+        live = !asker_ask(&d->asker, a, &look, &answer) && json_get(answer, "runs") &&
+               json_get(answer, "runs")->len > 0;
+    }
+}
+
+static void kept_told(struct demo *d)
+{
+    struct buf out = buf_in(d->cli->arena);
+
+    if (d->cli->json)
+        buf_printf(&out,
+                   "{\"type\":\"demo_kept\",\"url\":\"" STR_FMT "\",\"data\":\"" STR_FMT
+                   "\",\"pid\":%d}\n",
+                   STR_ARG(d->url), STR_ARG(d->folder), (int)d->server);
+    else
+        buf_printf(&out,
+                   "\nThe server is still there: " STR_FMT "\n"
+                   "  export BATON_DATA=" STR_FMT "\n"
+                   "  baton session list                what came of each\n"
+                   "  baton state history " STR_FMT "\n"
+                   "  kill %d                       ends it\n",
+                   STR_ARG(d->url), STR_ARG(d->folder), STR_ARG(d->cast.state_id), (int)d->server);
+    cli_write(d->cli, buf_str(&out));
+}
+
+static void take_away(struct demo *d, bool keep)
+{
+    if (d->begun)
+        team_stop(d);
+    asker_release(&d->asker);
+    if (d->server > 0 && !keep)
+        server_stop(d);
+    if (d->temporary && !keep)
+        folder_remove(d);
+}
+
+static void watch_signals(void)
+{
+    const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        sigaction(numbers[i], &(struct sigaction){ .sa_handler = on_signal }, NULL);
+    signal(SIGPIPE, SIG_IGN); /* who has seen enough of our output still wants the server ended */
+}
+
+/* Our own processes find the server by its folder, and nothing else is meant by the environment. */
+static void environment_clear(struct demo *d)
+{
+    const char *const names[] = { "BATON_URL", "BATON_TOKEN", "BATON_TOKEN_FILE" };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        unsetenv(names[i]);
+    setenv("BATON_DATA", d->folder.at, 1);
+}
+
+err demo_run(struct cli *c)
+{
+    struct demo d = { .cli = c, .keep = cli_flag(c, "--keep") };
+
+    TRY(folder_make(&d));
+    watch_signals();
+    environment_clear(&d);
+    asker_init(&d.asker, c);
+    err e = server_find(&d);
+    if (!e && !c->json)
+        cli_write(c, arena_printf(c->arena, "A team of four scripted agents, on " STR_FMT "\n\n",
+                                  STR_ARG(d.url)));
+    if (!e)
+        e = play(&d);
+    bool keep = d.keep && d.server > 0 && !e && !interrupted;
+    if (keep)
+        kept_told(&d);
+    take_away(&d, keep);
+    if (interrupted)
+        c->exit = 128 + SIGINT;
+    return interrupted ? NULL : e;
+}

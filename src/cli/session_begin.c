@@ -1,0 +1,367 @@
+/* session_begin.c: baton session start, resume, result: asking agents for work.
+ *
+ * Each is one or two operations and words for people: what happens now, and what to do next. */
+#include "cli/session_verbs.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+    ASK_S = 45,          /* how long one question waits for a session to settle */
+    ASK_MORE_MS = 10000, /* and for the way */
+};
+
+/* ---- the prompt ---- */
+
+/* Text, @FILE, or - for standard input. */
+static err prompt_read(struct cli *c, bool reads, str *out)
+{
+    const char *given = cli_value(c, "--prompt");
+    bool from_stdin = (given && strcmp(given, "-") == 0) || (!given && reads);
+
+    *out = str_from(given);
+    if (!given && (!reads || isatty(STDIN_FILENO)))
+        return usage_error(c,
+                           STR("expected what the agent is to do: -p TEXT, -p @FILE, or -p - for "
+                               "standard input."));
+    if (from_stdin)
+        TRY(cli_read(c, c->arena, "-", out));
+    else if (given[0] == '@')
+        TRY(cli_read(c, c->arena, given + 1, out));
+    if (!str_trim(*out).len)
+        return usage_error(c, STR("expected what the agent is to do, but the prompt is empty."));
+    if (!str_eq(term_utf8(c->arena, *out), *out))
+        return usage_error(c, STR("expected a prompt in UTF-8."));
+    return NULL;
+}
+
+/* ---- what is asked for ---- */
+
+static void put_text(struct cli *c, struct json *body, const char *name, str value)
+{
+    if (value.len)
+        json_put(c->arena, body, str_from(name), json_string(value));
+}
+
+static err seconds_read(struct cli *c, struct json *body)
+{
+    const char *given = cli_value(c, "--max-seconds");
+    int64_t n;
+
+    if (!given)
+        return NULL;
+    if (!str_to_int(str_from(given), &n) || n < 1)
+        return usage_error(
+            c, arena_printf(c->arena, "--max-seconds expects a number from 1 on, but found '%s'.",
+                            given));
+    json_put(c->arena, body, STR("max_seconds"), json_int(c->arena, n));
+    return NULL;
+}
+
+static err mode_read(struct cli *c, struct json *body, bool *waits)
+{
+    static const struct {
+        const char *word, *mode;
+    } modes[] = {
+        { "sync", "sync" },
+        { "poll", "async_poll" },
+        { "callback", "async_callback" },
+        { "async_poll", "async_poll" },
+        { "async_callback", "async_callback" },
+    };
+    const char *given = cli_value(c, "--mode");
+
+    for (size_t i = 0; given && i < sizeof modes / sizeof *modes; i++) {
+        if (strcmp(given, modes[i].word) != 0)
+            continue;
+        put_text(c, body, "execution_mode", str_from(modes[i].mode));
+        *waits = *waits || i == 0;
+        return NULL;
+    }
+    return given ? usage_error(c, arena_printf(c->arena,
+                                               "--mode expects sync, poll or callback, but found "
+                                               "'%s'.",
+                                               given))
+                 : NULL;
+}
+
+static void demands_read(struct cli *c, struct json *body)
+{
+    struct json demands = json_object(), tags = json_array();
+
+    put_text(c, &demands, "profile", str_from(cli_value(c, "--profile")));
+    for (int i = 0; i < c->option_count; i++)
+        if (strcmp(c->options[i].option->name, "--tag") == 0)
+            json_push(c->arena, &tags, json_string(str_from(c->options[i].value)));
+    if (tags.len)
+        json_put(c->arena, &demands, STR("tags"), tags);
+    if (demands.len)
+        json_put(c->arena, body, STR("demands"), demands);
+}
+
+/* Whether this command is an agent's own: what it starts is below it. */
+static bool is_inside(void)
+{
+    const char *id = getenv("BATON_SESSION_ID");
+
+    return id && *id;
+}
+
+/* A root works where its command was given, if its server, and so a runner, is on this machine. */
+static err directory_read(struct asker *k, struct json *body)
+{
+    struct cli *c = k->cli;
+    const char *given = cli_value(c, "--project-dir");
+    bool below = cli_value(c, "--parent") || is_inside();
+
+    if (!given && (below || !url_is_loopback(&k->place.url)))
+        return NULL;
+    char *whole = realpath(given ? given : ".", NULL);
+    if (!whole && !given) /* the folder of this command was deleted: the runner has one */
+        return NULL;
+    if (!whole && given[0] != '/')
+        return usage_error(c, arena_printf(c->arena, "there is no folder '%s'.", given));
+    put_text(c, body, "project_dir", arena_copy(c->arena, str_from(whole ? whole : given)));
+    free(whole);
+    return NULL;
+}
+
+static str state_wanted(struct cli *c)
+{
+    const char *given = cli_value(c, "--state");
+
+    if (!given && !cli_value(c, "--parent") && !is_inside())
+        given = getenv("WORKFLOW_STATE_ID");
+    return str_from(given);
+}
+
+/* A root that is to have a state is registered with it first, and then started. A repetition after
+ * a lost connection finds it registered: it goes on when that has the same state. */
+static err root_register(struct asker *k, str state_id, const struct json *run)
+{
+    struct cli *c = k->cli;
+    struct json body = json_object();
+    const struct json *found;
+
+    if (!state_id.len)
+        return NULL;
+    put_text(c, &body, "session_name", str_from(c->args[0]));
+    put_text(c, &body, "workflow_state_id", state_id);
+    put_text(c, &body, "agent_name", json_str(run, "agent_name"));
+    put_text(c, &body, "project_dir", json_str(run, "project_dir"));
+    put_text(c, &body, "parent_session_name", json_str(run, "parent_session_name"));
+    err e = asker_ask(k, c->arena,
+                      &(struct question){ .method = "POST", .pattern = "/sessions", .body = &body },
+                      &found);
+    if (!e || e->kind != ERR_CONFLICT)
+        return e;
+    err seen = asker_ask(k, c->arena,
+                         &(struct question){ .method = "GET",
+                                             .pattern = "/sessions/{id}",
+                                             PARAMS({ "id", str_from(c->args[0]) }) },
+                         &found);
+    bool same = !seen && str_eq(json_str(found, "workflow_state_id"), state_id) &&
+                str_eq(json_str(found, "status"), STR("pending"));
+    return same ? NULL : e;
+}
+
+static err start_body(struct asker *k, struct json *body)
+{
+    struct cli *c = k->cli;
+
+    put_text(c, body, "agent_name", str_from(cli_value(c, "--agent")));
+    put_text(c, body, "parent_session_name", str_from(cli_value(c, "--parent")));
+    demands_read(c, body);
+    TRY(directory_read(k, body));
+    return root_register(k, state_wanted(c), body);
+}
+
+/* ---- results ---- */
+
+static void exit_by(struct cli *c, const struct json *result)
+{
+    str status = json_str(result, "status");
+
+    if (!json_bool_or(result, "settled", true))
+        c->exit = SESSION_EXIT_OPEN;
+    else if (str_eq(status, STR("failed")))
+        c->exit = SESSION_EXIT_FAILED;
+    else if (str_eq(status, STR("stopped")))
+        c->exit = SESSION_EXIT_STOPPED;
+}
+
+void session_tell(struct cli *c, const char *format, ...)
+{
+    struct buf text = buf_in(c->arena);
+    va_list args;
+
+    va_start(args, format);
+    buf_vprintf(&text, format, args);
+    va_end(args);
+    if (!c->json)
+        cli_warn(c, err_new(c->arena, ERR_UNAVAILABLE, STR_FMT, STR_ARG(buf_str(&text))));
+}
+
+/* A terminal gets lines whose control characters are shown and not sent. */
+static void put_result(struct cli *c, struct buf *out, str text)
+{
+    str line, rest = text;
+
+    if (!c->terminal)
+        buf_add(out, text);
+    for (bool more = c->terminal; more;) {
+        more = str_cut(rest, '\n', &line, &rest);
+        term_put(out, PAINT_PLAIN, line);
+        if (more)
+            buf_byte(out, '\n');
+    }
+    if (out->len && out->at[out->len - 1] != '\n')
+        buf_byte(out, '\n');
+}
+
+/* How it ended, for people. */
+static void tell_end(struct cli *c, const struct json *result)
+{
+    str name = json_str(result, "session_name"), status = json_str(result, "status");
+    str error = json_str(result, "error");
+
+    if (c->exit == SESSION_EXIT_OPEN)
+        session_tell(c,
+                     "session " STR_FMT " is " STR_FMT " and has not settled; `baton session "
+                     "result " STR_FMT " --wait` waits for it",
+                     STR_ARG(name), STR_ARG(status), STR_ARG(name));
+    else if (c->exit)
+        session_tell(c, "session " STR_FMT " " STR_FMT "%s" STR_FMT, STR_ARG(name), STR_ARG(status),
+                     error.len ? ": " : "", STR_ARG(error));
+    else if (!json_str(result, "result").len)
+        session_tell(c, "session " STR_FMT " finished without a word", STR_ARG(name));
+    if (str_eq(json_str(result, "state_update_status"), STR("failed")))
+        session_tell(c, "session " STR_FMT " did not record its result in its state",
+                     STR_ARG(name));
+}
+
+/* What the agent said goes to standard output as it is; how it ended goes beside it. */
+static void result_print(struct cli *c, const struct json *result)
+{
+    struct buf out = buf_in(c->arena);
+
+    exit_by(c, result);
+    if (c->json) {
+        json_print(&out, result);
+        buf_byte(&out, '\n');
+    } else {
+        put_result(c, &out, json_str(result, "result"));
+    }
+    cli_write(c, buf_str(&out));
+    tell_end(c, result);
+}
+
+static err result_ask(struct asker *k, str session, bool wait, const struct json **out)
+{
+    struct cli *c = k->cli;
+    struct arena *a = arena_new();
+    struct question q = { .method = "GET",
+                          .pattern = "/sessions/{id}/result",
+                          .timeout_ms = ASK_S * 1000 + ASK_MORE_MS,
+                          PARAMS({ "id", session }, { "wait", wait ? STR("true") : STR("false") },
+                                 { "timeout", arena_printf(c->arena, "%d", ASK_S) }) };
+    const struct json *result = NULL;
+    err e;
+
+    do {
+        e = asker_insist(k, a, &q, &result);
+    } while (!e && wait && !json_bool_or(result, "settled", true));
+    if (e) {
+        e = asker_keep(k, e);
+    } else {
+        struct json *copy = ARENA_NEW(c->arena, struct json);
+        *copy = json_copy(c->arena, result);
+        *out = copy;
+    }
+    arena_free(a);
+    return e;
+}
+
+err session_result(struct cli *c, bool wait)
+{
+    const struct json *result;
+    struct asker k;
+
+    asker_init(&k, c);
+    err e = result_ask(&k, str_from(c->args[0]), wait, &result);
+    if (!e)
+        result_print(c, result);
+    asker_release(&k);
+    return e;
+}
+
+/* ---- beginning ---- */
+
+static void begun_print(struct cli *c, const struct json *run)
+{
+    const char *name = c->args[0];
+    struct buf out = buf_in(c->arena);
+
+    if (c->json || !c->terminal) {
+        json_print(&out, run);
+        buf_byte(&out, '\n');
+        cli_write(c, buf_str(&out));
+        return;
+    }
+    str run_id = json_str(run, "run_id"), queued = STR(" waits for a runner");
+    if (!json_bool_or(run, "queued", true))
+        queued = STR(" comes when the one before it has ended");
+    buf_add(&out, STR("session "));
+    term_put(&out, c->coloured ? PAINT_KEY : PAINT_PLAIN, str_from(name));
+    buf_printf(&out, ": run " STR_FMT STR_FMT "\n\n", STR_ARG(run_id), STR_ARG(queued));
+    buf_printf(&out,
+               "  baton logs %s -f                 what its agent writes\n"
+               "  baton session result %s --wait   its result, when it has settled\n"
+               "  baton session tree %s            it and what it has started\n"
+               "  baton session stop %s            stop it, and all below it\n",
+               name, name, name, name);
+    cli_write(c, buf_str(&out));
+}
+
+static err begin(struct asker *k, bool resumes, bool waits, bool reads)
+{
+    struct cli *c = k->cli;
+    struct json body = json_object();
+    const struct json *run, *result;
+    str prompt;
+
+    TRY(prompt_read(c, reads, &prompt));
+    TRY(asker_find(k, c->arena));
+    put_text(c, &body, "type", resumes ? STR("resume_session") : STR("start_session"));
+    put_text(c, &body, "session_name", str_from(c->args[0]));
+    put_text(c, &body, "prompt", prompt);
+    TRY(seconds_read(c, &body));
+    TRY(mode_read(c, &body, &waits));
+    if (!resumes)
+        TRY(start_body(k, &body));
+    TRY(asker_ask(k, c->arena,
+                  &(struct question){ .method = "POST",
+                                      .pattern = "/runs",
+                                      .body = &body,
+                                      .timeout_ms = ASK_S * 1000 + ASK_MORE_MS },
+                  &run));
+    if (!waits) {
+        begun_print(c, run);
+        return NULL;
+    }
+    if (c->terminal)
+        session_tell(c, "session %s is at work; Ctrl-C leaves it there", c->args[0]);
+    TRY(result_ask(k, str_from(c->args[0]), true, &result));
+    result_print(c, result);
+    return NULL;
+}
+
+err session_begin(struct cli *c, bool resumes, bool waits, bool reads)
+{
+    struct asker k;
+
+    asker_init(&k, c);
+    err e = begin(&k, resumes, waits, reads);
+    asker_release(&k);
+    return e;
+}

@@ -1,0 +1,37 @@
+/* top.h: what baton top shows at one moment, and how that becomes text.
+ *
+ * top_screen.c is pure: it knows no terminal, no server and no time. */
+#ifndef CLI_TOP_H
+#define CLI_TOP_H
+
+#include "cli/session_tree.h"
+
+enum top_mode { TOP_LIST, TOP_DETAILS, TOP_CONFIRM };
+
+struct top_view {
+    const struct session_tree *tree;
+    const struct json *runners; /* NULL: not known */
+    bool cut;                   /* there are more sessions than were asked for */
+    int64_t now_ms;
+    size_t width, height; /* 0: no limit */
+    bool unicode, coloured;
+    bool live; /* keys do something */
+    enum top_mode mode;
+    str selected; /* the id of a session; empty: none */
+    size_t from;  /* the first row that is shown */
+    str notice;   /* what happened last; empty: nothing worth telling */
+};
+
+/* The row of the selected session; the first one when it is not there. */
+size_t top_selected(const struct top_view *v);
+
+/* Moves `from` so that the selected row is shown. */
+void top_scroll(struct top_view *v);
+
+/* The frame, in lines. With a height it has exactly so many. */
+void top_frame(struct buf *out, const struct top_view *v);
+
+/* The same as one line of JSON, but for what changes by time alone. */
+void top_json(struct buf *out, const struct top_view *v);
+
+#endif

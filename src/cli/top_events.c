@@ -1,0 +1,85 @@
+/* top_events.c: a thread that hears of events, and wakes whoever shows them.
+ *
+ * What an event says does not matter here: the one who is woken asks for everything again,
+ * and paces that. */
+#include "cli/top_events.h"
+
+#include <assert.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "client/find.h"
+#include "client/ws_client.h"
+
+enum {
+    CONNECT_MS = 10000,
+    SILENCE_MS = 90000, /* the server pings more often than that */
+    AGAIN_MS = 1000,
+};
+
+struct hearing {
+    const char *data;
+    int wake;
+};
+
+static const char subscription[] =
+    JSON({
+    "action": "subscribe",
+    "types": [
+        "session_created", "session_updated", "session_settled", "session_deleted", "run_enqueued",
+        "run_claimed", "run_started", "run_stopping", "run_finished", "runner_joined", "runner_lost"
+    ]
+});
+
+static void wake(const struct hearing *h)
+{
+    ssize_t n = write(h->wake, "e", 1);
+    (void)n; /* a full pipe wakes as well */
+}
+
+static err hear_once(const struct hearing *h, struct arena *a, struct arena *message)
+{
+    struct ws_client *client;
+    struct place place;
+    str text;
+
+    TRY(place_find(a, h->data, &place));
+    TRY(ws_client_open(a, &place, "/ws", CONNECT_MS, &client));
+    err e = ws_client_send(client, a, str_from(subscription), CONNECT_MS);
+    while (!e) {
+        wake(h); /* first for what happened before there was a connection */
+        arena_reset(message);
+        e = ws_client_next(client, message, SILENCE_MS, &text);
+    }
+    ws_client_free(client);
+    return NULL;
+}
+
+static void *hear(void *self)
+{
+    struct hearing *h = self;
+    struct arena *a = arena_new(), *message = arena_new();
+
+    for (;;) {
+        arena_reset(a);
+        hear_once(h, a, message);
+        poll(NULL, 0, AGAIN_MS);
+    }
+    return NULL;
+}
+
+void events_hear(const char *data, int wake_to)
+{
+    static struct hearing hearing; /* of the process, as the thread is */
+    sigset_t all, before;
+    pthread_t thread;
+
+    hearing = (struct hearing){ .data = data, .wake = wake_to };
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the one who has the terminal */
+    int failed = pthread_create(&thread, NULL, hear, &hearing);
+    assert(!failed);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}

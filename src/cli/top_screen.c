@@ -1,0 +1,243 @@
+/* top_screen.c: a moment of baton top as text. */
+#include "cli/top.h"
+
+#include "cli/cli.h"
+
+enum { LINES_AROUND = 3 }; /* totals, titles, and the last line */
+
+static enum paint painted(const struct top_view *v, enum paint paint)
+{
+    return v->coloured ? paint : PAINT_PLAIN;
+}
+
+/* A line of its own, cut at the edge. */
+static void put_line(struct buf *out, const struct top_view *v, enum paint paint, str text)
+{
+    term_put(out, painted(v, paint), v->width ? render_cut(out->arena, text, v->width) : text);
+    buf_byte(out, '\n');
+}
+
+/* ---- totals ---- */
+
+static void put_count(struct buf *out, int64_t n, const char *what)
+{
+    if (n > 0)
+        buf_printf(out, "%s%lld %s", out->len ? ", " : "", (long long)n, what);
+}
+
+static void put_runners(struct buf *out, const struct json *runners)
+{
+    int64_t alive = 0, capacity = 0, busy = 0;
+
+    if (!json_is(runners, JSON_ARRAY))
+        return;
+    for (uint32_t i = 0; i < runners->len; i++) {
+        if (!json_bool_or(&runners->items[i], "alive", false))
+            continue;
+        alive++;
+        capacity += json_int_or(&runners->items[i], "capacity", 0);
+        busy += json_int_or(&runners->items[i], "runs", 0);
+    }
+    if (!alive)
+        buf_add(out, STR("  no runner: `baton runner` starts one"));
+    else
+        buf_printf(out, "  %lld runner%s, %lld of %lld busy", (long long)alive,
+                   alive == 1 ? "" : "s", (long long)busy, (long long)capacity);
+}
+
+static str totals(struct arena *a, const struct top_view *v)
+{
+    static const char *const words[RANKS] = { [RANK_NEEDS_YOU] = "need you",
+                                              [RANK_RUNNING] = "running",
+                                              [RANK_IDLE] = "idle",
+                                              [RANK_ENDED] = "ended" };
+    const struct session_tree *t = v->tree;
+    struct buf out = buf_in(a);
+
+    for (int rank = 0; rank < RANKS; rank++)
+        put_count(&out, t->ranks[rank], words[rank]);
+    put_count(&out, t->queued, t->queued == 1 ? "run queued" : "runs queued");
+    if (!out.len)
+        buf_add(&out, STR("no sessions"));
+    if (t->sum.tokens)
+        buf_printf(&out, "  " STR_FMT " tokens", STR_ARG(tree_count(a, t->sum.tokens)));
+    if (t->sum.cost)
+        buf_printf(&out, "  " STR_FMT, STR_ARG(tree_money(a, t->sum.cost)));
+    put_runners(&out, v->runners);
+    if (v->cut)
+        buf_printf(&out, "  (the first %zu sessions)", t->count);
+    return buf_str(&out);
+}
+
+/* ---- the list ---- */
+
+size_t top_selected(const struct top_view *v)
+{
+    for (size_t i = 0; v->selected.len && i < v->tree->count; i++)
+        if (str_eq(v->tree->rows[i].node->id, v->selected))
+            return i;
+    return 0;
+}
+
+static size_t rows_shown(const struct top_view *v)
+{
+    return v->height > LINES_AROUND ? v->height - LINES_AROUND : 1;
+}
+
+void top_scroll(struct top_view *v)
+{
+    size_t at = top_selected(v), rows = rows_shown(v);
+
+    if (at < v->from)
+        v->from = at;
+    if (at >= v->from + rows)
+        v->from = at - rows + 1;
+    if (v->from + rows > v->tree->count)
+        v->from = v->tree->count > rows ? v->tree->count - rows : 0;
+}
+
+static void put_list(struct buf *out, const struct top_view *v)
+{
+    struct tree_look look = { .columns = TREE_STATUS | TREE_UPDATE | TREE_AGENT | TREE_AGE |
+                                         TREE_TOKENS | TREE_COST | TREE_COST_ALL | TREE_QUEUED |
+                                         TREE_LAST,
+                              .width = v->width,
+                              .unicode = v->unicode,
+                              .coloured = v->coloured,
+                              .now_ms = v->now_ms,
+                              .from = v->height ? v->from : 0,
+                              .count = v->height ? rows_shown(v) : 0,
+                              .selected = v->live ? v->selected : STR("") };
+    if (v->tree->count)
+        session_tree_print(out, v->tree, &look);
+    else
+        put_line(out, v, PAINT_PLAIN, STR("`baton session start NAME -p PROMPT` starts one"));
+}
+
+/* ---- one session ---- */
+
+/* Values in one line each, but the error, whose lines are kept. */
+static void put_value(struct buf *out, const struct top_view *v, const char *name, str value)
+{
+    str line, rest = value;
+
+    for (bool more = value.len > 0, first = true; more; first = false) {
+        more = str_cut(rest, '\n', &line, &rest);
+        put_line(out, v, PAINT_PLAIN,
+                 arena_printf(out->arena, "%-20s " STR_FMT, first ? name : "", STR_ARG(line)));
+    }
+}
+
+static void put_commands(struct buf *out, const struct top_view *v, str name)
+{
+    static const struct {
+        const char *before, *after;
+    } commands[] = { { "baton logs ", " -f" },
+                     { "baton session result ", "" },
+                     { "baton session resume ", " -p PROMPT" },
+                     { "baton session stop ", "" } };
+
+    buf_byte(out, '\n');
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        put_line(out, v, PAINT_DIM,
+                 arena_printf(out->arena, "%s" STR_FMT "%s", commands[i].before, STR_ARG(name),
+                              commands[i].after));
+}
+
+static void put_details(struct buf *out, const struct top_view *v)
+{
+    static const char *const names[] = {
+        "session_name", "status",        "state_update_status", "error",
+        "last_event",   "last_event_at", "agent_name",          "profile",
+        "project_dir",  "hostname",      "parent_session_name", "workflow_state_id",
+        "run_id",       "client_id",     "session_id",          "created_at",
+        "ended_at"
+    };
+    const struct tree_node *n = v->tree->rows[top_selected(v)].node;
+    struct arena *a = out->arena;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        put_value(out, v, names[i], json_str(n->session, names[i]));
+    put_value(out, v, "tokens", tree_count(a, n->own.tokens));
+    put_value(out, v, "cost", tree_money(a, n->own.cost));
+    put_value(out, v, "cost with all", tree_money(a, n->all.cost));
+    put_value(out, v, "children", tree_count(a, n->children));
+    put_value(out, v, "queued runs", tree_count(a, n->queued));
+    put_commands(out, v, n->name);
+}
+
+/* ---- the frame ---- */
+
+static str last_line(struct arena *a, const struct top_view *v)
+{
+    if (v->mode == TOP_CONFIRM)
+        return arena_printf(a, "stop " STR_FMT " and all below it? y: yes, any other key: no",
+                            STR_ARG(v->tree->rows[top_selected(v)].node->name));
+    if (v->notice.len)
+        return v->notice;
+    return v->mode == TOP_DETAILS ? STR("enter: back  s: stop  q: quit")
+                                  : STR("j, k: move  enter: details  s: stop  q: quit");
+}
+
+/* Cut or filled up to so many lines. */
+static void put_height(struct buf *out, str text, size_t lines)
+{
+    str line, rest = text;
+
+    for (; lines > 0; lines--) {
+        bool more = str_cut(rest, '\n', &line, &rest);
+        buf_add(out, line);
+        buf_byte(out, '\n');
+        if (!more)
+            rest = STR("");
+    }
+}
+
+void top_frame(struct buf *out, const struct top_view *v)
+{
+    struct buf body = buf_in(out->arena);
+    bool details = v->mode == TOP_DETAILS && v->tree->count > 0;
+    enum paint paint = v->tree->ranks[RANK_NEEDS_YOU] ? PAINT_ERROR : PAINT_KEY;
+
+    put_line(out, v, paint, totals(out->arena, v));
+    if (details)
+        put_details(&body, v);
+    else
+        put_list(&body, v);
+    if (v->height)
+        put_height(out, buf_str(&body), v->height > 2 ? v->height - 2 : 1);
+    else
+        buf_add(out, buf_str(&body));
+    if (v->live)
+        put_line(out, v, v->mode == TOP_CONFIRM ? PAINT_ERROR : PAINT_DIM,
+                 last_line(out->arena, v));
+}
+
+void top_json(struct buf *out, const struct top_view *v)
+{
+    const struct session_tree *t = v->tree;
+    struct json_writer w = json_writer_to(out);
+    const struct {
+        const char *name;
+        int64_t n;
+    } counts[] = { { "needs_you", t->ranks[RANK_NEEDS_YOU] },
+                   { "running", t->ranks[RANK_RUNNING] },
+                   { "idle", t->ranks[RANK_IDLE] },
+                   { "ended", t->ranks[RANK_ENDED] },
+                   { "queued_runs", t->queued },
+                   { "tokens", t->sum.tokens } };
+
+    json_write_begin(&w, '{');
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        json_write_name(&w, str_from(counts[i].name));
+        json_write_int(&w, counts[i].n);
+    }
+    json_write_name(&w, STR("cost_usd"));
+    json_write_printed(&w,
+                       arena_printf(out->arena, "%lld.%06lld", (long long)(t->sum.cost / 1000000),
+                                    (long long)(t->sum.cost % 1000000)));
+    json_write_name(&w, STR("sessions"));
+    session_tree_json(&w, t);
+    json_write_end(&w, '}');
+    buf_byte(out, '\n');
+}

@@ -1,0 +1,362 @@
+/* agent.c: roles, and how kinds of clients are started: agents and profiles. */
+#include "core/agent_private.h"
+
+#include <assert.h>
+
+#include "core/event.h"
+#include "core/profile_data.h"
+
+enum { NAMES_SHOWN = 20, LOAD_MAX = 1000 };
+
+/* What messages and events say of each catalog. */
+static const struct {
+    const char *noun, *list;
+    enum event_type event;
+} catalogs[] = {
+    [CATALOG_AGENTS] = { "agent", "agent.list", EVENT_AGENT_UPDATED },
+    [CATALOG_PROFILES] = { "profile", "profile.list", EVENT_PROFILE_UPDATED },
+};
+
+/* ---- rows ---- */
+
+#define ENTRY_COLUMNS "name, text, source, created_at, updated_at"
+
+static void entry_read(const struct row *r, struct entry *out)
+{
+    *out = (struct entry){
+        .name = row_str(r, 0),
+        .text = row_str(r, 1),
+        .source = row_str(r, 2),
+        .created_at_ms = row_int(r, 3),
+        .updated_at_ms = row_int(r, 4),
+    };
+}
+
+static err stored(struct tx *tx, enum catalog c, str name, struct entry *out, bool *found)
+{
+    const struct row *row;
+
+    TRY(sql_one(tx->sql, &row,
+                "SELECT " ENTRY_COLUMNS " FROM entry WHERE catalog = $1 AND name = $2",
+                ARGS(INT(c), TEXT(name))));
+    *found = row != NULL;
+    if (row)
+        entry_read(row, out);
+    return NULL;
+}
+
+/* The n-th that came with the program; false: there are fewer. Agents have none. */
+static bool built_in(enum catalog c, size_t i, str *name, str *text)
+{
+    struct profile_built_in p = profile_built_in(i);
+
+    if (c != CATALOG_PROFILES || !p.name)
+        return false;
+    *name = str_from(p.name);
+    *text = p.text;
+    return true;
+}
+
+static err built_in_read(struct tx *tx, str name, str text, struct entry *out)
+{
+    const struct json *json;
+
+    TRY(json_parse(tx->arena, text, NULL, &json));
+    *out = (struct entry){ .name = name,
+                           .text = json_printed(tx->arena, json),
+                           .source = STR("built in") };
+    return NULL;
+}
+
+static err built_in_find(struct tx *tx, enum catalog c, str wanted, struct entry *out, bool *found)
+{
+    str name, text;
+
+    *found = false;
+    for (size_t i = 0; !*found && built_in(c, i, &name, &text); i++)
+        *found = str_eq(name, wanted);
+    return *found ? built_in_read(tx, name, text, out) : NULL;
+}
+
+/* ---- many ---- */
+
+/* Both lists are in the order of names; where both have one, the stored one stands. */
+err entry_list(struct tx *tx, enum catalog c, str after, int64_t limit, const struct entry **out,
+               size_t *count)
+{
+    const struct row *rows;
+    size_t row_count, row = 0, given = 0;
+    str name, text;
+
+    TRY(sql_all(tx->sql, &rows, &row_count,
+                "SELECT " ENTRY_COLUMNS " FROM entry WHERE catalog = $1 AND name > $2"
+                " ORDER BY name LIMIT $3",
+                ARGS(INT(c), TEXT(after), INT(limit))));
+    struct entry *all = ARENA_ARRAY(tx->arena, struct entry, (size_t)limit);
+    *count = 0;
+    while (*count < (size_t)limit) {
+        bool more = built_in(c, given, &name, &text);
+        int order = !more ? -1 : row == row_count ? 1 : str_compare(row_str(&rows[row], 0), name);
+        if (!more && row == row_count)
+            break;
+        given += order >= 0;
+        if (order > 0 && str_compare(name, after) > 0)
+            TRY(built_in_read(tx, name, text, &all[(*count)++]));
+        if (order <= 0)
+            entry_read(&rows[row++], &all[(*count)++]);
+    }
+    *out = all;
+    return NULL;
+}
+
+/* ---- one ---- */
+
+/* "there is no agent "revewer"; did you mean "reviewer"? There are: coder, reviewer". */
+static err unknown(struct tx *tx, enum catalog c, str name)
+{
+    const struct entry *all;
+    size_t count;
+    str near = STR("");
+    unsigned best = name.len < 4 ? 2 : 3;
+
+    TRY(entry_list(tx, c, STR(""), NAMES_SHOWN + 1, &all, &count));
+    struct buf names = buf_in(tx->arena);
+    for (size_t i = 0; i < count && i < NAMES_SHOWN; i++) {
+        unsigned distance = str_distance(name, all[i].name, best - 1);
+        buf_printf(&names, "%s" STR_FMT, i ? ", " : "", STR_ARG(all[i].name));
+        if (distance < best) {
+            best = distance;
+            near = all[i].name;
+        }
+    }
+    if (count > NAMES_SHOWN)
+        buf_printf(&names, " and more, which %s shows", catalogs[c].list);
+    struct buf text = buf_in(tx->arena);
+    if (near.len)
+        buf_printf(&text, "; did you mean \"" STR_FMT "\"?", STR_ARG(near));
+    if (count)
+        buf_printf(&text, "%shere are: " STR_FMT, near.len ? " T" : "; t",
+                   STR_ARG(buf_str(&names)));
+    str hint = count ? buf_str(&text) : STR(": none is registered yet");
+    return err_new(tx->arena, ERR_NOT_FOUND, "there is no %s \"" STR_FMT "\"" STR_FMT,
+                   catalogs[c].noun, STR_ARG(str_slice(name, 0, 60)), STR_ARG(hint));
+}
+
+err entry_get(struct tx *tx, enum catalog c, str name, struct entry *out)
+{
+    bool found;
+
+    TRY(stored(tx, c, name, out, &found));
+    if (!found)
+        TRY(built_in_find(tx, c, name, out, &found));
+    return found ? NULL : unknown(tx, c, name);
+}
+
+static err changed_emit(struct tx *tx, enum catalog c, str name, str source, bool deleted)
+{
+    struct buf data = buf_in(tx->arena);
+    struct json_writer w = json_writer_to(&data);
+
+    json_write_begin(&w, '{');
+    json_write_name(&w, STR("name"));
+    json_write_str(&w, name);
+    json_write_name(&w, STR("source"));
+    json_write_str(&w, source);
+    json_write_name(&w, STR("deleted"));
+    json_write_bool(&w, deleted);
+    json_write_end(&w, '}');
+    return event_emit(
+        tx, (struct event){ .type = catalogs[c].event, .subject = name, .data = buf_str(&data) },
+        NULL);
+}
+
+/* The text with its name in front, which can be no other than the one that it is put under. */
+static err named(struct tx *tx, enum catalog c, str name, const struct json *text, struct json *out)
+{
+    const struct json *own = json_get(text, "name");
+
+    if (!json_is(text, JSON_OBJECT))
+        return err_new(tx->arena, ERR_UNFIT, "expected an object for %s \"" STR_FMT "\", found %s",
+                       catalogs[c].noun, STR_ARG(str_slice(name, 0, 60)),
+                       json_kind_name(text->kind));
+    if (own && !(json_is(own, JSON_STRING) && str_eq(json_text(own), name)))
+        return entry_unfit(tx->arena, STR("/name"), "const",
+                           arena_printf(tx->arena,
+                                        "expected \"" STR_FMT "\", the name that it is kept under, "
+                                        "found " STR_FMT ": a new name is a new %s",
+                                        STR_ARG(name), STR_ARG(json_printed(tx->arena, own)),
+                                        catalogs[c].noun));
+    *out = json_object();
+    json_put(tx->arena, out, STR("name"), json_string(name));
+    for (uint32_t i = 0; i < text->len; i++)
+        if (!str_eq(json_name(&text->members[i]), STR("name")))
+            json_put(tx->arena, out, json_name(&text->members[i]), text->members[i].value);
+    return NULL;
+}
+
+/* A profile that is not there would be noticed only when a session is to start. That of a file may
+ * be in another file, which is read later. */
+static err profile_check(struct tx *tx, const struct json *agent, str source)
+{
+    str profile = json_str(agent, "profile");
+    struct entry ignored;
+
+    if (!profile.len || str_eq(source, STR("file")))
+        return NULL;
+    err e = entry_get(tx, CATALOG_PROFILES, profile, &ignored);
+    if (e && e->kind == ERR_NOT_FOUND)
+        return entry_unfit(tx->arena, STR("/profile"), "profile", e->message);
+    return e;
+}
+
+static err entry_store(struct tx *tx, enum catalog c, const struct entry *entry)
+{
+    TRY(sql_exec(tx->sql,
+                 "INSERT INTO entry (catalog, name, text, source, created_at, updated_at)"
+                 " VALUES ($1, $2, $3, $4, $5, $6)"
+                 " ON CONFLICT (catalog, name) DO UPDATE SET text = excluded.text,"
+                 " source = excluded.source, updated_at = excluded.updated_at",
+                 ARGS(INT(c), TEXT(entry->name), TEXT(entry->text), TEXT(entry->source),
+                      INT(entry->created_at_ms), INT(entry->updated_at_ms))));
+    return changed_emit(tx, c, entry->name, entry->source, false);
+}
+
+err entry_put(struct tx *tx, enum catalog c, str name, const struct json *text, str source,
+              bool fresh, struct entry *out)
+{
+    struct json whole;
+    const struct json *again;
+    bool found;
+
+    TRY(named(tx, c, name, text, &whole));
+    TRY(entry_check(tx->arena, c, &whole));
+    str printed = json_printed(tx->arena, &whole);
+    TRY(json_parse(tx->arena, printed, NULL, &again)); /* requests may be a little deeper */
+    if (c == CATALOG_AGENTS)
+        TRY(profile_check(tx, &whole, source));
+    TRY(stored(tx, c, name, out, &found));
+    if (found && fresh)
+        return err_new(tx->arena, ERR_CONFLICT,
+                       "%s \"" STR_FMT "\" is registered already: change it with %s.update, or "
+                       "choose another name",
+                       catalogs[c].noun, STR_ARG(name), catalogs[c].noun);
+    if (found && str_eq(out->text, printed) && str_eq(out->source, source))
+        return NULL;
+    *out = (struct entry){ .name = name,
+                           .text = printed,
+                           .source = source,
+                           .created_at_ms = found ? out->created_at_ms : tx->now_ms,
+                           .updated_at_ms = tx->now_ms };
+    return entry_store(tx, c, out);
+}
+
+static err entry_drop(struct tx *tx, enum catalog c, str name, str source)
+{
+    TRY(sql_exec(tx->sql, "DELETE FROM entry WHERE catalog = $1 AND name = $2",
+                 ARGS(INT(c), TEXT(name))));
+    return changed_emit(tx, c, name, source, true);
+}
+
+err entry_delete(struct tx *tx, enum catalog c, str name)
+{
+    struct entry entry;
+    bool found;
+
+    TRY(stored(tx, c, name, &entry, &found));
+    if (found)
+        return entry_drop(tx, c, name, entry.source);
+    TRY(entry_get(tx, c, name, &entry));
+    return err_new(tx->arena, ERR_NOT_FOUND,
+                   "%s \"" STR_FMT "\" comes with the program, and nothing is stored in its place",
+                   catalogs[c].noun, STR_ARG(name));
+}
+
+/* ---- files ---- */
+
+static err load_one(struct tx *tx, enum catalog c, const struct json *text)
+{
+    str name = json_str(text, "name");
+    struct entry entry;
+    bool found;
+
+    TRY(stored(tx, c, name, &entry, &found));
+    if (found && !str_eq(entry.source, STR("file")))
+        return err_new(tx->arena, ERR_CONFLICT,
+                       "%s \"" STR_FMT
+                       "\" was registered over the API, and that one stands: delete "
+                       "it to use the file",
+                       catalogs[c].noun, STR_ARG(name));
+    return entry_put(tx, c, name, text, STR("file"), false, &entry);
+}
+
+/* Whether an error is the file's own fault: then only that file is left out. */
+static bool is_refusal(err e)
+{
+    return e->kind == ERR_UNFIT || e->kind == ERR_INVALID || e->kind == ERR_CONFLICT ||
+           e->kind == ERR_TOO_LARGE;
+}
+
+static bool is_among(const struct json *all, str name)
+{
+    for (uint32_t i = 0; i < all->len; i++)
+        if (str_eq(json_str(&all->items[i], "name"), name))
+            return true;
+    return false;
+}
+
+/* A file that is there and was refused keeps what it said before: a slip of the pen in a running
+ * team's file must not take the role away. */
+static err drop_gone(struct tx *tx, enum catalog c, const struct json *all, int64_t *dropped)
+{
+    const struct row *rows;
+    size_t count;
+
+    TRY(sql_all(tx->sql, &rows, &count,
+                "SELECT name FROM entry WHERE catalog = $1 AND source = 'file'"
+                " ORDER BY name LIMIT $2",
+                ARGS(INT(c), INT(LOAD_MAX))));
+    for (size_t i = 0; i < count; i++) {
+        if (is_among(all, row_str(&rows[i], 0)))
+            continue;
+        TRY(entry_drop(tx, c, row_str(&rows[i], 0), STR("file")));
+        ++*dropped;
+    }
+    return NULL;
+}
+
+err entry_load(struct tx *tx, enum catalog c, const struct json *all, bool drop,
+               struct entry_loaded *out)
+{
+    struct entry_refusal *refused = ARENA_ARRAY(tx->arena, struct entry_refusal, all->len);
+
+    assert(json_is(all, JSON_ARRAY) && all->len <= LOAD_MAX);
+    *out = (struct entry_loaded){ .refused = refused };
+    for (uint32_t i = 0; i < all->len; i++) {
+        err e = load_one(tx, c, &all->items[i]);
+        if (e && !is_refusal(e))
+            return e;
+        if (e)
+            refused[out->refused_count++] =
+                (struct entry_refusal){ json_str(&all->items[i], "name"), e };
+        else
+            out->kept++;
+    }
+    return drop ? drop_gone(tx, c, all, &out->dropped) : NULL;
+}
+
+/* ---- whose profile ---- */
+
+err entry_resolve(struct tx *tx, str agent, str wish, str *profile)
+{
+    struct entry entry;
+    const struct json *text;
+    str own = STR("");
+
+    if (agent.len) {
+        TRY(entry_get(tx, CATALOG_AGENTS, agent, &entry));
+        TRY(json_parse(tx->arena, entry.text, NULL, &text));
+        own = json_str(text, "profile");
+    }
+    *profile = own.len ? own : wish.len ? wish : STR("claude");
+    return entry_get(tx, CATALOG_PROFILES, *profile, &entry);
+}

@@ -1,0 +1,63 @@
+/* agent.h: roles, and how kinds of clients are started: agents and profiles.
+ *
+ * Both are data, printed JSON objects under a name. An agent says what a session is
+ * for: profile, prompts, model, tools, MCP servers. A profile says how to start and
+ * resume one kind of client and how to read its output; some come with the program,
+ * and a stored one of the same name stands before them. Only the operator writes
+ * either, so no agent can choose a command line.
+ *
+ * Entries come over the API or from files of the server's directory. What came over
+ * the API is the later decision, so a file of the same name does not replace it. */
+#ifndef CORE_AGENT_H
+#define CORE_AGENT_H
+
+#include "core/tx.h"
+#include "json/json.h"
+
+enum catalog { CATALOG_AGENTS, CATALOG_PROFILES };
+
+struct entry {
+    str name;
+    str text;                             /* printed JSON object, with its name */
+    str source;                           /* "api", "file" or "built in" */
+    int64_t created_at_ms, updated_at_ms; /* 0: built in */
+};
+
+/* NOT_FOUND, with the names that there are. */
+err entry_get(struct tx *tx, enum catalog c, str name, struct entry *out);
+
+/* By name, those built in too. */
+err entry_list(struct tx *tx, enum catalog c, str after, int64_t limit, const struct entry **out,
+               size_t *count);
+
+/* UNFIT when the text is not what such an entry must be, with what is wrong; CONFLICT when `fresh`
+ * and one is stored already. An entry that is as it was is left alone. Emits agent_updated or
+ * profile_updated. */
+err entry_put(struct tx *tx, enum catalog c, str name, const struct json *text, str source,
+              bool fresh, struct entry *out);
+
+/* A profile that was built in is that again. NOT_FOUND when nothing is stored. */
+err entry_delete(struct tx *tx, enum catalog c, str name);
+
+struct entry_refusal {
+    str name;
+    err why;
+};
+
+struct entry_loaded {
+    int64_t kept, dropped;               /* of those that came from files */
+    const struct entry_refusal *refused; /* files that are not what an entry must be, or whose name
+                                          * was taken over the API */
+    size_t refused_count;
+};
+
+/* Makes the entries that come from files those of an array of objects, each with its name; others
+ * that came from files go, where `drop`. One that is refused does not keep the others out. */
+err entry_load(struct tx *tx, enum catalog c, const struct json *all, bool drop,
+               struct entry_loaded *out);
+
+/* The profile of a session: the agent's where it has one, else what was asked for, else "claude".
+ * NOT_FOUND when the agent or the profile is not known. `agent` may be empty. */
+err entry_resolve(struct tx *tx, str agent, str wish, str *profile);
+
+#endif

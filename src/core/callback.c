@@ -1,0 +1,408 @@
+/* callback.c: how a session's cycle goes on when a turn of it has ended.
+ *
+ * What can end a turn is a run's end, or an agent that says that it stops and hears
+ * what it has to do first; both are decided by the same table. How the parent hears of a
+ * settled cycle is callback_deliver.c's business. */
+#include "core/callback.h"
+
+#include <assert.h>
+
+#include "core/callback_private.h"
+#include "core/prompt.h"
+
+enum happening {
+    TURN_DONE,    /* a turn of work ended well */
+    TURN_FAILED,  /* it did not, and its client can be asked why */
+    TURN_LOST,    /* it did not, and nobody can be asked */
+    UPDATE_OVER,  /* a turn that was only for the update has ended, however it did */
+    TURN_STOPPED, /* somebody stopped it */
+    HAPPENING_COUNT
+};
+
+/* The end of a turn, on its way to what follows. */
+struct turn_end {
+    struct session *s;
+    enum happening what;
+    str error;                  /* why it did not end well */
+    struct stop_advice *advice; /* the agent is there and hears it; NULL: it takes another turn */
+    struct state state;         /* that the session owes an update */
+};
+
+/* ---- settling ---- */
+
+static err settled_emit(struct tx *tx, const struct session *s, int64_t state_version)
+{
+    struct buf data = buf_in(tx->arena);
+    struct json_writer w = json_writer_to(&data);
+
+    json_write_begin(&w, '{');
+    json_write_name(&w, STR("session_name"));
+    json_write_str(&w, s->name);
+    json_write_name(&w, STR("status"));
+    json_write_str(&w, team_name(&session_words, s->status));
+    json_write_name(&w, STR("update_status"));
+    json_write_str(&w, team_name(&update_words, s->update));
+    json_write_name(&w, STR("state_version"));
+    json_write_int(&w, state_version);
+    json_write_name(&w, STR("cycle"));
+    json_write_int(&w, s->cycle);
+    json_write_name(&w, STR("error"));
+    json_write_str(&w, s->error);
+    json_write_end(&w, '}');
+    return event_emit(tx,
+                      (struct event){
+                          .type = EVENT_SESSION_SETTLED, .subject = s->id, .data = buf_str(&data) },
+                      NULL);
+}
+
+static err settle(struct tx *tx, struct turn_end *t)
+{
+    struct session *s = t->s;
+    enum session_status end = t->what == TURN_STOPPED                      ? SESSION_STOPPED
+                              : s->error.len || s->update == UPDATE_FAILED ? SESSION_FAILED
+                                                                           : SESSION_FINISHED;
+
+    assert(s->update != UPDATE_PENDING && !s->settled);
+    if (t->advice && !s->attended)
+        return NULL; /* its run is about to end, and that settles it */
+    /* A turn of a session that had ended before may end without ever having been seen to begin. */
+    if (end != s->status && !session_may_become(s->status, end))
+        TRY(session_become(tx, s, SESSION_RUNNING));
+    s->settled = true;
+    TRY(session_become(tx, s, end));
+    return settled_emit(tx, s, t->state.version);
+}
+
+/* ---- the update ---- */
+
+static err update_become(struct tx *tx, struct session *s, enum update_status to)
+{
+    assert(s->update == to || update_may_become(s->update, to));
+    s->update = to;
+    TRY(session_store(tx, s));
+    str data = arena_printf(tx->arena,
+                            "{\"session_name\":\"" STR_FMT "\",\"state_update_status\":\"" STR_FMT
+                            "\",\"state_update_attempts\":%lld}",
+                            STR_ARG(s->name), STR_ARG(team_name(&update_words, to)),
+                            (long long)s->update_attempts);
+    return event_emit(
+        tx, (struct event){ .type = EVENT_SESSION_UPDATED, .subject = s->id, .data = data }, NULL);
+}
+
+/* It owes an update that it cannot be asked for any more. */
+static err give_up(struct tx *tx, struct turn_end *t)
+{
+    if (!t->s->error.len)
+        t->s->error = t->error;
+    TRY(update_become(tx, t->s, UPDATE_FAILED));
+    return settle(tx, t);
+}
+
+static err skip(struct tx *tx, struct turn_end *t)
+{
+    TRY(update_become(tx, t->s, UPDATE_SKIPPED));
+    return settle(tx, t);
+}
+
+/* What its schema says, or the settings. */
+static err update_rules(struct tx *tx, const struct state *state, struct policy_update *out)
+{
+    const struct team_rules *team = team_rules_of(tx);
+    const struct schema_rules *rules;
+
+    TRY(schema_rules(tx, state->schema_id, &rules));
+    *out = rules->policy.update;
+    if (out->attempts < 0)
+        out->attempts = team->update_attempts;
+    if (out->timeout_ms < 0)
+        out->timeout_ms = team->update_timeout_ms;
+    if (out->delay_ms < 0)
+        out->delay_ms = team->update_delay_ms;
+    return NULL;
+}
+
+/* A turn for nothing but the update; the first at once, others after a while. */
+static err update_enqueue(struct tx *tx, struct session *s, const struct policy_update *rules,
+                          str prompt, bool first)
+{
+    struct run_new n = {
+        .type = RUN_TYPE_RESUME,
+        .purpose = PURPOSE_STATE_UPDATE,
+        .mode = MODE_POLL,
+        .prompt = prompt,
+        .not_before_ms = first ? 0 : tx->now_ms + rules->delay_ms,
+        .max_ms = rules->timeout_ms,
+        .metadata = arena_printf(tx->arena, "{\"state_update_run\":true,\"attempt\":%lld}",
+                                 (long long)s->update_attempts),
+    };
+    struct run ignored;
+
+    if (s->status == SESSION_RUNNING)
+        TRY(session_become(tx, s, SESSION_IDLE));
+    return run_create(tx, s, &n, &ignored);
+}
+
+static err update_ask(struct tx *tx, struct turn_end *t, const struct policy_update *rules)
+{
+    struct session *s = t->s;
+    bool first = s->update == UPDATE_NONE;
+    str prompt;
+
+    s->update_attempts++;
+    TRY(update_become(tx, s, UPDATE_PENDING));
+    TRY(prompt_update(tx, s, &t->state, rules->attempts, &prompt));
+    if (!t->advice)
+        return update_enqueue(tx, s, rules, prompt, first);
+    *t->advice = (struct stop_advice){ true, prompt, s->update_attempts };
+    if (s->attended)
+        TRY(due_add(tx, tx->now_ms + rules->timeout_ms, DUE_UPDATE_OVERDUE, s->id, s->cycle));
+    return NULL;
+}
+
+static err ask(struct tx *tx, struct turn_end *t)
+{
+    struct session *s = t->s;
+    bool can = t->advice || s->client_id.len;
+    struct policy_update rules;
+
+    TRY(update_rules(tx, &t->state, &rules));
+    bool enough = rules.if_missing || rules.attempts == 0 || !can;
+    if (s->update == UPDATE_NONE && s->wrote_version && enough)
+        return skip(tx, t);
+    if (can && s->update_attempts < rules.attempts)
+        return update_ask(tx, t, &rules);
+    if (!s->error.len)
+        s->error = can ? arena_printf(tx->arena, "it did not record its result after %lld prompts",
+                                      (long long)s->update_attempts)
+                       : STR("it did not record its result, and its client cannot be resumed");
+    return give_up(tx, t);
+}
+
+/* Who failed is asked once to record that, unless its schema does not want it. */
+static err ask_once(struct tx *tx, struct turn_end *t)
+{
+    struct policy_update rules;
+
+    TRY(update_rules(tx, &t->state, &rules));
+    if (rules.skip_failure)
+        return give_up(tx, t);
+    if (t->s->update_attempts < rules.attempts - 1)
+        t->s->update_attempts = rules.attempts - 1;
+    return ask(tx, t);
+}
+
+/* ---- the decision ---- */
+
+typedef err step(struct tx *tx, struct turn_end *t);
+
+// clang-format off
+/* Of a session that owes its state an update. */
+static step *const decisions[UPDATE_STATUS_COUNT][HAPPENING_COUNT] = {
+    /* the update is          done      failed     lost      update over   stopped */
+    [UPDATE_NONE]      = {    ask,      ask_once,  give_up,  ask,          give_up },
+    [UPDATE_PENDING]   = {    ask,      ask_once,  give_up,  ask,          give_up },
+    [UPDATE_COMPLETED] = {    settle,   settle,    settle,   settle,       settle  },
+    [UPDATE_FAILED]    = {    settle,   settle,    settle,   settle,       settle  },
+    [UPDATE_SKIPPED]   = {    settle,   settle,    settle,   settle,       settle  },
+};
+// clang-format on
+
+/* The state of its tree, and whether it owes that an update. */
+static err owed_state(struct tx *tx, const struct session *s, struct state *out, bool *owes)
+{
+    *out = (struct state){ .version = 0 };
+    *owes = session_owes(s);
+    return s->state_id.len ? state_load(tx, s->state_id, out) : NULL;
+}
+
+/* Its children come first: what they have to say, and what they still do. */
+static err children_first(struct tx *tx, struct turn_end *t, bool *out)
+{
+    struct session *s = t->s;
+    bool ends = !t->advice || s->attended;
+    int64_t awaited;
+
+    if (!t->advice)
+        TRY(callback_deliver(tx, s, out));
+    else if (!s->attended)
+        TRY(callback_waits(tx, s->id, out));
+    if (*out)
+        return NULL;
+    TRY(session_awaited(tx, s->id, &awaited));
+    *out = awaited > 0;
+    if (*out && ends && s->status == SESSION_RUNNING)
+        return session_become(tx, s, SESSION_IDLE);
+    return NULL;
+}
+
+static err cycle_decide(struct tx *tx, struct turn_end *t)
+{
+    struct session *s = t->s;
+    bool well = t->what == TURN_DONE || (t->what == UPDATE_OVER && s->update == UPDATE_COMPLETED);
+    bool broke = t->what == TURN_FAILED || t->what == TURN_LOST;
+    bool waits = false, owes;
+
+    assert(!s->settled);
+    if (well)
+        TRY(children_first(tx, t, &waits));
+    if (waits)
+        return NULL;
+    if (t->what == TURN_STOPPED || (broke && !s->error.len))
+        s->error = t->error;
+    TRY(owed_state(tx, s, &t->state, &owes));
+#ifdef PLANT_CALLBACK_BEFORE_UPDATE
+    owes = owes && s->update == UPDATE_PENDING;
+#endif
+    return owes ? decisions[s->update][t->what](tx, t) : settle(tx, t);
+}
+
+err cycle_go_on(struct tx *tx, struct session *s)
+{
+    bool between = s->status == SESSION_IDLE && !s->run_id.len;
+
+    if (!between || s->settled || s->attended)
+        return NULL;
+    return cycle_decide(tx, &(struct turn_end){ .s = s, .what = TURN_DONE });
+}
+
+err cycle_stop(struct tx *tx, struct session *s, str why)
+{
+    assert(!s->run_id.len);
+    if (s->settled)
+        return NULL;
+    return cycle_decide(tx, &(struct turn_end){ .s = s, .what = TURN_STOPPED, .error = why });
+}
+
+/* ---- what leads to it ---- */
+
+static bool run_began(const struct run *r)
+{
+    return r->started_at_ms;
+}
+
+/* Nobody could take it, or each one who did was lost with it. */
+static bool run_lost(struct tx *tx, const struct run *r)
+{
+    return r->status == RUN_FAILED && (!run_began(r) || r->attempt > team_rules_of(tx)->claim_max);
+}
+
+static enum happening happening_of(struct tx *tx, const struct session *s, const struct run *r)
+{
+    if (r->status == RUN_STOPPED)
+        return TURN_STOPPED;
+    if (run_lost(tx, r))
+        return TURN_LOST;
+    if (r->purpose == PURPOSE_STATE_UPDATE)
+        return UPDATE_OVER;
+    if (r->status == RUN_COMPLETED)
+        return TURN_DONE;
+    return s->client_id.len ? TURN_FAILED : TURN_LOST;
+}
+
+err callback_after_run(struct tx *tx, const struct event *e)
+{
+    struct run r;
+    struct session s;
+
+    TRY(run_load(tx, e->subject, &r));
+    TRY(session_load(tx, r.session_id, &s));
+    bool undelivered = r.purpose == PURPOSE_CALLBACK && !run_began(&r);
+    if (undelivered)
+        TRY(callback_return(tx, &r));
+    if (s.settled || s.run_id.len || r.cycle != s.cycle)
+        return NULL;
+    if (undelivered && r.status != RUN_STOPPED)
+        return due_add(tx, tx->now_ms + team_rules_of(tx)->match_ms, DUE_CALLBACK_DELIVER, s.id, 0);
+    struct turn_end t = { .s = &s, .what = happening_of(tx, &s, &r) };
+    if (r.status != RUN_COMPLETED)
+        t.error = r.error.len ? r.error : STR("its turn did not end well, and nobody said why");
+    return cycle_decide(tx, &t);
+}
+
+err work_begins(struct tx *tx, struct session *s)
+{
+    s->wrote_version = s->update_attempts = 0;
+    s->error = STR("");
+    if (s->update != UPDATE_NONE && s->update != UPDATE_PENDING)
+        s->update = UPDATE_NONE;
+    return session_store(tx, s);
+}
+
+err callback_after_start(struct tx *tx, const struct event *e)
+{
+    struct run r;
+    struct session s;
+
+    TRY(run_load(tx, e->subject, &r));
+    if (r.purpose == PURPOSE_STATE_UPDATE)
+        return NULL;
+    if (r.purpose == PURPOSE_CALLBACK)
+        TRY(callback_arrive(tx, &r));
+    TRY(session_load(tx, r.session_id, &s));
+    return work_begins(tx, &s);
+}
+
+/* Every write of a session comes by here, so one that was not asked for it costs one statement. */
+err callback_after_update(struct tx *tx, const struct event *e)
+{
+    const struct row *row;
+    struct session s;
+
+    if (!e->session_id.len)
+        return NULL;
+    TRY(sql_one(tx->sql, &row,
+                "UPDATE session SET wrote_version = $3 WHERE session_id = $1 AND state_id = $2"
+                " RETURNING update_status",
+                ARGS(TEXT(e->session_id), TEXT(e->subject), INT(e->version))));
+    if (!row || !str_eq(row_str(row, 0), team_name(&update_words, UPDATE_PENDING)))
+        return NULL;
+    TRY(session_load(tx, e->session_id, &s));
+    return update_become(tx, &s, UPDATE_COMPLETED);
+}
+
+/* ---- an agent that says that it stops ---- */
+
+err callback_on_stop(struct tx *tx, struct session *s, str error, struct stop_advice *out)
+{
+    struct turn_end t = { .s = s, .what = TURN_DONE, .error = error, .advice = out };
+
+    *out = (struct stop_advice){ .block = false };
+    bool runs_here = !s->attended && s->run_id.len;
+    if (s->settled || !(s->attended || runs_here))
+        return NULL;
+    if (error.len && runs_here)
+        return NULL; /* its run will say how it ended */
+    if (error.len)
+        t.what = TURN_FAILED;
+    return cycle_decide(tx, &t);
+}
+
+/* It was told what it owes, and has not been heard of its stop since. */
+err callback_due_update(struct tx *tx, const struct due *due)
+{
+    struct session s;
+    bool found;
+
+    TRY(session_find(tx, due->subject, &s, &found));
+    /* Of one that is run from here by now, its run decides. */
+    if (!found || !s.attended || s.settled || s.cycle != due->arg || s.update == UPDATE_NONE)
+        return NULL;
+    struct turn_end t = { .s = &s, .what = TURN_DONE };
+    if (s.update != UPDATE_PENDING)
+        return cycle_decide(tx, &t);
+    struct policy_update rules;
+    bool owes;
+    TRY(owed_state(tx, &s, &t.state, &owes));
+    assert(owes);
+    TRY(update_rules(tx, &t.state, &rules));
+    if (s.update_attempts >= rules.attempts) {
+        t.error = arena_printf(tx->arena,
+                               "it did not record its result: it was asked %lld times, for %lld "
+                               "seconds each",
+                               (long long)rules.attempts, (long long)rules.timeout_ms / 1000);
+        return give_up(tx, &t);
+    }
+    s.update_attempts++;
+    TRY(update_become(tx, &s, UPDATE_PENDING));
+    return due_add(tx, tx->now_ms + rules.timeout_ms, DUE_UPDATE_OVERDUE, s.id, s.cycle);
+}

@@ -1,0 +1,59 @@
+/* callback.h: how a session's cycle ends, and how its parent hears of it.
+ *
+ * Two phases: the work, and then the update of the state that the work owes. Only
+ * when that was done, or could not be had after counted attempts, has the cycle
+ * settled, and a callback is on its way to the parent. The decision is one table:
+ * what the session owes × what has happened → what follows.
+ *
+ * A parent takes its callbacks as a turn of its own, all that wait at once, when it
+ * is not busy. A parent that somebody outside started is not resumed from here: it
+ * gets them with the answer to its next event. */
+#ifndef CORE_CALLBACK_H
+#define CORE_CALLBACK_H
+
+#include "core/run.h"
+
+struct callback {
+    str id, parent_id, child_id, child_name;
+    int64_t cycle;
+    enum callback_status status;
+    str run_id; /* that carries it */
+    enum session_status child_status;
+    enum update_status update;
+    int64_t state_version; /* 0: there is no state */
+    str error;
+    int64_t created_at_ms, delivered_at_ms;
+};
+
+/* ---- consequences: see consequence.h ---- */
+
+err callback_after_run(struct tx *tx, const struct event *e);     /* run_finished */
+err callback_after_start(struct tx *tx, const struct event *e);   /* run_started */
+err callback_after_update(struct tx *tx, const struct event *e);  /* a state was written */
+err callback_after_settled(struct tx *tx, const struct event *e); /* session_settled */
+
+/* ---- the cheap way: a stop that is reported while the agent can still go on ---- */
+
+struct stop_advice {
+    bool block; /* the agent must not stop yet */
+    str prompt; /* what it has to do first */
+    int64_t attempt;
+};
+
+/* A session says that it stops: the end of the turn, for one that nobody here started; for one that
+ * runs here, a chance to pay what it owes in the same turn. Each stop while the update is pending
+ * is an attempt that failed. */
+err callback_on_stop(struct tx *tx, struct session *s, str error, struct stop_advice *out);
+
+/* Callbacks that wait for an attended parent: they are delivered by being given. One text. */
+err callback_take(struct tx *tx, struct session *parent, str *text, size_t *count);
+
+/* Stops a session and all below it: their runs, and their cycles settle as stopped. The children
+ * are stopped by and by: see callback_due_stop. */
+err callback_stop_tree(struct tx *tx, struct session *s, str why);
+
+due_run callback_due_stop, /* the next children of a session that was stopped */
+    callback_due_update,  /* an attended session was asked for its update and does not stop again */
+    callback_due_deliver; /* callbacks wait, and the turn that carried them did not begin */
+
+#endif

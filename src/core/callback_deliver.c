@@ -1,0 +1,274 @@
+/* callback_deliver.c: how a parent hears that a child has settled.
+ *
+ * A callback is a row that waits until its parent can take it: with a turn of its
+ * own, or with the answer to its next event. It has arrived when that turn began. */
+#include <assert.h>
+
+#include "core/callback.h"
+#include "core/callback_private.h"
+#include "core/prompt.h"
+
+enum { CALLBACKS_MAX = 50 }; /* that one turn takes */
+
+/* ---- rows ---- */
+
+#define CALLBACK_COLUMNS                                                                 \
+    "callback_id, parent_id, child_id, child_name, cycle, status, run_id, child_status," \
+    " update_status, state_version, error, created_at, delivered_at"
+
+static void callback_read(const struct row *r, struct callback *out)
+{
+    *out = (struct callback){
+        .id = row_str(r, 0),
+        .parent_id = row_str(r, 1),
+        .child_id = row_str(r, 2),
+        .child_name = row_str(r, 3),
+        .cycle = row_int(r, 4),
+        .status = (enum callback_status)team_word(&callback_words, row_str(r, 5)),
+        .run_id = row_str(r, 6),
+        .child_status = (enum session_status)team_word(&session_words, row_str(r, 7)),
+        .update = (enum update_status)team_word(&update_words, row_str(r, 8)),
+        .state_version = row_int(r, 9),
+        .error = row_str(r, 10),
+        .created_at_ms = row_int(r, 11),
+        .delivered_at_ms = row_int(r, 12),
+    };
+}
+
+static void callbacks_read(struct tx *tx, const struct row *rows, size_t count,
+                           struct callback **out)
+{
+    *out = ARENA_ARRAY(tx->arena, struct callback, count);
+    for (size_t i = 0; i < count; i++)
+        callback_read(&rows[i], &(*out)[i]);
+}
+
+static err waiting_list(struct tx *tx, str parent_id, struct callback **out, size_t *count)
+{
+    const struct row *rows;
+
+    TRY(sql_all(tx->sql, &rows, count,
+                "SELECT " CALLBACK_COLUMNS " FROM callback"
+                " WHERE parent_id = $1 AND status = 'waiting' ORDER BY seq LIMIT $2",
+                ARGS(TEXT(parent_id), INT(CALLBACKS_MAX))));
+    callbacks_read(tx, rows, *count, out);
+    return NULL;
+}
+
+static err carried_list(struct tx *tx, str run_id, struct callback **out, size_t *count)
+{
+    const struct row *rows;
+
+    TRY(sql_all(tx->sql, &rows, count,
+                "SELECT " CALLBACK_COLUMNS " FROM callback"
+                " WHERE run_id = $1 AND status = 'in_flight' ORDER BY seq LIMIT $2",
+                ARGS(TEXT(run_id), INT(CALLBACKS_MAX))));
+    callbacks_read(tx, rows, *count, out);
+    return NULL;
+}
+
+err callback_waits(struct tx *tx, str parent_id, bool *out)
+{
+    const struct row *row;
+
+    TRY(sql_one(tx->sql, &row,
+                "SELECT 1 FROM callback WHERE parent_id = $1 AND status = 'waiting' LIMIT 1",
+                ARGS(TEXT(parent_id))));
+    *out = row != NULL;
+    return NULL;
+}
+
+static err callback_become(struct tx *tx, struct callback *c, enum callback_status to, str run_id)
+{
+    assert(callback_may_become(c->status, to));
+    c->status = to;
+    c->run_id = run_id;
+    c->delivered_at_ms = to == CALLBACK_DELIVERED ? tx->now_ms : 0;
+    return sql_exec(tx->sql,
+                    "UPDATE callback SET status = $2, run_id = $3, delivered_at = $4"
+                    " WHERE callback_id = $1",
+                    ARGS(TEXT(c->id), TEXT(team_name(&callback_words, to)), TEXT(run_id),
+                         INT(c->delivered_at_ms)));
+}
+
+static err delivered_emit(struct tx *tx, const struct callback *c)
+{
+    struct buf data = buf_in(tx->arena);
+    struct json_writer w = json_writer_to(&data);
+
+    json_write_begin(&w, '{');
+    json_write_name(&w, STR("callback_id"));
+    json_write_str(&w, c->id);
+    json_write_name(&w, STR("child_id"));
+    json_write_str(&w, c->child_id);
+    json_write_name(&w, STR("child_name"));
+    json_write_str(&w, c->child_name);
+    json_write_name(&w, STR("cycle"));
+    json_write_int(&w, c->cycle);
+    json_write_name(&w, STR("run_id"));
+    if (c->run_id.len)
+        json_write_str(&w, c->run_id);
+    else
+        json_write_null(&w);
+    json_write_end(&w, '}');
+    return event_emit(tx,
+                      (struct event){ .type = EVENT_CALLBACK_DELIVERED,
+                                      .subject = c->parent_id,
+                                      .data = buf_str(&data) },
+                      NULL);
+}
+
+/* ---- a turn that carries them ---- */
+
+/* What a run's metadata says is of the first; the prompt tells of all. */
+static str metadata_of(struct tx *tx, const struct callback *all, size_t count)
+{
+    struct buf text = buf_in(tx->arena);
+    struct json_writer w = json_writer_to(&text);
+
+    json_write_begin(&w, '{');
+    json_write_name(&w, STR("callback_source"));
+    json_write_str(&w, all[0].child_name);
+    json_write_name(&w, STR("callback_sources"));
+    json_write_begin(&w, '[');
+    for (size_t i = 0; i < count; i++)
+        json_write_str(&w, all[i].child_name);
+    json_write_end(&w, ']');
+    if (all[0].state_version) {
+        json_write_name(&w, STR("workflow_state_version"));
+        json_write_int(&w, all[0].state_version);
+    }
+    if (all[0].update != UPDATE_NONE) {
+        json_write_name(&w, STR("state_update_status"));
+        json_write_str(&w, team_name(&update_words, all[0].update));
+    }
+    json_write_end(&w, '}');
+    return buf_str(&text);
+}
+
+/* Who was stopped is not started again by its children: it hears of them when it is resumed. */
+static bool can_be_resumed(const struct session *s)
+{
+    return !s->attended && !s->run_id.len && s->status != SESSION_STOPPED && s->client_id.len;
+}
+
+err callback_deliver(struct tx *tx, struct session *parent, bool *delivers)
+{
+    struct callback *all;
+    struct run run;
+    size_t count;
+
+    *delivers = false;
+    if (!can_be_resumed(parent))
+        return NULL;
+    TRY(waiting_list(tx, parent->id, &all, &count));
+    if (count == 0)
+        return NULL;
+    *delivers = true;
+    TRY(session_reopen(tx, parent, parent->calls_back));
+    if (parent->status == SESSION_RUNNING)
+        TRY(session_become(tx, parent, SESSION_IDLE));
+    struct run_new n = {
+        .type = RUN_TYPE_RESUME,
+        .purpose = PURPOSE_CALLBACK,
+        .mode = MODE_POLL,
+        .prompt = prompt_callbacks(tx, all, count),
+        .metadata = metadata_of(tx, all, count),
+    };
+    TRY(run_create(tx, parent, &n, &run));
+    for (size_t i = 0; i < count; i++)
+        TRY(callback_become(tx, &all[i], CALLBACK_IN_FLIGHT, run.id));
+    return NULL;
+}
+
+err callback_arrive(struct tx *tx, const struct run *carrier)
+{
+    struct callback *all;
+    size_t count;
+
+    TRY(carried_list(tx, carrier->id, &all, &count));
+    for (size_t i = 0; i < count; i++) {
+        TRY(callback_become(tx, &all[i], CALLBACK_DELIVERED, carrier->id));
+        TRY(delivered_emit(tx, &all[i]));
+    }
+    return NULL;
+}
+
+err callback_return(struct tx *tx, const struct run *carrier)
+{
+    struct callback *all;
+    size_t count;
+
+    TRY(carried_list(tx, carrier->id, &all, &count));
+    for (size_t i = 0; i < count; i++)
+        TRY(callback_become(tx, &all[i], CALLBACK_WAITING, STR("")));
+    return NULL;
+}
+
+err callback_due_deliver(struct tx *tx, const struct due *due)
+{
+    struct session parent;
+    bool found, ignored;
+
+    TRY(session_find(tx, due->subject, &parent, &found));
+    return found ? callback_deliver(tx, &parent, &ignored) : NULL;
+}
+
+/* ---- a child that has settled ---- */
+
+static err callback_create(struct tx *tx, const struct session *child, int64_t state_version,
+                           int64_t seq)
+{
+    return sql_exec(tx->sql,
+                    "INSERT INTO callback (callback_id, parent_id, child_id, child_name, cycle,"
+                    " seq, status, run_id, child_status, update_status, state_version, error,"
+                    " created_at, delivered_at)"
+                    " VALUES ($1, $2, $3, $4, $5, $6, 'waiting', '', $7, $8, $9, $10, $11, 0)",
+                    ARGS(TEXT(tx_id(tx, "cb_")), TEXT(child->parent_id), TEXT(child->id),
+                         TEXT(child->name), INT(child->cycle), INT(seq),
+                         TEXT(team_name(&session_words, child->status)),
+                         TEXT(team_name(&update_words, child->update)), INT(state_version),
+                         TEXT(child->error), INT(tx->now_ms)));
+}
+
+err callback_after_settled(struct tx *tx, const struct event *e)
+{
+    struct session s, parent;
+    const struct json *data;
+    bool delivers;
+
+    TRY(session_load(tx, e->subject, &s));
+    TRY(json_parse(tx->arena, e->data, NULL, &data));
+    assert(s.settled);
+    if (s.calls_back)
+        TRY(callback_create(tx, &s, json_int_or(data, "state_version", 0), e->seq));
+    if (s.parent_id.len) {
+        TRY(session_load(tx, s.parent_id, &parent));
+        TRY(callback_deliver(tx, &parent, &delivers));
+        if (!delivers)
+            TRY(cycle_go_on(tx, &parent));
+    }
+    /* What came for it while it failed is heard in a cycle of its own. */
+    return callback_deliver(tx, &s, &delivers);
+}
+
+/* ---- a parent that nobody here resumes ---- */
+
+err callback_take(struct tx *tx, struct session *parent, str *text, size_t *count)
+{
+    struct callback *all;
+
+    *text = STR("");
+    *count = 0;
+    if (!parent->attended)
+        return NULL;
+    TRY(waiting_list(tx, parent->id, &all, count));
+    for (size_t i = 0; i < *count; i++) {
+        TRY(callback_become(tx, &all[i], CALLBACK_DELIVERED, STR("")));
+        TRY(delivered_emit(tx, &all[i]));
+    }
+    if (*count == 0)
+        return NULL;
+    *text = prompt_callbacks(tx, all, *count);
+    return parent->settled ? NULL : work_begins(tx, parent);
+}

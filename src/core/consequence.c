@@ -1,0 +1,54 @@
+/* consequence.c: what follows from an event, in the same transaction. */
+#include "core/consequence.h"
+
+#include "core/callback.h"
+
+enum { CONSEQUENCES_MAX = 10000 }; /* of one command */
+
+// clang-format off
+static const struct {
+    enum event_type after;
+    err (*run)(struct tx *tx, const struct event *e);
+} consequences[] = {
+    { EVENT_RUN_STARTED,     callback_after_start   }, /* it owes anew; callbacks have arrived */
+    { EVENT_RUN_FINISHED,    callback_after_run     }, /* ask for the state update, or settle */
+    { EVENT_STATE_CREATED,   callback_after_update  }, /* who was asked for it has paid */
+    { EVENT_STATE_UPDATED,   callback_after_update  },
+    { EVENT_STATE_MIGRATED,  callback_after_update  },
+    { EVENT_SESSION_SETTLED, callback_after_settled }, /* tell the parent */
+};
+// clang-format on
+
+static err event_follow(struct tx *tx, const struct event *e, int *left)
+{
+    for (size_t i = 0; i < sizeof consequences / sizeof *consequences; i++) {
+        if (consequences[i].after != e->type)
+            continue;
+        if ((*left)-- == 0)
+            return err_new(tx->arena, ERR_LIMIT,
+                           "this would lead to more than %d further changes at once: do it in "
+                           "smaller pieces",
+                           CONSEQUENCES_MAX);
+        tx->cause = e->seq;
+        TRY(consequences[i].run(tx, e));
+    }
+    return NULL;
+}
+
+/* They are the server's own doing: an agent's end may move sessions which that agent does not
+ * reach. The cause says who began it. */
+err consequence_run(struct tx *tx)
+{
+    static const struct actor server = { .kind = ACTOR_SYSTEM, .name = { "system", 6 } };
+    const struct actor *who = tx->actor;
+    int64_t cause = tx->cause;
+    int left = CONSEQUENCES_MAX;
+    err failed = NULL;
+
+    tx->actor = &server;
+    for (const struct event *e = tx->first; e && !failed; e = e->next)
+        failed = event_follow(tx, e, &left);
+    tx->actor = who;
+    tx->cause = cause;
+    return failed;
+}

@@ -1,0 +1,26 @@
+/* output.h: what runs have written, in pieces; the oldest go when there is too much. */
+#ifndef CORE_OUTPUT_H
+#define CORE_OUTPUT_H
+
+#include "core/tx.h"
+
+#define OUTPUT_PIECE_MAX 65536
+
+struct output {
+    int64_t number; /* of the run's: 1, 2 … */
+    bool error;     /* of stderr */
+    str text;
+    int64_t at_ms;
+};
+
+/* Appends a piece. TOO_LARGE beyond OUTPUT_PIECE_MAX. */
+err output_add(struct tx *tx, str run_id, bool error, str text);
+
+/* Pieces after a number, in order, of at most about 1 MiB in all. */
+err output_list(struct tx *tx, str run_id, int64_t after, int64_t limit, const struct output **out,
+                size_t *count);
+
+/* The end of what was written to stderr, of at most so many bytes, cut at a line. */
+err output_tail(struct tx *tx, str run_id, size_t bytes, str *out);
+
+#endif

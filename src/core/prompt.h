@@ -1,0 +1,25 @@
+/* prompt.h: the texts that agents get from us.
+ *
+ * Words of document and user stand in fences, named as data: nothing in a state may
+ * read like an instruction of ours. */
+#ifndef CORE_PROMPT_H
+#define CORE_PROMPT_H
+
+#include "core/callback.h"
+#include "core/state.h"
+
+#define PROMPT_STATE_BYTES 8192 /* state and schema together: shown up to this */
+
+/* The request for the update that a session owes to its state: ever stricter from attempt to
+ * attempt. After a turn that failed there is only one, which says what is known of the failure;
+ * that is the session's error. */
+err prompt_update(struct tx *tx, const struct session *s, const struct state *state,
+                  int64_t attempts, str *out);
+
+/* What a parent reads of its children's ends. */
+str prompt_callbacks(struct tx *tx, const struct callback *all, size_t count);
+
+/* What changed since a session's last turn: its state, its children. Empty: nothing did. */
+err prompt_brief(struct tx *tx, const struct session *s, str *out);
+
+#endif

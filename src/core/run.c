@@ -1,0 +1,417 @@
+/* run.c: turns of sessions: rows, how they come and how they end. */
+#include "core/run.h"
+
+#include <assert.h>
+
+#include "core/run_private.h"
+#include "core/token.h"
+
+enum { STOP_ALL_MAX = 1000 };
+
+/* ---- rows ---- */
+
+/* Those of lists; a whole run has its prompt and its result, too. */
+#define RUN_COLUMNS                                                                          \
+    "run_id, session_id, session_name, type, purpose, status, mode, queued, profile, agent," \
+    " project_dir, demand, priority, not_before, max_ms, cycle, attempt, fence, runner_id,"  \
+    " token_id, lease_until, created_at, claimed_at, started_at, ended_at, seq, metadata,"   \
+    " error, place, place_in_dir"
+
+enum { RUN_PROMPT = 30, RUN_RESULT };
+
+static void run_read(const struct row *row, struct run *out)
+{
+    *out = (struct run){
+        .id = row_str(row, 0),
+        .session_id = row_str(row, 1),
+        .session_name = row_str(row, 2),
+        .type = (enum run_type)team_word(&run_type_words, row_str(row, 3)),
+        .purpose = (enum run_purpose)team_word(&purpose_words, row_str(row, 4)),
+        .status = (enum run_status)team_word(&run_words, row_str(row, 5)),
+        .mode = (enum run_mode)team_word(&mode_words, row_str(row, 6)),
+        .queued = row_int(row, 7) != 0,
+        .profile = row_str(row, 8),
+        .agent = row_str(row, 9),
+        .project_dir = row_str(row, 10),
+        .demand = row_str(row, 11),
+        .priority = row_int(row, 12),
+        .not_before_ms = row_int(row, 13),
+        .max_ms = row_int(row, 14),
+        .cycle = row_int(row, 15),
+        .attempt = row_int(row, 16),
+        .fence = row_int(row, 17),
+        .runner_id = row_str(row, 18),
+        .token_id = row_str(row, 19),
+        .lease_until_ms = row_int(row, 20),
+        .created_at_ms = row_int(row, 21),
+        .claimed_at_ms = row_int(row, 22),
+        .started_at_ms = row_int(row, 23),
+        .ended_at_ms = row_int(row, 24),
+        .seq = row_int(row, 25),
+        .metadata = row_str(row, 26),
+        .error = row_str(row, 27),
+        .place = row_str(row, 28),
+        .place_in_dir = row_str(row, 29),
+    };
+    if (row->count > RUN_RESULT) {
+        out->prompt = row_str(row, RUN_PROMPT);
+        out->result = row_str(row, RUN_RESULT);
+    }
+}
+
+err run_find(struct tx *tx, str id, struct run *out)
+{
+    const struct row *row;
+
+    *out = (struct run){ .queued = false };
+    TRY(sql_one(tx->sql, &row, "SELECT " RUN_COLUMNS ", prompt, result FROM run WHERE run_id = $1",
+                ARGS(TEXT(id))));
+    if (row)
+        run_read(row, out);
+    return NULL;
+}
+
+err run_load(struct tx *tx, str id, struct run *out)
+{
+    TRY(run_find(tx, id, out));
+    if (!out->id.len)
+        return err_new(tx->arena, ERR_NOT_FOUND, "there is no run " STR_FMT, STR_ARG(id));
+    return NULL;
+}
+
+err run_get(struct tx *tx, str id, struct run *out)
+{
+    struct session s;
+    bool reached;
+
+    TRY(run_load(tx, id, out));
+    TRY(session_load(tx, out->session_id, &s));
+    TRY(session_in_reach(tx, &s, &reached));
+    if (!reached)
+        return err_new(tx->arena, ERR_NOT_FOUND, "there is no run " STR_FMT, STR_ARG(id));
+    return NULL;
+}
+
+err run_store(struct tx *tx, const struct run *r)
+{
+    return sql_exec(
+        tx->sql,
+        "UPDATE run SET status = $2, live = $3, queued = $4, demand = $5, attempt = $6,"
+        " fence = $7, runner_id = $8, token_id = $9, lease_until = $10, claimed_at = $11,"
+        " started_at = $12, ended_at = $13, error = $14, result = $15, place = $16,"
+        " place_in_dir = $17 WHERE run_id = $1",
+        ARGS(TEXT(r->id), TEXT(team_name(&run_words, (int)r->status)), INT(run_is_live(r->status)),
+             INT(r->queued), TEXT(r->demand), INT(r->attempt), INT(r->fence), TEXT(r->runner_id),
+             TEXT(r->token_id), INT(r->lease_until_ms), INT(r->claimed_at_ms),
+             INT(r->started_at_ms), INT(r->ended_at_ms), TEXT(r->error), TEXT(r->result),
+             TEXT(r->place), TEXT(r->place_in_dir)));
+}
+
+/* Runs of sessions that share the one state, $1, which an actor sees; without one, all. */
+#define RUN_SEEN                                  \
+    "($1 = '' OR EXISTS (SELECT 1 FROM session s" \
+    " WHERE s.session_id = run.session_id AND s.state_id = $1))"
+
+/* Of one session they are listed in the order of the queue, of all by id. */
+static err run_rows(struct tx *tx, const struct run_filter *f, const struct row **rows,
+                    size_t *count)
+{
+    if (f->session_id.len)
+        return sql_all(tx->sql, rows, count,
+                       "SELECT " RUN_COLUMNS " FROM run WHERE session_id = $1"
+                       " AND seq > coalesce((SELECT seq FROM run WHERE run_id = $2), 0)"
+                       " AND ($3 = '' OR status = $3) ORDER BY seq LIMIT $4",
+                       ARGS(TEXT(f->session_id), TEXT(f->after), TEXT(f->status), INT(f->limit)));
+    if (f->status.len)
+        return sql_all(tx->sql, rows, count,
+                       "SELECT " RUN_COLUMNS " FROM run WHERE " RUN_SEEN
+                       " AND status = $2 AND run_id > $3 ORDER BY run_id LIMIT $4",
+                       ARGS(TEXT(tx->actor->state_id), TEXT(f->status), TEXT(f->after),
+                            INT(f->limit)));
+    return sql_all(tx->sql, rows, count,
+                   "SELECT " RUN_COLUMNS " FROM run WHERE " RUN_SEEN
+                   " AND run_id > $2 ORDER BY run_id LIMIT $3",
+                   ARGS(TEXT(tx->actor->state_id), TEXT(f->after), INT(f->limit)));
+}
+
+err run_list(struct tx *tx, const struct run_filter *f, const struct run **out, size_t *count)
+{
+    struct run_filter filter = *f;
+    const struct row *rows;
+
+    if (tx->actor->kind == ACTOR_SESSION && !filter.session_id.len)
+        filter.session_id = tx->actor->session_id;
+    if (filter.session_id.len) {
+        struct session s;
+        TRY(session_get(tx, filter.session_id, &s));
+        filter.session_id = s.id;
+    }
+    TRY(run_rows(tx, &filter, &rows, count));
+    struct run *all = ARENA_ARRAY(tx->arena, struct run, *count);
+    for (size_t i = 0; i < *count; i++)
+        run_read(&rows[i], &all[i]);
+    *out = all;
+    return NULL;
+}
+
+void run_become(struct run *r, enum run_status status)
+{
+    assert(run_may_become(r->status, status));
+    r->status = status;
+}
+
+/* ---- what is told of them ---- */
+
+static void write_member(struct json_writer *w, const char *name, str text)
+{
+    json_write_name(w, str_from(name));
+    json_write_str(w, text);
+}
+
+err run_emit(struct tx *tx, enum event_type type, const struct run *r, struct event **out)
+{
+    struct buf data = buf_in(tx->arena);
+    struct json_writer w = json_writer_to(&data);
+
+    json_write_begin(&w, '{');
+    write_member(&w, "session_id", r->session_id);
+    write_member(&w, "session_name", r->session_name);
+    write_member(&w, "purpose", team_name(&purpose_words, (int)r->purpose));
+    write_member(&w, "status", team_name(&run_words, (int)r->status));
+    json_write_name(&w, STR("cycle"));
+    json_write_int(&w, r->cycle);
+    json_write_name(&w, STR("attempt"));
+    json_write_int(&w, r->attempt);
+    if (r->runner_id.len)
+        write_member(&w, "runner_id", r->runner_id);
+    if (type == EVENT_RUN_ENQUEUED) {
+        write_member(&w, "demand", r->demand);
+        json_write_name(&w, STR("queued"));
+        json_write_bool(&w, r->queued);
+    }
+    if (type == EVENT_RUN_FINISHED) {
+        json_write_name(&w, STR("started"));
+        json_write_bool(&w, r->started_at_ms != 0);
+        write_member(&w, "error", r->error);
+    }
+    json_write_end(&w, '}');
+    return event_emit(tx, (struct event){ .type = type, .subject = r->id, .data = buf_str(&data) },
+                      out);
+}
+
+/* ---- coming ---- */
+
+static err run_insert(struct tx *tx, const struct run *r)
+{
+    return sql_exec(
+        tx->sql,
+        "INSERT INTO run (run_id, session_id, session_name, type, purpose, status, mode, live,"
+        " queued, profile, agent, project_dir, demand, priority, not_before, max_ms, cycle,"
+        " attempt, fence, runner_id, token_id, lease_until, created_at, claimed_at, started_at,"
+        " ended_at, seq, metadata, error, prompt, result, place, place_in_dir)"
+        " VALUES ($1, $2, $3, $4, $5, $6, $7, 1, $8, $9, $10, $11, $12, $13, $14, $15, $16, 1, 0,"
+        " '', '', 0, $17, 0, 0, 0, $18, $19, '', $20, '', $21, $22)",
+        ARGS(TEXT(r->id), TEXT(r->session_id), TEXT(r->session_name),
+             TEXT(team_name(&run_type_words, (int)r->type)),
+             TEXT(team_name(&purpose_words, (int)r->purpose)),
+             TEXT(team_name(&run_words, (int)r->status)),
+             TEXT(team_name(&mode_words, (int)r->mode)), INT(r->queued), TEXT(r->profile),
+             TEXT(r->agent), TEXT(r->project_dir), TEXT(r->demand), INT(r->priority),
+             INT(r->not_before_ms), INT(r->max_ms), INT(r->cycle), INT(r->created_at_ms),
+             INT(r->seq), TEXT(r->metadata), TEXT(r->prompt), TEXT(r->place),
+             TEXT(r->place_in_dir)));
+}
+
+/* A conversation is resumed where its client keeps it, whatever else is asked for. */
+static str demand_of(struct tx *tx, const struct session *s, struct demand d)
+{
+    d.profile = s->profile;
+    d.project_dir = s->project_dir;
+    if (s->hostname.len)
+        d.hostname = s->hostname;
+    return demand_key(tx->arena, &d);
+}
+
+/* In memory and among what is due: the row is its caller's. */
+static err queue_or_wait(struct tx *tx, struct run *r)
+{
+    assert(r->status == RUN_PENDING);
+    r->queued = r->not_before_ms <= tx->now_ms;
+    if (!r->queued)
+        return due_add(tx, r->not_before_ms, DUE_RUN_READY, r->id, 0);
+    return due_add(tx, tx->now_ms + team_rules_of(tx)->match_ms, DUE_RUN_MATCH, r->id, 0);
+}
+
+err run_enter(struct tx *tx, struct run *r)
+{
+    TRY(queue_or_wait(tx, r));
+    TRY(run_store(tx, r));
+    return r->queued ? run_emit(tx, EVENT_RUN_ENQUEUED, r, NULL) : NULL;
+}
+
+err run_create(struct tx *tx, struct session *s, const struct run_new *n, struct run *out)
+{
+    struct event *event;
+
+    *out = (struct run){
+        .id = tx_id(tx, "run_"),
+        .session_id = s->id,
+        .session_name = s->name,
+        .type = n->type,
+        .purpose = n->purpose,
+        .status = RUN_PENDING,
+        .mode = n->mode,
+        .profile = s->profile,
+        .agent = s->agent,
+        .project_dir = s->project_dir,
+        .demand = demand_of(tx, s, n->demand),
+        .priority = n->priority,
+        .not_before_ms = n->not_before_ms,
+        .max_ms = n->max_ms ? n->max_ms : team_rules_of(tx)->run_ms,
+        .cycle = s->cycle,
+        .attempt = 1,
+        .created_at_ms = tx->now_ms,
+        .metadata = n->metadata.len ? n->metadata : STR("{}"),
+        .prompt = n->prompt,
+    };
+    if (!s->run_id.len) {
+        TRY(queue_or_wait(tx, out));
+        s->run_id = out->id;
+        TRY(session_store(tx, s));
+    }
+    TRY(run_emit(tx, EVENT_RUN_ENQUEUED, out, &event));
+    out->seq = event->seq;
+    run_find_place(tx->arena, out);
+    return run_insert(tx, out);
+}
+
+err run_begun(struct tx *tx, str session_id, bool *out)
+{
+    const struct row *row;
+
+    TRY(sql_one(tx->sql, &row,
+                "SELECT 1 FROM run WHERE session_id = $1 AND (live = 1 OR started_at > 0) LIMIT 1",
+                ARGS(TEXT(session_id))));
+    *out = row != NULL;
+    return NULL;
+}
+
+/* ---- ending ---- */
+
+static err seen_version(struct tx *tx, struct session *s)
+{
+    const struct row *row;
+
+    TRY(sql_one(tx->sql, &row, "SELECT version FROM state WHERE state_id = $1",
+                ARGS(TEXT(s->state_id))));
+    s->seen_version = row ? row_int(row, 0) : 0;
+    return NULL;
+}
+
+/* What a session keeps of its turn. */
+static err session_take(struct tx *tx, struct session *s, const struct run *r,
+                        const struct run_facts *facts)
+{
+    TRY(usage_add(tx, &s->usage, &facts->usage));
+    if (facts->client_id.len)
+        s->client_id = facts->client_id;
+    if (facts->git.len)
+        s->git = facts->git;
+    if (r->started_at_ms)
+        TRY(seen_version(tx, s));
+    if (r->purpose != PURPOSE_STATE_UPDATE && (r->status == RUN_COMPLETED || r->result.len))
+        s->result_run = r->id;
+    return NULL;
+}
+
+/* The run that the session is busy with after this one; out->id is empty when there is none. What
+ * was asked for before the conversation had a place goes to that place now. */
+static err next_run(struct tx *tx, const struct session *s, struct run *out)
+{
+    const struct row *row;
+    struct demand demand;
+
+    *out = (struct run){ .queued = false };
+    TRY(sql_one(tx->sql, &row,
+                "SELECT run_id FROM run WHERE session_id = $1 AND live = 1 AND status = 'pending'"
+                " ORDER BY seq LIMIT 1",
+                ARGS(TEXT(s->id))));
+    if (!row)
+        return NULL;
+    TRY(run_load(tx, row_str(row, 0), out));
+    demand_read(tx->arena, out->demand, &demand);
+    out->demand = demand_of(tx, s, demand);
+    run_find_place(tx->arena, out);
+    return NULL;
+}
+
+static void run_close(struct tx *tx, struct run *r, enum run_status end,
+                      const struct run_facts *facts)
+{
+    bool told_why = r->status == RUN_STOPPING && r->error.len; /* by who had it stopped */
+
+    if (end == RUN_STOPPED && r->status != RUN_STOPPING)
+        run_become(r, RUN_STOPPING);
+    run_become(r, end);
+    r->queued = false;
+    r->token_id = STR("");
+    r->lease_until_ms = 0;
+    r->ended_at_ms = tx->now_ms;
+    r->result = facts->result;
+    if (facts->error.len && !told_why)
+        r->error = facts->error;
+}
+
+err run_end(struct tx *tx, struct run *r, enum run_status end, const struct run_facts *facts)
+{
+    struct run next = { .queued = false };
+    struct session s;
+    str token = r->token_id;
+
+    run_close(tx, r, end, facts);
+    TRY(run_store(tx, r));
+    if (token.len)
+        TRY(token_revoke(tx, token));
+    TRY(session_load(tx, r->session_id, &s));
+    TRY(session_take(tx, &s, r, facts));
+    if (str_eq(s.run_id, r->id)) {
+        TRY(next_run(tx, &s, &next));
+        s.run_id = next.id;
+    }
+    TRY(session_store(tx, &s));
+    TRY(run_emit(tx, EVENT_RUN_FINISHED, r, NULL));
+    return next.id.len ? run_enter(tx, &next) : NULL;
+}
+
+/* ---- stopping ---- */
+
+err run_stop(struct tx *tx, struct run *r, str why)
+{
+    if (!run_is_live(r->status) || r->status == RUN_STOPPING)
+        return NULL;
+    if (r->status == RUN_PENDING)
+        return run_end(tx, r, RUN_STOPPED, &(struct run_facts){ .error = why, .exit_code = -1 });
+    run_become(r, RUN_STOPPING);
+    r->error = why;
+    TRY(run_store(tx, r));
+    TRY(due_add(tx, tx->now_ms + team_rules_of(tx)->stop_ms, DUE_RUN_STOP, r->id, 0));
+    return run_emit(tx, EVENT_RUN_STOPPING, r, NULL);
+}
+
+/* The one that the session is busy with goes last, so that none of the others takes its place. */
+err run_stop_all(struct tx *tx, struct session *s, str why)
+{
+    const struct row *rows;
+    size_t count;
+
+    TRY(sql_all(tx->sql, &rows, &count,
+                "SELECT run_id FROM run WHERE session_id = $1 AND live = 1"
+                " ORDER BY CASE WHEN run_id = $2 THEN 1 ELSE 0 END, seq LIMIT $3",
+                ARGS(TEXT(s->id), TEXT(s->run_id), INT(STOP_ALL_MAX))));
+    for (size_t i = 0; i < count; i++) {
+        struct run r;
+        TRY(run_load(tx, row_str(&rows[i], 0), &r));
+        TRY(run_stop(tx, &r, why));
+    }
+    return session_load(tx, s->id, s);
+}

@@ -1,0 +1,180 @@
+/* run.h: turns of sessions, queued until a runner claims them.
+ *
+ * A run is one turn of one session: "start it" or "resume it with this prompt". It
+ * is pending until a runner claims it, then its runner's under a lease until it
+ * ends. A lease that passes its time puts it back into the queue, so a runner that
+ * dies costs a delay and never a lost run. Each claim raises the fence: a report
+ * under an older one changes nothing, except that the completion of a run which
+ * nobody has claimed since is as good as any.
+ *
+ * A session is busy with one run at a time, session.run_id; its others wait outside of
+ * the queue. What a run asks of its runner is its demand key; a claim looks at the
+ * head of each key that may fit, and never through the queue.
+ *
+ * The directory of a run counts only for runners that keep to one: such a runner takes
+ * what is in its directory or below it, and what is in none. For others all directories
+ * are the same, and their order is that of priority and age whatever those are.
+ *
+ * Does not know what the end of a run means: see consequence.h. */
+#ifndef CORE_RUN_H
+#define CORE_RUN_H
+
+#include "core/due.h"
+#include "core/runner.h"
+#include "core/session.h"
+
+struct run {
+    str id, session_id, session_name;
+    enum run_type type;
+    enum run_purpose purpose;
+    enum run_status status;
+    enum run_mode mode;
+    bool queued; /* it may be claimed now */
+    str profile, agent, project_dir;
+    str demand;              /* its key: see run_queue.c */
+    str place, place_in_dir; /* in the queue, for runners that take all directories and others */
+    int64_t priority;        /* more is sooner */
+    int64_t not_before_ms, max_ms;
+    int64_t cycle;   /* of its session */
+    int64_t attempt; /* 1, and one more for each runner that lost it */
+    int64_t fence;   /* 0: never claimed */
+    str runner_id;   /* who claimed it last */
+    str token_id;    /* of its session while it runs */
+    int64_t lease_until_ms;
+    int64_t created_at_ms, claimed_at_ms, started_at_ms, ended_at_ms;
+    str metadata; /* printed JSON object */
+    str prompt;
+    str result, error; /* the agent's last words; why it did not end well */
+    int64_t seq;       /* of its enqueuing: the order of the queue */
+};
+
+/* What a run asks of its runner; empty: anything will do. */
+struct demand {
+    str hostname, profile, project_dir;
+    const str *tags; /* all of them */
+    size_t tag_count;
+};
+
+/* ---- run.c: rows, coming and ending ---- */
+
+err run_get(struct tx *tx, str id,
+            struct run *out); /* NOT_FOUND when its session is out of reach */
+err run_load(struct tx *tx, str id, struct run *out);
+err run_store(struct tx *tx, const struct run *r);
+
+struct run_filter {
+    str after, session_id, status;
+    int64_t limit;
+};
+err run_list(struct tx *tx, const struct run_filter *f, const struct run **out, size_t *count);
+
+struct run_new {
+    enum run_type type;
+    enum run_purpose purpose;
+    enum run_mode mode;
+    str prompt;
+    struct demand demand; /* profile and, for a session that has one, hostname are added */
+    int64_t priority, not_before_ms, max_ms; /* 0: at once; the setting */
+    str metadata;                            /* printed JSON object; empty: {} */
+};
+
+/* Enqueues a run of a session, which must be loaded and is changed: it becomes busy with it, unless
+ * it is busy already. Emits run_enqueued. */
+err run_create(struct tx *tx, struct session *s, const struct run_new *n, struct run *out);
+
+/* Whether a session has or had a turn: a run of it is live, or was started once. */
+err run_begun(struct tx *tx, str session_id, bool *out);
+
+/* What was found in a run's output, or said by its runner. */
+struct run_facts {
+    str result, error, client_id, git;
+    struct usage usage;
+    int64_t exit_code; /* −1: none */
+};
+
+/* Ends a live run: stores, revokes its token, adds the usage to its session, lets the session's
+ * next run into the queue, emits run_finished. The session is loaded and stored here. */
+err run_end(struct tx *tx, struct run *r, enum run_status end, const struct run_facts *facts);
+
+/* Asks a live run to stop: a pending one is stopped at once, another when its runner says so, or
+ * after a time. Again: nothing. Emits run_stopping for the runner. */
+err run_stop(struct tx *tx, struct run *r, str why);
+
+/* All live runs of a session, the queued ones too. The session is as it is then. */
+err run_stop_all(struct tx *tx, struct session *s, str why);
+
+/* ---- run_queue.c: demands and claims ---- */
+
+/* The canonical text of a demand, and back. Equal demands have equal keys. */
+str demand_key(struct arena *a, const struct demand *d);
+void demand_read(struct arena *a, str key, struct demand *out);
+bool demand_fits(const struct demand *d, const struct runner *r);
+
+/* What a runner holds. `known` is an array of ids that it has heard of (NULL: none): runs that it
+ * is about to start, or to stop. It is not told of them again. */
+struct run_held {
+    int64_t count;   /* claimed, running or stopping */
+    str again;       /* one that it has claimed and does not know; empty: none */
+    const str *stop; /* those that it is to stop and does not know */
+    size_t stop_count;
+};
+err run_held_by(struct tx *tx, const struct runner *r, const struct json *known,
+                struct run_held *out);
+
+/* Takes the run that is next for a runner: what it has claimed and not started comes first, again,
+ * under a new fence; else the highest priority and then the oldest of what fits. out->id is empty
+ * when there is none, or when the runner has as many as it can take. `token` is the session's,
+ * minted for this run. Emits run_claimed.
+ *
+ * Of very many different demands one claim looks at some, and its runner's next one at others:
+ * then `more` says that there were others, the order is that of the ones it has looked at, and each
+ * gets its turn. */
+err run_claim(struct tx *tx, struct runner *r, const struct run_held *held, struct run *out,
+              bool *more, str *token);
+
+/* Whether an event may be what a claim of this runner waits for. */
+bool run_wakes(const struct runner *r, const struct event *e);
+
+/* ---- run_match.c: what nobody takes ---- */
+
+/* Whether somebody who is there could take it. */
+err run_has_taker(struct tx *tx, const struct run *r, bool *out);
+
+/* ---- run_report.c: what runners say ---- */
+
+/* Checks runner and fence. CONFLICT when it is not theirs (any more). `late`: the run went back to
+ * the queue, and nobody has claimed it since; only its end may be reported. */
+err run_holder(struct tx *tx, str run_id, const struct runner *by, int64_t fence, struct run *out,
+               bool *late);
+
+/* The agent is there. Repeating it changes nothing. Emits run_started. */
+err run_started(struct tx *tx, struct run *r);
+
+/* A sign of life: the lease begins anew. A run that has ended stays so. */
+err run_renew(struct tx *tx, struct run *r);
+
+/* The same for a run that a runner names without a fence: one that it does not hold stays as is. */
+err run_renew_held(struct tx *tx, const struct runner *by, str run_id);
+
+/* What its agent was heard of meanwhile: what the client calls the conversation, and a few words.
+ * Either may be empty. */
+err run_heard(struct tx *tx, const struct run *r, str client_id, str words);
+
+/* The same end reported again changes nothing; another is CONFLICT. */
+err run_report_end(struct tx *tx, struct run *r, enum run_status end,
+                   const struct run_facts *facts);
+
+#define RUN_TAIL_BYTES 2000 /* of what an agent wrote to stderr, in the error of its run */
+
+/* ---- what becomes due ---- */
+
+due_run run_due_ready, /* not_before has come */
+    run_due_match,     /* nobody could take it for so long */
+    run_due_lease,     /* its runner was not heard */
+    run_due_time,      /* it takes longer than it may, and its runner does not say so */
+    run_due_stop;      /* it was asked to stop, and nobody says that it did */
+
+/* After all servers were away: every live lease gets a full new term. */
+err run_renew_all(struct tx *tx);
+
+#endif

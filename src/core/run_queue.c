@@ -1,0 +1,419 @@
+/* run_queue.c: what runs ask of their runners, and who gets which.
+ *
+ * A demand has a canonical text, its key: a JSON array of the directory, the hostname,
+ * the profile and the tags. A run's place in the queue is its key and then its rank, so the
+ * first of a key is the one that is next. There are two such orders, with the directory
+ * and without. A runner that takes all directories goes from key to key without, of
+ * those that name no host and of those that name its own; there are few of them, however
+ * many directories there are. A runner with a directory goes through those at and below it.
+ * Either looks at the first run of each key, and never through those behind it. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "core/run_private.h"
+#include "core/token.h"
+
+enum {
+    KEYS_MAX = 64, /* that one claim looks at; the next one of the runner goes on from there */
+    HELD_MAX = 1000,
+};
+
+/* ---- demands ---- */
+
+static int str_order(const void *a, const void *b)
+{
+    return str_compare(*(const str *)a, *(const str *)b);
+}
+
+str demand_key(struct arena *a, const struct demand *d)
+{
+    struct json key = json_array(), tags = json_array();
+    str *sorted = ARENA_ARRAY(a, str, d->tag_count);
+
+    for (size_t i = 0; i < d->tag_count; i++)
+        sorted[i] = d->tags[i];
+    if (d->tag_count)
+        qsort(sorted, d->tag_count, sizeof *sorted, str_order);
+    for (size_t i = 0; i < d->tag_count; i++)
+        if (i == 0 || !str_eq(sorted[i], sorted[i - 1]))
+            json_push(a, &tags, json_string(sorted[i]));
+    json_push(a, &key, json_string(d->project_dir));
+    json_push(a, &key, json_string(d->hostname));
+    json_push(a, &key, json_string(d->profile));
+    json_push(a, &key, tags);
+    return json_printed(a, &key);
+}
+
+void demand_read(struct arena *a, str key, struct demand *out)
+{
+    const struct json *json;
+    err e = json_parse(a, key, NULL, &json);
+
+    assert(!e && json_is(json, JSON_ARRAY) && json->len == 4);
+    const struct json *tags = &json->items[3];
+    str *copies = ARENA_ARRAY(a, str, tags->len);
+    for (uint32_t i = 0; i < tags->len; i++)
+        copies[i] = json_text(&tags->items[i]);
+    *out = (struct demand){ .project_dir = json_text(&json->items[0]),
+                            .hostname = json_text(&json->items[1]),
+                            .profile = json_text(&json->items[2]),
+                            .tags = copies,
+                            .tag_count = tags->len };
+}
+
+static bool names_hold(const str *names, size_t count, str name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (str_eq(names[i], name))
+            return true;
+    return false;
+}
+
+/* No ".." on the way: what leads out again is not within. */
+static bool dir_within(str dir, str base)
+{
+    str rest = dir, name;
+
+    while (rest.len) {
+        str_cut(rest, '/', &name, &rest);
+        if (str_eq(name, STR("..")))
+            return false;
+    }
+    while (base.len > 1 && base.at[base.len - 1] == '/')
+        base.len--;
+    return str_starts(dir, base) &&
+           (dir.len == base.len || dir.at[base.len] == '/' || str_eq(base, STR("/")));
+}
+
+bool demand_fits(const struct demand *d, const struct runner *r)
+{
+    if (d->hostname.len && !str_eq(d->hostname, r->hostname))
+        return false;
+    if (r->profile_count && !names_hold(r->profiles, r->profile_count, d->profile))
+        return false;
+    if (d->project_dir.len && r->project_dir.len && !dir_within(d->project_dir, r->project_dir))
+        return false;
+    for (size_t i = 0; i < d->tag_count; i++)
+        if (!names_hold(r->tags, r->tag_count, d->tags[i]))
+            return false;
+    return true;
+}
+
+/* ---- what a runner has ---- */
+
+static bool known_has(const struct json *known, str id)
+{
+    for (uint32_t i = 0; known && i < known->len; i++)
+        if (str_eq(json_text(&known->items[i]), id))
+            return true;
+    return false;
+}
+
+/* Those that are running may be many, and are only counted, in the index. There is one row in any
+ * case. */
+err run_held_by(struct tx *tx, const struct runner *r, const struct json *known,
+                struct run_held *out)
+{
+    const struct row *rows;
+    size_t count;
+
+    TRY(sql_all(tx->sql, &rows, &count,
+                "SELECT held.number, told.run_id, told.status FROM"
+                " (SELECT count(*) AS number FROM run WHERE runner_id = $1 AND runner_id <> ''"
+                "   AND live = 1 AND status IN ('claimed', 'running', 'stopping')) AS held"
+                " LEFT JOIN run AS told ON told.runner_id = $1 AND told.runner_id <> ''"
+                "  AND told.live = 1 AND told.status IN ('claimed', 'stopping')"
+                " ORDER BY told.seq LIMIT $2",
+                ARGS(TEXT(r->id), INT(HELD_MAX))));
+    assert(count > 0);
+    str *stop = ARENA_ARRAY(tx->arena, str, count);
+    *out = (struct run_held){ .count = row_int(&rows[0], 0), .stop = stop };
+    for (size_t i = 0; i < count && row_str(&rows[i], 1).len; i++) {
+        str id = row_str(&rows[i], 1), status = row_str(&rows[i], 2);
+        if (known_has(known, id))
+            continue;
+        if (str_eq(status, STR("stopping")))
+            stop[out->stop_count++] = id;
+        else if (!out->again.len)
+            out->again = id;
+    }
+    return NULL;
+}
+
+/* ---- the way through the keys ---- */
+
+/* The rank: priority and then age, in digits that sort so. */
+enum { RANK_CHARS = 20, PRIORITY_MOST = 1000 };
+
+static str place_of(struct arena *a, const struct demand *d, const struct run *r)
+{
+    assert(r->priority >= -PRIORITY_MOST && r->priority <= PRIORITY_MOST);
+    return arena_printf(a, STR_FMT "%04d%016lld", STR_ARG(demand_key(a, d)),
+                        PRIORITY_MOST - (int)r->priority, (long long)r->seq);
+}
+
+void run_find_place(struct arena *a, struct run *r)
+{
+    struct demand demand;
+
+    demand_read(a, r->demand, &demand);
+    r->place_in_dir = place_of(a, &demand, r);
+    demand.project_dir = STR("");
+    r->place = place_of(a, &demand, r);
+}
+
+static str place_key(str place)
+{
+    return str_slice(place, 0, place.len - RANK_CHARS);
+}
+
+static bool place_before(str a, str b)
+{
+    return str_compare(str_slice(a, a.len - RANK_CHARS, a.len),
+                       str_slice(b, b.len - RANK_CHARS, b.len)) < 0;
+}
+
+/* Places from the first to before the second. */
+struct range {
+    str from, to;
+};
+
+enum { RANGES_MAX = 3 };
+
+/* A runner on its way through the keys that may fit. */
+struct look {
+    const struct runner *runner;
+    struct range ranges[RANGES_MAX];
+    int range_count;
+    int64_t left;   /* keys that it may still look at */
+    str last, best; /* the places that it has come to, and that it takes; empty: none */
+};
+
+/* Keys that begin with a text and then one byte: a comma, say. */
+static void range_add(struct tx *tx, struct look *l, str text, char then)
+{
+    assert(l->range_count < RANGES_MAX);
+    l->ranges[l->range_count++] = (struct range){
+        .from = arena_printf(tx->arena, STR_FMT "%c", STR_ARG(text), then),
+        .to = arena_printf(tx->arena, STR_FMT "%c", STR_ARG(text), then + 1),
+    };
+}
+
+static str json_text_of(struct tx *tx, str text)
+{
+    struct buf out = buf_in(tx->arena);
+
+    json_print_string(&out, text);
+    return buf_str(&out);
+}
+
+/* Those that name no host, and those that name the runner's own. */
+static void ranges_of_host(struct tx *tx, struct look *l)
+{
+    str host = json_text_of(tx, l->runner->hostname);
+
+    range_add(tx, l, STR("[\"\",\"\""), ',');
+    if (l->runner->hostname.len)
+        range_add(tx, l, arena_printf(tx->arena, "[\"\"," STR_FMT, STR_ARG(host)), ',');
+}
+
+static str dir_trimmed(str dir)
+{
+    while (dir.len && dir.at[dir.len - 1] == '/')
+        dir.len--;
+    return dir;
+}
+
+/* Those without a directory, those with the runner's own, and those below that. */
+static void ranges_of_dir(struct tx *tx, struct look *l)
+{
+    str dir = dir_trimmed(l->runner->project_dir);
+    str text = arena_printf(tx->arena, "[" STR_FMT, STR_ARG(json_text_of(tx, dir)));
+
+    range_add(tx, l, STR("[\"\""), ',');
+    if (dir.len)
+        range_add(tx, l, text, ',');
+    range_add(tx, l, str_slice(text, 0, text.len - 1), '/');
+}
+
+/* From the first place of a key to the first of the next: all digits come before "~". All of it is
+ * in the index: no run is read. */
+#define HEADS(place)                                                                      \
+    "WITH RECURSIVE head (place) AS ("                                                    \
+    " SELECT (SELECT run." place " FROM run WHERE run.queued = 1 AND run." place " >= $1" \
+    "          AND run." place " < $2 ORDER BY run." place " LIMIT 1)"                    \
+    " UNION ALL"                                                                          \
+    " SELECT (SELECT run." place " FROM run WHERE run.queued = 1 AND run." place " >"     \
+    "           substr(head.place, 1, length(head.place) - 20) || '~'"                    \
+    "          AND run." place " < $2 ORDER BY run." place " LIMIT 1)"                    \
+    "   FROM head WHERE head.place IS NOT NULL)"                                          \
+    " SELECT head.place FROM head WHERE head.place IS NOT NULL LIMIT $3"
+
+_Static_assert(RANK_CHARS == 20, "the statement above cuts off the rank");
+
+static err look_at(struct tx *tx, struct look *l, str from, str to)
+{
+    const struct row *rows;
+    size_t count;
+    struct sql_args args = ARGS(TEXT(from), TEXT(to), INT(l->left));
+
+    if (l->left == 0)
+        return NULL;
+    if (l->runner->project_dir.len)
+        TRY(sql_all(tx->sql, &rows, &count, HEADS("place_in_dir"), args));
+    else
+        TRY(sql_all(tx->sql, &rows, &count, HEADS("place"), args));
+    for (size_t i = 0; i < count; i++) {
+        struct demand demand;
+        l->last = row_str(&rows[i], 0);
+        if (l->best.len && !place_before(l->last, l->best))
+            continue;
+        demand_read(tx->arena, place_key(l->last), &demand);
+        if (demand_fits(&demand, l->runner))
+            l->best = l->last;
+    }
+    l->left -= (int64_t)count;
+    return NULL;
+}
+
+/* The range that a place is in; −1: none. */
+static int range_of(const struct look *l, str place)
+{
+    for (int i = 0; i < l->range_count; i++)
+        if (str_compare(place, l->ranges[i].from) >= 0 && str_compare(place, l->ranges[i].to) < 0)
+            return i;
+    return -1;
+}
+
+/* Begins where the last claim came to, and goes once around. */
+static err look_around(struct tx *tx, struct look *l)
+{
+    int at = range_of(l, l->runner->looked), count = l->range_count;
+
+    if (at >= 0)
+        TRY(look_at(tx, l, l->runner->looked, l->ranges[at].to));
+    for (int i = at + 1; i < at + (at < 0 ? count + 1 : count); i++)
+        TRY(look_at(tx, l, l->ranges[i % count].from, l->ranges[i % count].to));
+    return at >= 0 ? look_at(tx, l, l->ranges[at].from, l->runner->looked) : NULL;
+}
+
+static err run_at(struct tx *tx, bool in_dir, str place, str *run_id)
+{
+    const struct row *row;
+
+    if (in_dir)
+        TRY(sql_one(tx->sql, &row, "SELECT run_id FROM run WHERE queued = 1 AND place_in_dir = $1",
+                    ARGS(TEXT(place))));
+    else
+        TRY(sql_one(tx->sql, &row, "SELECT run_id FROM run WHERE queued = 1 AND place = $1",
+                    ARGS(TEXT(place))));
+    assert(row);
+    *run_id = row_str(row, 0);
+    return NULL;
+}
+
+/* The run that is next for a runner; empty: none is. Whoever could not look at all keys goes on
+ * behind the last one of them the next time, so that each gets its turn. */
+static err next_find(struct tx *tx, struct runner *r, str *run_id)
+{
+    struct look l = { .runner = r, .left = KEYS_MAX };
+    str looked = STR("");
+
+    if (r->project_dir.len)
+        ranges_of_dir(tx, &l);
+    else
+        ranges_of_host(tx, &l);
+    TRY(look_around(tx, &l));
+    if (l.left == 0)
+        looked = arena_printf(tx->arena, STR_FMT "~", STR_ARG(place_key(l.last)));
+    TRY(runner_looked(tx, r, looked));
+    return l.best.len ? run_at(tx, r->project_dir.len, l.best, run_id) : NULL;
+}
+
+/* ---- claims ---- */
+
+/* The session's token for this run: it reaches what the session does, and ends with the run. */
+static err token_mint(struct tx *tx, const struct session *s, struct run *r, str *text)
+{
+    struct json scope = json_object();
+    const struct json *pointers;
+    struct token token;
+
+    json_put(tx->arena, &scope, STR("session_id"), json_string(s->id));
+    json_put(tx->arena, &scope, STR("run_id"), json_string(r->id));
+    if (s->state_id.len)
+        json_put(tx->arena, &scope, STR("state_id"), json_string(s->state_id));
+    if (s->pointers.len) {
+        TRY(json_parse(tx->arena, s->pointers, NULL, &pointers));
+        json_put(tx->arena, &scope, STR("pointers"), *pointers);
+    }
+    TRY(token_create(tx, ACTOR_SESSION, s->name, &scope, 0, &token, text));
+    r->token_id = token.id;
+    return NULL;
+}
+
+/* Whoever held it before is out: the fence is higher, and the token another. */
+static err run_take(struct tx *tx, const struct runner *by, struct run *r, str *token)
+{
+    struct session s;
+
+    if (r->token_id.len)
+        TRY(token_revoke(tx, r->token_id));
+    TRY(session_load(tx, r->session_id, &s));
+    TRY(token_mint(tx, &s, r, token));
+    if (r->status != RUN_CLAIMED)
+        run_become(r, RUN_CLAIMED);
+    r->queued = false;
+    r->runner_id = by->id;
+    r->fence++;
+    r->claimed_at_ms = tx->now_ms;
+    r->started_at_ms = 0;
+    r->lease_until_ms = tx->now_ms + team_rules_of(tx)->lease_ms;
+    TRY(run_store(tx, r));
+    TRY(due_add(tx, r->lease_until_ms, DUE_RUN_LEASE, r->id, 0));
+    return run_emit(tx, EVENT_RUN_CLAIMED, r, NULL);
+}
+
+err run_claim(struct tx *tx, struct runner *r, const struct run_held *held, struct run *out,
+              bool *more, str *token)
+{
+    str id = held->again;
+
+    *out = (struct run){ .queued = false };
+    *more = false;
+    if (!id.len && held->count < r->capacity) {
+        TRY(next_find(tx, r, &id));
+        *more = r->looked.len > 0;
+    }
+    if (!id.len)
+        return NULL;
+    TRY(run_load(tx, id, out));
+    return run_take(tx, r, out, token);
+}
+
+static bool enqueued_fits(struct arena *a, const struct runner *r, const struct json *data)
+{
+    struct demand demand;
+
+    demand_read(a, json_str(data, "demand"), &demand);
+    return r->capacity > 0 && json_bool_or(data, "queued", false) && demand_fits(&demand, r);
+}
+
+/* A run that fits; or one of its own that is to stop, or has made room; or that it was removed. */
+bool run_wakes(const struct runner *r, const struct event *e)
+{
+    const struct json *data;
+    bool wakes = false;
+
+    if (e->type == EVENT_RUNNER_LOST)
+        return str_eq(e->subject, r->id);
+    if (e->type != EVENT_RUN_ENQUEUED && e->type != EVENT_RUN_STOPPING &&
+        e->type != EVENT_RUN_FINISHED)
+        return false;
+    struct arena *a = arena_new();
+    if (!json_parse(a, e->data, NULL, &data))
+        wakes = e->type == EVENT_RUN_ENQUEUED ? enqueued_fits(a, r, data)
+                                              : str_eq(json_str(data, "runner_id"), r->id);
+    arena_free(a);
+    return wakes;
+}

@@ -1,0 +1,205 @@
+/* runner.c: machines that run agents. */
+#include "core/runner.h"
+
+#include <assert.h>
+
+enum {
+    HEARD_STEP_MS = 1000, /* signs of life within this count as one: they are many */
+    HELD_MAX = 1000,      /* runs of one runner: its capacity is below this */
+};
+
+/* ---- rows ---- */
+
+static str names_printed(struct arena *a, const str *names, size_t count)
+{
+    struct json array = json_array();
+
+    for (size_t i = 0; i < count; i++)
+        json_push(a, &array, json_string(names[i]));
+    return json_printed(a, &array);
+}
+
+static err names_parse(struct arena *a, str text, const str **names, size_t *count)
+{
+    const struct json *array;
+
+    TRY(json_parse(a, text, NULL, &array));
+    str *all = ARENA_ARRAY(a, str, array->len);
+    for (uint32_t i = 0; i < array->len; i++)
+        all[i] = json_text(&array->items[i]);
+    *names = all;
+    *count = array->len;
+    return NULL;
+}
+
+#define RUNNER_COLUMNS                                                            \
+    "runner_id, token_id, name, hostname, project_dir, tags, profiles, capacity," \
+    " registered_at, seen_at, lost, looked"
+
+static err runner_read(struct tx *tx, const struct row *row, struct runner *out)
+{
+    *out = (struct runner){
+        .id = row_str(row, 0),
+        .token_id = row_str(row, 1),
+        .name = row_str(row, 2),
+        .hostname = row_str(row, 3),
+        .project_dir = row_str(row, 4),
+        .capacity = row_int(row, 7),
+        .registered_at_ms = row_int(row, 8),
+        .seen_at_ms = row_int(row, 9),
+        .lost = row_int(row, 10) != 0,
+        .looked = row_str(row, 11),
+    };
+    TRY(names_parse(tx->arena, row_str(row, 5), &out->tags, &out->tag_count));
+    return names_parse(tx->arena, row_str(row, 6), &out->profiles, &out->profile_count);
+}
+
+/* Whoever asks; out->id is empty when there is none. */
+static err runner_find(struct tx *tx, str id, struct runner *out)
+{
+    const struct row *row;
+
+    *out = (struct runner){ .lost = true };
+    TRY(sql_one(tx->sql, &row, "SELECT " RUNNER_COLUMNS " FROM runner WHERE runner_id = $1",
+                ARGS(TEXT(id))));
+    return row ? runner_read(tx, row, out) : NULL;
+}
+
+err runner_get(struct tx *tx, str id, struct runner *out)
+{
+    TRY(runner_find(tx, id, out));
+    if (!out->id.len ||
+        (tx->actor->kind == ACTOR_RUNNER && !str_eq(out->token_id, tx->actor->token_id)))
+        return err_new(tx->arena, ERR_NOT_FOUND,
+                       "there is no runner " STR_FMT " that this token speaks for: register it",
+                       STR_ARG(id));
+    return NULL;
+}
+
+err runner_list(struct tx *tx, str after, int64_t limit, const struct runner **out, size_t *count)
+{
+    const struct row *rows;
+
+    TRY(sql_all(tx->sql, &rows, count,
+                "SELECT " RUNNER_COLUMNS " FROM runner WHERE runner_id > $1"
+                " ORDER BY runner_id LIMIT $2",
+                ARGS(TEXT(after), INT(limit))));
+    struct runner *all = ARENA_ARRAY(tx->arena, struct runner, *count);
+    for (size_t i = 0; i < *count; i++)
+        TRY(runner_read(tx, &rows[i], &all[i]));
+    *out = all;
+    return NULL;
+}
+
+/* ---- coming, being heard, going ---- */
+
+static err runner_emit(struct tx *tx, enum event_type type, const struct runner *r)
+{
+    struct buf data = buf_in(tx->arena);
+    struct json_writer w = json_writer_to(&data);
+
+    json_write_begin(&w, '{');
+    json_write_name(&w, STR("name"));
+    json_write_str(&w, r->name);
+    json_write_name(&w, STR("hostname"));
+    json_write_str(&w, r->hostname);
+    json_write_end(&w, '}');
+    return event_emit(tx, (struct event){ .type = type, .subject = r->id, .data = buf_str(&data) },
+                      NULL);
+}
+
+static err silence_due(struct tx *tx, const struct runner *r)
+{
+    return due_add(tx, r->seen_at_ms + team_rules_of(tx)->silent_ms, DUE_RUNNER_SILENT, r->id, 0);
+}
+
+err runner_register(struct tx *tx, struct runner *r)
+{
+    const struct row *row;
+
+    assert(r->name.len > 0 && r->capacity > 0 && r->capacity <= HELD_MAX);
+    r->token_id = tx->actor->token_id;
+    TRY(sql_one(tx->sql, &row,
+                "INSERT INTO runner (runner_id, token_id, name, hostname, project_dir, tags,"
+                " profiles, capacity, registered_at, seen_at, lost, looked)"
+                " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, 0, '')"
+                " ON CONFLICT (token_id, name) DO UPDATE SET hostname = excluded.hostname,"
+                " project_dir = excluded.project_dir, tags = excluded.tags,"
+                " profiles = excluded.profiles, capacity = excluded.capacity,"
+                " registered_at = excluded.registered_at, seen_at = excluded.seen_at, lost = 0"
+                " RETURNING runner_id",
+                ARGS(TEXT(tx_id(tx, "rnr_")), TEXT(r->token_id), TEXT(r->name), TEXT(r->hostname),
+                     TEXT(r->project_dir), TEXT(names_printed(tx->arena, r->tags, r->tag_count)),
+                     TEXT(names_printed(tx->arena, r->profiles, r->profile_count)),
+                     INT(r->capacity), INT(tx->now_ms))));
+    assert(row);
+    r->id = row_str(row, 0);
+    r->registered_at_ms = r->seen_at_ms = tx->now_ms;
+    r->lost = false;
+    TRY(silence_due(tx, r));
+    return runner_emit(tx, EVENT_RUNNER_JOINED, r);
+}
+
+err runner_seen(struct tx *tx, struct runner *r)
+{
+    bool was_lost = r->lost;
+
+    if (!was_lost && tx->now_ms - r->seen_at_ms < HEARD_STEP_MS)
+        return NULL;
+    r->seen_at_ms = tx->now_ms;
+    r->lost = false;
+    TRY(sql_exec(tx->sql, "UPDATE runner SET seen_at = $2, lost = 0 WHERE runner_id = $1",
+                 ARGS(TEXT(r->id), INT(r->seen_at_ms))));
+    if (!was_lost)
+        return NULL;
+    TRY(silence_due(tx, r));
+    return runner_emit(tx, EVENT_RUNNER_JOINED, r);
+}
+
+err runner_looked(struct tx *tx, struct runner *r, str place)
+{
+    if (str_eq(r->looked, place))
+        return NULL;
+    r->looked = place;
+    return sql_exec(tx->sql, "UPDATE runner SET looked = $2 WHERE runner_id = $1",
+                    ARGS(TEXT(r->id), TEXT(place)));
+}
+
+/* What it held falls due at once: see run_due_lease. */
+static err leases_end(struct tx *tx, str runner_id)
+{
+    const struct row *rows;
+    size_t count;
+
+    TRY(sql_all(tx->sql, &rows, &count,
+                "UPDATE run SET lease_until = $2 WHERE runner_id = $1 AND runner_id <> ''"
+                " AND live = 1 AND lease_until > $2 RETURNING run_id",
+                ARGS(TEXT(runner_id), INT(tx->now_ms))));
+    for (size_t i = 0; i < count; i++)
+        TRY(due_add(tx, tx->now_ms, DUE_RUN_LEASE, row_str(&rows[i], 0), 0));
+    return NULL;
+}
+
+err runner_remove(struct tx *tx, str id)
+{
+    struct runner r;
+
+    TRY(runner_get(tx, id, &r));
+    TRY(sql_exec(tx->sql, "DELETE FROM runner WHERE runner_id = $1", ARGS(TEXT(id))));
+    TRY(leases_end(tx, id));
+    return runner_emit(tx, EVENT_RUNNER_LOST, &r);
+}
+
+/* The row is not moved at each sign of life: when it comes too early, it comes again. */
+err runner_due_silent(struct tx *tx, const struct due *due)
+{
+    struct runner r;
+
+    TRY(runner_find(tx, due->subject, &r));
+    if (r.lost)
+        return NULL;
+    if (r.seen_at_ms + team_rules_of(tx)->silent_ms > tx->now_ms)
+        return silence_due(tx, &r);
+    TRY(sql_exec(tx->sql, "UPDATE runner SET lost = 1 WHERE runner_id = $1", ARGS(TEXT(r.id))));
+    return runner_emit(tx, EVENT_RUNNER_LOST, &r);
+}

@@ -1,0 +1,47 @@
+/* runner.h: machines that run agents.
+ *
+ * A runner registers with what it can do, says every few seconds that it is there,
+ * and claims runs. It is bound to the token that registered it: another token
+ * cannot speak for it. One that falls silent is lost: its runs' leases pass their
+ * time, each by itself. */
+#ifndef CORE_RUNNER_H
+#define CORE_RUNNER_H
+
+#include "core/due.h"
+#include "core/event.h"
+#include "core/team.h"
+#include "json/json.h"
+
+struct runner {
+    str id, token_id;
+    str name, hostname, project_dir; /* project_dir: empty: any */
+    const str *tags, *profiles;      /* no profiles: all */
+    size_t tag_count, profile_count;
+    int64_t capacity;
+    int64_t registered_at_ms, seen_at_ms;
+    bool lost;
+    str looked; /* how far its last claim has come in the queue; empty: it has seen all of it */
+};
+
+/* Registers one, whose id, token and times are set here. One that registers under the same token
+ * and name again is the same runner, with what it says now. Emits runner_joined. */
+err runner_register(struct tx *tx, struct runner *r);
+
+/* NOT_FOUND when there is none; also when the actor's token is not the one that registered it. */
+err runner_get(struct tx *tx, str id, struct runner *out);
+
+/* Notes that it was heard; one that was lost has joined again. */
+err runner_seen(struct tx *tx, struct runner *r);
+
+/* Keeps how far it has come: see run_claim. */
+err runner_looked(struct tx *tx, struct runner *r, str place);
+
+err runner_list(struct tx *tx, str after, int64_t limit, const struct runner **out, size_t *count);
+
+/* Takes it away; its runs go back to the queue at once. Its next poll hears that it is gone. Emits
+ * runner_lost. */
+err runner_remove(struct tx *tx, str id);
+
+due_run runner_due_silent;
+
+#endif

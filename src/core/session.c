@@ -1,0 +1,231 @@
+/* session.c: the rows of sessions, one by one and in lists; who reaches which. */
+#include "core/session.h"
+
+#include <assert.h>
+
+#define SESSION_COLUMNS                                                                    \
+    "session_id, name, parent_id, root_id, depth, agent, profile, project_dir, status,"    \
+    " state_id, pointers, attended, calls_back, settled, cycle, update_status,"            \
+    " update_attempts, wrote_version, seen_version, run_id, client_id, hostname, git,"     \
+    " result_run, error, tokens_in, tokens_out, tokens_cached, cost, usage_models, heard," \
+    " heard_at, created_at, updated_at, ended_at,"                                         \
+    " (SELECT p.name FROM session p WHERE p.session_id = session.parent_id)"
+
+static void session_read(const struct row *r, struct session *out)
+{
+    *out = (struct session){
+        .id = row_str(r, 0),
+        .name = row_str(r, 1),
+        .parent_id = row_str(r, 2),
+        .root_id = row_str(r, 3),
+        .depth = row_int(r, 4),
+        .agent = row_str(r, 5),
+        .profile = row_str(r, 6),
+        .project_dir = row_str(r, 7),
+        .status = (enum session_status)team_word(&session_words, row_str(r, 8)),
+        .state_id = row_str(r, 9),
+        .pointers = row_str(r, 10),
+        .attended = row_int(r, 11),
+        .calls_back = row_int(r, 12),
+        .settled = row_int(r, 13),
+        .cycle = row_int(r, 14),
+        .update = (enum update_status)team_word(&update_words, row_str(r, 15)),
+        .update_attempts = row_int(r, 16),
+        .wrote_version = row_int(r, 17),
+        .seen_version = row_int(r, 18),
+        .run_id = row_str(r, 19),
+        .client_id = row_str(r, 20),
+        .hostname = row_str(r, 21),
+        .git = row_str(r, 22),
+        .result_run = row_str(r, 23),
+        .error = row_str(r, 24),
+        .usage = { row_int(r, 25), row_int(r, 26), row_int(r, 27), row_int(r, 28), row_str(r, 29) },
+        .heard = row_str(r, 30),
+        .heard_at_ms = row_int(r, 31),
+        .created_at_ms = row_int(r, 32),
+        .updated_at_ms = row_int(r, 33),
+        .ended_at_ms = row_int(r, 34),
+        .parent_name = row_str(r, 35),
+    };
+}
+
+/* ---- one ---- */
+
+static err row_by_id(struct tx *tx, str id, const struct row **row)
+{
+    return sql_one(tx->sql, row, "SELECT " SESSION_COLUMNS " FROM session WHERE session_id = $1",
+                   ARGS(TEXT(id)));
+}
+
+err session_find(struct tx *tx, str id_or_name, struct session *out, bool *found)
+{
+    const struct row *row;
+
+    TRY(row_by_id(tx, id_or_name, &row));
+    if (!row)
+        TRY(sql_one(tx->sql, &row, "SELECT " SESSION_COLUMNS " FROM session WHERE name = $1",
+                    ARGS(TEXT(id_or_name))));
+    *found = row;
+    if (row)
+        session_read(row, out);
+    return NULL;
+}
+
+err session_get(struct tx *tx, str id_or_name, struct session *out)
+{
+    bool there;
+
+    TRY(session_find(tx, id_or_name, out, &there));
+    if (there)
+        TRY(session_in_reach(tx, out, &there));
+    if (!there)
+        return err_new(tx->arena, ERR_NOT_FOUND, "there is no session \"" STR_FMT "\"%s",
+                       STR_ARG(id_or_name),
+                       tx->actor->kind == ACTOR_SESSION
+                           ? " at or below this one; list_agent_sessions tells which there are"
+                           : "");
+    return NULL;
+}
+
+err session_load(struct tx *tx, str id, struct session *out)
+{
+    const struct row *row;
+
+    TRY(row_by_id(tx, id, &row));
+    assert(row);
+    session_read(row, out);
+    return NULL;
+}
+
+/* ---- reach ---- */
+
+/* Whether `id` stands above a session, or is it. The way up is as long as the tree is deep. */
+static err is_at_or_above(struct tx *tx, str id, const struct session *s, bool *out)
+{
+    str at = s->id, up = s->parent_id;
+    const struct row *row;
+
+    while (!str_eq(at, id) && up.len) {
+        at = up;
+        TRY(sql_one(tx->sql, &row, "SELECT parent_id FROM session WHERE session_id = $1",
+                    ARGS(TEXT(at))));
+        up = row ? row_str(row, 0) : STR("");
+    }
+    *out = str_eq(at, id);
+    return NULL;
+}
+
+err session_in_reach(struct tx *tx, const struct session *s, bool *out)
+{
+    const struct actor *a = tx->actor;
+
+    if (a->kind == ACTOR_SESSION)
+        return is_at_or_above(tx, a->session_id, s, out);
+    *out = !a->state_id.len || str_eq(a->state_id, s->state_id);
+    return NULL;
+}
+
+/* ---- changing ---- */
+
+err session_store(struct tx *tx, struct session *s)
+{
+    s->updated_at_ms = tx->now_ms;
+    return sql_exec(
+        tx->sql,
+        "UPDATE session SET agent = $2, profile = $3, project_dir = $4, status = $5, live = $6,"
+        " state_id = $7, pointers = $8, attended = $9, calls_back = $10, settled = $11,"
+        " cycle = $12, update_status = $13, update_attempts = $14, wrote_version = $15,"
+        " seen_version = $16, run_id = $17, client_id = $18, hostname = $19, git = $20,"
+        " result_run = $21, error = $22, tokens_in = $23, tokens_out = $24, tokens_cached = $25,"
+        " cost = $26, usage_models = $27, heard = $28, heard_at = $29, updated_at = $30,"
+        " ended_at = $31 WHERE session_id = $1",
+        ARGS(TEXT(s->id), TEXT(s->agent), TEXT(s->profile), TEXT(s->project_dir),
+             TEXT(team_name(&session_words, s->status)), INT(session_is_live(s->status)),
+             TEXT(s->state_id), TEXT(s->pointers), INT(s->attended), INT(s->calls_back),
+             INT(s->settled), INT(s->cycle), TEXT(team_name(&update_words, s->update)),
+             INT(s->update_attempts), INT(s->wrote_version), INT(s->seen_version), TEXT(s->run_id),
+             TEXT(s->client_id), TEXT(s->hostname), TEXT(s->git), TEXT(s->result_run),
+             TEXT(s->error), INT(s->usage.tokens_in), INT(s->usage.tokens_out),
+             INT(s->usage.tokens_cached), INT(s->usage.cost), TEXT(s->usage.models), TEXT(s->heard),
+             INT(s->heard_at_ms), INT(s->updated_at_ms), INT(s->ended_at_ms)));
+}
+
+err session_become(struct tx *tx, struct session *s, enum session_status status)
+{
+    enum session_status was = s->status;
+
+    assert(status == was || session_may_become(was, status));
+    s->status = status;
+    s->ended_at_ms = session_is_live(status) ? 0 : tx->now_ms;
+    TRY(session_store(tx, s));
+    if (status == was)
+        return NULL;
+    str data = arena_printf(tx->arena,
+                            "{\"session_name\":\"" STR_FMT "\",\"status\":\"" STR_FMT
+                            "\",\"was\":\"" STR_FMT "\"}",
+                            STR_ARG(s->name), STR_ARG(team_name(&session_words, status)),
+                            STR_ARG(team_name(&session_words, was)));
+    return event_emit(
+        tx, (struct event){ .type = EVENT_SESSION_UPDATED, .subject = s->id, .data = data }, NULL);
+}
+
+/* ---- many ---- */
+
+/* What every list asks for: the page, and the filters that its own index does not answer. */
+#define PAGE                                                        \
+    " session_id > $1 AND ($2 = '' OR root_id = $2)"                \
+    " AND ($3 = '' OR parent_id = $3) AND ($4 = '' OR status = $4)" \
+    " AND ($5 = '' OR state_id = $5) ORDER BY session_id LIMIT $6"
+#define PAGE_ARGS \
+    TEXT(f->after), TEXT(f->root_id), TEXT(f->parent_id), TEXT(f->status), TEXT(seen), INT(f->limit)
+
+static err below_list(struct tx *tx, const struct session_filter *f, const struct row **rows,
+                      size_t *count)
+{
+    str seen = STR("");
+
+    return sql_all(tx->sql, rows, count,
+                   "WITH RECURSIVE below (id) AS ("
+                   " SELECT session_id FROM session WHERE session_id = $7"
+                   " UNION ALL"
+                   " SELECT s.session_id FROM session s JOIN below b ON s.parent_id = b.id)"
+                   " SELECT " SESSION_COLUMNS " FROM session"
+                   " WHERE session_id IN (SELECT id FROM below) AND" PAGE,
+                   ARGS(PAGE_ARGS, TEXT(tx->actor->session_id)));
+}
+
+/* Each filter has the index that its statement needs. */
+static err rows_list(struct tx *tx, const struct session_filter *f, const struct row **rows,
+                     size_t *count)
+{
+    str seen = tx->actor->state_id;
+
+    if (f->parent_id.len)
+        return sql_all(tx->sql, rows, count,
+                       "SELECT " SESSION_COLUMNS " FROM session WHERE parent_id = $3 AND" PAGE,
+                       ARGS(PAGE_ARGS));
+    if (f->root_id.len)
+        return sql_all(tx->sql, rows, count,
+                       "SELECT " SESSION_COLUMNS " FROM session WHERE root_id = $2 AND" PAGE,
+                       ARGS(PAGE_ARGS));
+    if (f->status.len)
+        return sql_all(tx->sql, rows, count,
+                       "SELECT " SESSION_COLUMNS " FROM session WHERE status = $4 AND" PAGE,
+                       ARGS(PAGE_ARGS));
+    return sql_all(tx->sql, rows, count, "SELECT " SESSION_COLUMNS " FROM session WHERE" PAGE,
+                   ARGS(PAGE_ARGS));
+}
+
+err session_list(struct tx *tx, const struct session_filter *f, const struct session **out,
+                 size_t *count)
+{
+    const struct row *rows;
+
+    TRY(tx->actor->kind == ACTOR_SESSION ? below_list(tx, f, &rows, count)
+                                         : rows_list(tx, f, &rows, count));
+    struct session *all = ARENA_ARRAY(tx->arena, struct session, *count);
+    for (size_t i = 0; i < *count; i++)
+        session_read(&rows[i], &all[i]);
+    *out = all;
+    return NULL;
+}

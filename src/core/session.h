@@ -1,0 +1,157 @@
+/* session.h: agents' conversations, and the tree that they are.
+ *
+ * A session has a name, a parent unless it is a root, and shares the state of its
+ * root. It works in cycles: somebody asks it for something, it takes one or more
+ * turns (runs), its result is recorded, and it settles; being asked again opens the
+ * next cycle. What a turn is, run.h says; when a cycle settles, callback.h does.
+ *
+ * A session's token reaches its own session and those below it. Everything else is
+ * not there for it. */
+#ifndef CORE_SESSION_H
+#define CORE_SESSION_H
+
+#include "core/event.h"
+#include "core/state.h"
+#include "core/team.h"
+#include "json/json.h"
+
+struct usage {
+    int64_t tokens_in, tokens_out, tokens_cached;
+    int64_t cost; /* in millionths of a dollar */
+    str models;   /* the same by model, as a printed JSON object; empty: nobody said */
+};
+
+struct session {
+    str id, name;
+    str parent_id, root_id; /* a root has no parent and is its own root */
+    str parent_name;
+    int64_t depth; /* of a root: 1 */
+    str agent, profile, project_dir;
+    enum session_status status;
+    str state_id;    /* empty: its tree has none */
+    str pointers;    /* printed JSON array of where it may write; empty: everywhere */
+    bool attended;   /* somebody outside started it: it is never resumed from here */
+    bool calls_back; /* its parent is told when this cycle settles */
+    bool settled;
+    int64_t cycle; /* 1, 2 … */
+    enum update_status update;
+    int64_t update_attempts; /* prompts that it got in this cycle */
+    int64_t wrote_version; /* of its state, by itself since its last turn of work began; 0: none */
+    int64_t seen_version;  /* of its state when its last turn ended */
+    str run_id;            /* its live run that may be claimed or is; empty: it is not busy */
+    str client_id;         /* what its client calls the conversation */
+    str hostname;          /* where its client keeps it: turns after the first go there */
+    str git;               /* what its runner saw in its directory after its last turn; JSON */
+    str result_run;        /* the run whose result is the session's */
+    str error;             /* why it failed or stopped */
+    struct usage usage;
+    str heard; /* the last sign of life, in a few words */
+    int64_t heard_at_ms;
+    int64_t created_at_ms, updated_at_ms, ended_at_ms;
+};
+
+/* ---- session.c: rows ---- */
+
+/* By id or name. NOT_FOUND also when it is outside of the actor's reach. */
+err session_get(struct tx *tx, str id_or_name, struct session *out);
+
+/* By id or name, whoever asks; `found` is false, and `out` as it was, when there is none. */
+err session_find(struct tx *tx, str id_or_name, struct session *out, bool *found);
+
+/* By id, whoever asks: for rules. It is there. */
+err session_load(struct tx *tx, str id, struct session *out);
+
+/* Whether the actor reaches it: a session itself and what is below it; others everything, or what
+ * shares the one state that they see. */
+err session_in_reach(struct tx *tx, const struct session *s, bool *out);
+
+/* Writes all that can change and sets updated_at. Emits nothing. */
+err session_store(struct tx *tx, struct session *s);
+
+/* Changes the status (the table in team.h allows it, or it is an assertion), stores, and emits
+ * session_updated, with what changed. Staying what it is stores alone. */
+err session_become(struct tx *tx, struct session *s, enum session_status status);
+
+struct session_filter {
+    str after;                      /* an id */
+    str root_id, parent_id, status; /* empty: any */
+    int64_t limit;
+};
+
+/* By id; only what the actor reaches. */
+err session_list(struct tx *tx, const struct session_filter *f, const struct session **out,
+                 size_t *count);
+
+/* ---- session_new.c: coming and going ---- */
+
+struct session_new {
+    str id; /* the caller's wish; empty: a new one */
+    str name;
+    str parent;   /* id or name; empty: a root, or for a session's token, itself */
+    str state_id; /* must be what it inherits, where it inherits one */
+    str agent, profile, project_dir;
+    const struct json *pointers; /* NULL: its parent's */
+    bool attended, calls_back;
+};
+
+/* INVALID for a bad name or id; CONFLICT when it is taken; LIMIT, naming the limit, when the tree
+ * is too deep or too many are live; NOT_FOUND for a parent or a state out of reach; FORBIDDEN when
+ * the pointers or the directory are not within the parent's. Emits session_created. */
+err session_create(struct tx *tx, const struct session_new *n, struct session *out);
+
+/* Opens the next cycle of a settled session; does nothing to one that is not settled. */
+err session_reopen(struct tx *tx, struct session *s, bool calls_back);
+
+/* Takes it and all below it away, with their runs; CONFLICT while any of them is live. Of its
+ * state, the root's end is also the state's end where `with_state`. Callbacks to them are dropped;
+ * those from them that wait are told. Emits session_deleted for each. */
+err session_delete(struct tx *tx, struct session *s, bool with_state);
+
+/* How many children of it have not settled and will call back. */
+err session_awaited(struct tx *tx, str id, int64_t *count);
+
+/* Whether it owes its state an update before its parent hears of its end. */
+static inline bool session_owes(const struct session *s)
+{
+    return s->parent_id.len && s->state_id.len;
+}
+
+/* ---- session_state.c: the state that a tree shares ---- */
+
+/* Makes a state for whoever asks. A session's belongs to its tree: FORBIDDEN unless it is the root,
+ * CONFLICT when the tree has one already. Another actor names a root, by id or name, or nobody; a
+ * session that is not known (yet) is kept as a label. All of the tree is bound to it. */
+err session_state_create(struct tx *tx, const struct schema_version *schema,
+                         const struct json *data, str root_session, struct state *out);
+
+/* Gives a new root the state that it asks for: NOT_FOUND when it is not there, CONFLICT when it is
+ * another session's. The state is the root's from now on. */
+err session_state_attach(struct tx *tx, const struct session *root, str state_id);
+
+/* Binds all sessions of a tree to its state; emits session_bound for each, so that tokens are read
+ * again. CONFLICT when they have another. */
+err session_bind(struct tx *tx, str root_id, str state_id);
+
+/* Deletes a state, whatever has it: its tree has none any more, which session_bound tells. CONFLICT
+ * while one of them is live. */
+err session_state_delete(struct tx *tx, str state_id, int64_t expected);
+
+/* ---- session_event.c: what agents and hooks tell of themselves ---- */
+
+struct session_event {
+    int64_t number; /* of the session's: 1, 2 … */
+    str type;       /* session_start, pre_tool, post_tool, message, session_stop … */
+    str data;       /* printed JSON */
+    int64_t at_ms;
+};
+
+/* Appends one, forgets the oldest beyond the limit, and notes that the session was heard. Not an
+ * event of the log: they are many, and nobody replays them. An attended session that says anything
+ * but that it stops is at work: it becomes running, in a new cycle when it had settled. */
+err session_event_add(struct tx *tx, struct session *s, str type, str data, int64_t *number);
+
+/* After a number, in order. */
+err session_event_list(struct tx *tx, str session_id, int64_t after, int64_t limit,
+                       const struct session_event **out, size_t *count);
+
+#endif

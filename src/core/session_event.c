@@ -1,0 +1,74 @@
+/* session_event.c: what agents and hooks tell of themselves. */
+#include "base/utf8.h"
+#include "core/session.h"
+
+enum { HEARD_BYTES = 160 }; /* of what was heard last: enough for one line */
+
+/* ---- the last sign of life ---- */
+
+/* The first words of an event: of a message its content, of the others their type and tool. */
+static str heard_of(struct tx *tx, str type, str data)
+{
+    const struct json *json = NULL;
+    err unread = json_parse(tx->arena, data, NULL, &json);
+    str text = unread ? STR("") : json_str(json, "content");
+    str tool = unread ? STR("") : json_str(json, "tool_name");
+
+    if (!text.len)
+        text = tool.len ? arena_printf(tx->arena, STR_FMT " " STR_FMT, STR_ARG(type), STR_ARG(tool))
+                        : type;
+    return utf8_cut(text, HEARD_BYTES);
+}
+
+/* The next turn of work of an attended session begins with whatever it says first. */
+static err work_begin(struct tx *tx, struct session *s)
+{
+    TRY(session_reopen(tx, s, s->calls_back));
+    if (s->status == SESSION_RUNNING)
+        return NULL;
+    s->wrote_version = s->update_attempts = 0;
+    s->error = STR("");
+    if (s->update == UPDATE_COMPLETED || s->update == UPDATE_SKIPPED)
+        s->update = UPDATE_NONE;
+    return session_become(tx, s, SESSION_RUNNING);
+}
+
+/* ---- the list ---- */
+
+err session_event_add(struct tx *tx, struct session *s, str type, str data, int64_t *number)
+{
+    int64_t most = team_rules_of(tx)->session_events;
+    const struct row *row;
+
+    TRY(sql_one(tx->sql, &row,
+                "SELECT coalesce(max(number), 0) FROM session_event WHERE session_id = $1",
+                ARGS(TEXT(s->id))));
+    *number = row_int(row, 0) + 1;
+    TRY(sql_exec(tx->sql,
+                 "INSERT INTO session_event (session_id, number, type, at, data)"
+                 " VALUES ($1, $2, $3, $4, $5)",
+                 ARGS(TEXT(s->id), INT(*number), TEXT(type), INT(tx->now_ms), TEXT(data))));
+    TRY(sql_exec(tx->sql, "DELETE FROM session_event WHERE session_id = $1 AND number <= $2",
+                 ARGS(TEXT(s->id), INT(*number - most))));
+    s->heard = heard_of(tx, type, data);
+    s->heard_at_ms = tx->now_ms;
+    TRY(session_store(tx, s));
+    return s->attended && !str_eq(type, STR("session_stop")) ? work_begin(tx, s) : NULL;
+}
+
+err session_event_list(struct tx *tx, str session_id, int64_t after, int64_t limit,
+                       const struct session_event **out, size_t *count)
+{
+    const struct row *rows;
+
+    TRY(sql_all(tx->sql, &rows, count,
+                "SELECT number, type, data, at FROM session_event"
+                " WHERE session_id = $1 AND number > $2 ORDER BY number LIMIT $3",
+                ARGS(TEXT(session_id), INT(after), INT(limit))));
+    struct session_event *all = ARENA_ARRAY(tx->arena, struct session_event, *count);
+    for (size_t i = 0; i < *count; i++)
+        all[i] = (struct session_event){ row_int(&rows[i], 0), row_str(&rows[i], 1),
+                                         row_str(&rows[i], 2), row_int(&rows[i], 3) };
+    *out = all;
+    return NULL;
+}

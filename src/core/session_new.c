@@ -1,0 +1,404 @@
+/* session_new.c: how sessions come, come again, and go. */
+#include <assert.h>
+
+#include "core/session.h"
+#include "core/token.h"
+
+enum { NAME_MAX_BYTES = 60, ID_MAX_BYTES = 100 };
+
+/* ---- names ---- */
+
+static bool is_word(str s, size_t most, const char *more)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        char c = s.at[i];
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!plain && (!c || !strchr(more, c)))
+            return false;
+    }
+    return s.len > 0 && s.len <= most;
+}
+
+/* An id of the caller's own never looks like one of another noun's: those have an underscore. */
+static err names_check(struct tx *tx, const struct session_new *n)
+{
+    bool own = str_starts(n->id, STR("ses_"));
+
+    if (!is_word(n->name, NAME_MAX_BYTES, "_-"))
+        return err_new(tx->arena, ERR_INVALID,
+                       "expected a session_name of 1 to %d letters, digits, \"_\" and \"-\", found "
+                       "\"" STR_FMT "\"",
+                       NAME_MAX_BYTES, STR_ARG(n->name));
+    if (n->id.len && !is_word(n->id, ID_MAX_BYTES, own ? "_-" : "-"))
+        return err_new(
+            tx->arena, ERR_INVALID,
+            "expected a session_id of 1 to %d letters, digits and \"-\", like a UUID, or "
+            "one that begins with \"ses_\", found \"" STR_FMT "\"",
+            ID_MAX_BYTES, STR_ARG(n->id));
+    return NULL;
+}
+
+/* Sessions are found by id or name, so neither may be another's id or name. An id whose last end a
+ * parent has yet to hear of is still in use. */
+static err taken_check(struct tx *tx, str id, str name)
+{
+    const struct row *row;
+
+    TRY(sql_one(tx->sql, &row,
+                "SELECT name, session_id FROM session WHERE session_id IN ($1, $2)"
+                " UNION ALL SELECT name, session_id FROM session WHERE name IN ($1, $2)"
+                " UNION ALL SELECT child_name, child_id FROM callback WHERE child_id = $1 LIMIT 1",
+                ARGS(TEXT(id), TEXT(name))));
+    if (!row)
+        return NULL;
+    /* It may be one that a session must not hear of. */
+    if (tx->actor->kind == ACTOR_SESSION)
+        return err_new(tx->arena, ERR_CONFLICT,
+                       "the name \"" STR_FMT "\" or the id is taken: choose another, or resume "
+                       "that session if it is below this one",
+                       STR_ARG(name));
+    return err_new(tx->arena, ERR_CONFLICT,
+                   "there is a session " STR_FMT " named \"" STR_FMT
+                   "\": choose another name, or resume that one",
+                   STR_ARG(row_str(row, 1)), STR_ARG(row_str(row, 0)));
+}
+
+/* ---- limits ---- */
+
+static err beyond(struct tx *tx, const char *limit, int64_t most, const char *what)
+{
+    err e = err_new(tx->arena, ERR_LIMIT, "%s: at most %lld are allowed (%s)", what,
+                    (long long)most, limit);
+    return err_with(tx->arena, e, arena_printf(tx->arena, "\"limit\":\"%s\"", limit));
+}
+
+/* Counting costs as much as there are, up to the limit. */
+static err tree_check(struct tx *tx, const struct session *s, int64_t most)
+{
+    const struct row *row;
+
+    TRY(sql_one(tx->sql, &row,
+                "SELECT count(*) FROM"
+                " (SELECT 1 FROM session WHERE root_id = $1 AND live = 1 LIMIT $2) AS there",
+                ARGS(TEXT(s->root_id), INT(most))));
+    if (row_int(row, 0) < most)
+        return NULL;
+    return beyond(tx, "tree_sessions_max", most,
+                  "this tree has too many live sessions; wait for some to end, or stop some");
+}
+
+static err profile_check(struct tx *tx, const struct session *s, int64_t most)
+{
+    const struct row *row;
+
+    TRY(sql_one(tx->sql, &row,
+                "SELECT count(*) FROM"
+                " (SELECT 1 FROM session WHERE profile = $1 AND live = 1 LIMIT $2) AS there",
+                ARGS(TEXT(s->profile), INT(most))));
+    if (row_int(row, 0) < most)
+        return NULL;
+    return beyond(tx, "profile_sessions_max", most,
+                  "this profile has too many live sessions; wait for some to end, or stop some");
+}
+
+static err limits_check(struct tx *tx, const struct session *s)
+{
+    const struct team_rules *rules = team_rules_of(tx);
+
+    if (s->depth > rules->depth_max)
+        return beyond(tx, "tree_depth_max", rules->depth_max,
+                      "this would be too many sessions below each other");
+    if (rules->tree_max)
+        TRY(tree_check(tx, s, rules->tree_max));
+    return s->profile.len && rules->profile_max ? profile_check(tx, s, rules->profile_max) : NULL;
+}
+
+/* ---- what a new one gets from above ---- */
+
+static err parent_find(struct tx *tx, const struct session_new *n, struct session *parent,
+                       bool *has)
+{
+    bool own = !n->parent.len && tx->actor->kind == ACTOR_SESSION;
+    str who = own ? tx->actor->session_id : n->parent;
+
+    *has = who.len;
+    return who.len ? session_get(tx, who, parent) : NULL;
+}
+
+static str pointers_printed(struct tx *tx, const struct actor *a)
+{
+    struct json all = json_array();
+
+    for (size_t i = 0; i < a->pointer_count; i++)
+        json_push(tx->arena, &all, json_string(a->pointers[i]));
+    return a->pointers ? json_printed(tx->arena, &all) : STR("");
+}
+
+/* What is asked for, or what its parent has, or what the actor has. A restricted actor hands on no
+ * more than it has, whichever session it puts the new one below. */
+static err pointers_of(struct tx *tx, const struct session_new *n, const struct session *parent,
+                       str *out)
+{
+    struct actor above = { .pointers = NULL };
+    const str *all;
+    size_t count;
+
+    TRY(pointers_check(tx, n->pointers));
+    *out = n->pointers            ? json_printed(tx->arena, n->pointers)
+           : parent->pointers.len ? parent->pointers
+                                  : pointers_printed(tx, tx->actor);
+    if (!out->len)
+        return NULL;
+    if (parent->pointers.len)
+        TRY(pointers_read(tx, parent->pointers, &above.pointers, &above.pointer_count));
+    TRY(pointers_read(tx, *out, &all, &count));
+    for (size_t i = 0; i < count; i++)
+        if (!actor_may_write(&above, all[i]) || !actor_may_write(tx->actor, all[i]))
+            return err_new(tx->arena, ERR_FORBIDDEN,
+                           "the pointer \"" STR_FMT "\" is outside of what its parent may write",
+                           STR_ARG(all[i]));
+    return NULL;
+}
+
+static bool is_within(str path, str directory)
+{
+    while (directory.len > 1 && directory.at[directory.len - 1] == '/')
+        directory.len--;
+    bool below = str_starts(path, directory) &&
+                 (path.len == directory.len || directory.len == 1 || path.at[directory.len] == '/');
+    for (str step, rest = path; below && rest.len;) {
+        str_cut(rest, '/', &step, &rest);
+        if (str_eq(step, STR("..")))
+            return false;
+    }
+    return below && directory.len;
+}
+
+/* Where it works: as its parent, unless somebody says. A session cannot choose a place outside of
+ * its own. */
+static err directory_of(struct tx *tx, const struct session_new *n, const struct session *parent,
+                        str *out)
+{
+    *out = n->project_dir.len ? n->project_dir : parent->project_dir;
+    if (tx->actor->kind != ACTOR_SESSION || !n->project_dir.len ||
+        is_within(n->project_dir, parent->project_dir))
+        return NULL;
+    return err_new(tx->arena, ERR_FORBIDDEN,
+                   "the project_dir \"" STR_FMT "\" is outside of its parent's, \"" STR_FMT
+                   "\": leave it out to work there, or name a directory below it",
+                   STR_ARG(n->project_dir), STR_ARG(parent->project_dir));
+}
+
+/* A tree shares one state, so a child names the tree's or none. */
+static err inherited_check(struct tx *tx, const struct session_new *n, const struct session *parent)
+{
+    if (!n->state_id.len || str_eq(n->state_id, parent->state_id))
+        return NULL;
+    if (!parent->state_id.len)
+        return err_new(tx->arena, ERR_CONFLICT,
+                       "the tree of session " STR_FMT " has no state: a session below it cannot "
+                       "have " STR_FMT "; its root creates one for all",
+                       STR_ARG(parent->name), STR_ARG(n->state_id));
+    return err_new(tx->arena, ERR_CONFLICT,
+                   "the tree of session " STR_FMT " shares the state " STR_FMT ", not " STR_FMT,
+                   STR_ARG(parent->name), STR_ARG(parent->state_id), STR_ARG(n->state_id));
+}
+
+/* ---- creating ---- */
+
+static err session_insert(struct tx *tx, const struct session *s)
+{
+    return sql_exec(
+        tx->sql,
+        "INSERT INTO session (session_id, name, parent_id, root_id, depth, agent, profile,"
+        " project_dir, status, live, state_id, pointers, attended, calls_back, settled, cycle,"
+        " update_status, update_attempts, wrote_version, seen_version, run_id, client_id,"
+        " hostname, git, result_run, error, tokens_in, tokens_out, tokens_cached, cost,"
+        " usage_models, heard, heard_at, created_at, updated_at, ended_at)"
+        " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 1, $10, $11, $12, $13, 0, 1,"
+        " '', 0, 0, 0, '', '', '', '', '', '', 0, 0, 0, 0, '', '', 0, $14, $14, 0)",
+        ARGS(TEXT(s->id), TEXT(s->name), TEXT(s->parent_id), TEXT(s->root_id), INT(s->depth),
+             TEXT(s->agent), TEXT(s->profile), TEXT(s->project_dir),
+             TEXT(team_name(&session_words, s->status)), TEXT(s->state_id), TEXT(s->pointers),
+             INT(s->attended), INT(s->calls_back), INT(s->created_at_ms)));
+}
+
+static err created_emit(struct tx *tx, const struct session *s)
+{
+    struct json data = json_object();
+    const struct {
+        const char *name;
+        str value;
+    } members[] = {
+        { "session_name", s->name },          { "parent_session_id", s->parent_id },
+        { "root_session_id", s->root_id },    { "agent_name", s->agent },
+        { "workflow_state_id", s->state_id },
+    };
+
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        json_put(tx->arena, &data, str_from(members[i].name),
+                 members[i].value.len ? json_string(members[i].value) : json_null());
+    json_put(tx->arena, &data, STR("depth"), json_int(tx->arena, s->depth));
+    return event_emit(tx,
+                      (struct event){ .type = EVENT_SESSION_CREATED,
+                                      .subject = s->id,
+                                      .data = json_printed(tx->arena, &data) },
+                      NULL);
+}
+
+err session_create(struct tx *tx, const struct session_new *n, struct session *out)
+{
+    struct session parent = { .depth = 0 };
+    bool has;
+
+    TRY(names_check(tx, n));
+    TRY(parent_find(tx, n, &parent, &has));
+    str id = n->id.len ? n->id : tx_id(tx, "ses_");
+    TRY(taken_check(tx, id, n->name));
+    *out = (struct session){
+        .id = id,
+        .name = n->name,
+        .parent_id = parent.id,
+        .parent_name = parent.name,
+        .root_id = has ? parent.root_id : id,
+        .depth = parent.depth + 1,
+        .agent = n->agent,
+        .profile = n->profile,
+        .status = SESSION_PENDING,
+        .state_id = parent.state_id,
+        .attended = n->attended,
+        .calls_back = n->calls_back && has,
+        .cycle = 1,
+        .created_at_ms = tx->now_ms,
+        .updated_at_ms = tx->now_ms,
+    };
+    TRY(limits_check(tx, out));
+    TRY(pointers_of(tx, n, &parent, &out->pointers));
+    TRY(directory_of(tx, n, &parent, &out->project_dir));
+    if (has)
+        TRY(inherited_check(tx, n, &parent));
+    TRY(session_insert(tx, out));
+    TRY(created_emit(tx, out));
+    if (has || !n->state_id.len)
+        return NULL;
+    out->state_id = n->state_id;
+    return session_state_attach(tx, out, n->state_id);
+}
+
+/* ---- the next cycle ---- */
+
+err session_reopen(struct tx *tx, struct session *s, bool calls_back)
+{
+    if (!s->settled)
+        return NULL;
+    s->cycle++;
+    s->settled = false;
+    s->update = UPDATE_NONE;
+    s->update_attempts = s->wrote_version = s->ended_at_ms = 0;
+    s->error = STR("");
+    s->calls_back = calls_back && s->parent_id.len;
+    TRY(session_store(tx, s));
+    str data = arena_printf(tx->arena, "{\"session_name\":\"" STR_FMT "\",\"cycle\":%lld}",
+                            STR_ARG(s->name), (long long)s->cycle);
+    return event_emit(
+        tx, (struct event){ .type = EVENT_SESSION_UPDATED, .subject = s->id, .data = data }, NULL);
+}
+
+err session_awaited(struct tx *tx, str id, int64_t *count)
+{
+    const struct row *row;
+
+    TRY(sql_one(tx->sql, &row,
+                "SELECT count(*) FROM session WHERE parent_id = $1 AND settled = 0"
+                " AND calls_back = 1",
+                ARGS(TEXT(id))));
+    *count = row_int(row, 0);
+    return NULL;
+}
+
+/* ---- deleting ---- */
+
+/* A session and all below it, parents first. */
+static err tree_below(struct tx *tx, str id, const struct row **rows, size_t *count)
+{
+    return sql_all(tx->sql, rows, count,
+                   "WITH RECURSIVE below (id) AS ("
+                   " SELECT session_id FROM session WHERE session_id = $1"
+                   " UNION ALL"
+                   " SELECT s.session_id FROM session s JOIN below b ON s.parent_id = b.id)"
+                   " SELECT session_id, name, CASE WHEN live = 1 OR settled = 0 OR run_id <> ''"
+                   "  THEN 1 ELSE 0 END, parent_id, state_id"
+                   " FROM session WHERE session_id IN (SELECT id FROM below)"
+                   " ORDER BY depth, session_id",
+                   ARGS(TEXT(id)));
+}
+
+/* All that hangs on one session. Tokens of its runs were revoked when those ended; others are now,
+ * since they would still reach the state that they were minted for. */
+static err rows_delete(struct tx *tx, str id)
+{
+    struct sql_args self = ARGS(TEXT(id));
+
+    TRY(token_revoke_session(tx, id));
+    TRY(sql_exec(tx->sql,
+                 "DELETE FROM run_output WHERE run_id IN"
+                 " (SELECT run_id FROM run WHERE session_id = $1)",
+                 self));
+    TRY(sql_exec(tx->sql,
+                 "DELETE FROM due WHERE subject IN (SELECT run_id FROM run WHERE session_id = $1)"
+                 " AND kind IN ('run_ready', 'run_match', 'run_lease', 'run_time', 'run_stop')",
+                 self));
+    TRY(sql_exec(tx->sql,
+                 "DELETE FROM due WHERE subject = $1"
+                 " AND kind IN ('session_stop', 'update_overdue', 'callback_deliver')",
+                 self));
+    TRY(sql_exec(tx->sql, "DELETE FROM run WHERE session_id = $1", self));
+    TRY(sql_exec(tx->sql, "DELETE FROM session_event WHERE session_id = $1", self));
+    TRY(sql_exec(tx->sql,
+                 "DELETE FROM callback WHERE child_id = $1"
+                 " AND status IN ('delivered', 'dropped')",
+                 self));
+    return sql_exec(tx->sql, "DELETE FROM session WHERE session_id = $1", self);
+}
+
+static err deleted_emit(struct tx *tx, const struct row *row)
+{
+    struct json data = json_object();
+    str parent = row_str(row, 3), state = row_str(row, 4);
+
+    json_put(tx->arena, &data, STR("session_name"), json_string(row_str(row, 1)));
+    json_put(tx->arena, &data, STR("parent_session_id"),
+             parent.len ? json_string(parent) : json_null());
+    json_put(tx->arena, &data, STR("workflow_state_id"),
+             state.len ? json_string(state) : json_null());
+    return event_emit(tx,
+                      (struct event){ .type = EVENT_SESSION_DELETED,
+                                      .subject = row_str(row, 0),
+                                      .data = json_printed(tx->arena, &data) },
+                      NULL);
+}
+
+err session_delete(struct tx *tx, struct session *s, bool with_state)
+{
+    const struct row *rows;
+    size_t count;
+
+    TRY(tree_below(tx, s->id, &rows, &count));
+    for (size_t i = 0; i < count; i++)
+        if (row_int(&rows[i], 2))
+            return err_new(tx->arena, ERR_CONFLICT,
+                           "session " STR_FMT " is live: stop it first, with all that is below it",
+                           STR_ARG(row_str(&rows[i], 1)));
+    if (with_state && !s->parent_id.len && s->state_id.len)
+        TRY(session_state_delete(tx, s->state_id, 0));
+    for (size_t i = 0; i < count; i++)
+        TRY(sql_exec(tx->sql,
+                     "UPDATE callback SET status = 'dropped' WHERE parent_id = $1"
+                     " AND status = 'waiting'",
+                     ARGS(TEXT(row_str(&rows[i], 0)))));
+    for (size_t i = count; i > 0; i--) {
+        TRY(rows_delete(tx, row_str(&rows[i - 1], 0)));
+        TRY(deleted_emit(tx, &rows[i - 1]));
+    }
+    return NULL;
+}

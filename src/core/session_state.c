@@ -1,0 +1,153 @@
+/* session_state.c: the state that a tree of sessions shares.
+ *
+ * It belongs to the root, which makes at most one; whoever is below it has it, from
+ * the start or from the moment it is made. Whatever binds or unbinds a session says
+ * so in an event, since what its tokens reach has changed. */
+#include <assert.h>
+
+#include "core/session.h"
+#include "core/token.h"
+
+/* ---- binding ---- */
+
+static err bound_emit(struct tx *tx, str session_id, str state_id)
+{
+    str data = state_id.len ? arena_printf(tx->arena, "{\"workflow_state_id\":\"" STR_FMT "\"}",
+                                           STR_ARG(state_id))
+                            : STR("{\"workflow_state_id\":null}");
+
+    return event_emit(
+        tx, (struct event){ .type = EVENT_SESSION_BOUND, .subject = session_id, .data = data },
+        NULL);
+}
+
+err session_bind(struct tx *tx, str root_id, str state_id)
+{
+    const struct row *rows;
+    size_t count;
+
+    TRY(sql_all(tx->sql, &rows, &count,
+                "SELECT session_id, name, state_id FROM session WHERE root_id = $1"
+                " ORDER BY session_id",
+                ARGS(TEXT(root_id))));
+    for (size_t i = 0; i < count; i++)
+        if (row_str(&rows[i], 2).len && !str_eq(row_str(&rows[i], 2), state_id))
+            return err_new(tx->arena, ERR_CONFLICT,
+                           "session " STR_FMT " has the state " STR_FMT " already",
+                           STR_ARG(row_str(&rows[i], 1)), STR_ARG(row_str(&rows[i], 2)));
+    TRY(sql_exec(tx->sql, "UPDATE session SET state_id = $2, updated_at = $3 WHERE root_id = $1",
+                 ARGS(TEXT(root_id), TEXT(state_id), INT(tx->now_ms))));
+    for (size_t i = 0; i < count; i++)
+        TRY(bound_emit(tx, row_str(&rows[i], 0), state_id));
+    return NULL;
+}
+
+/* ---- a new root with a state that is there ---- */
+
+err session_state_attach(struct tx *tx, const struct session *root, str state_id)
+{
+    struct session owner;
+    struct state state;
+    bool owned = false;
+
+    assert(!root->parent_id.len);
+    TRY(state_get(tx, state_id, &state));
+    if (state.root_session.len)
+        TRY(session_find(tx, state.root_session, &owner, &owned));
+    if (owned && !str_eq(owner.id, root->id))
+        return err_new(tx->arena, ERR_CONFLICT,
+                       "the state " STR_FMT " belongs to the session " STR_FMT
+                       ": start this one below it, or create a state for it",
+                       STR_ARG(state_id), STR_ARG(owner.name));
+    TRY(sql_exec(tx->sql, "UPDATE state SET root_session = $2 WHERE state_id = $1",
+                 ARGS(TEXT(state_id), TEXT(root->id))));
+    return session_bind(tx, root->id, state_id);
+}
+
+/* ---- a new state ---- */
+
+static err has_already(struct tx *tx, str state_id)
+{
+    return err_new(tx->arena, ERR_CONFLICT,
+                   "this session has the state " STR_FMT " already: write to that one",
+                   STR_ARG(state_id));
+}
+
+/* A session that is not known here owns what it makes by its id alone. */
+static err owner_check(struct tx *tx, const struct session *s, bool known)
+{
+    if (!known)
+        return tx->actor->state_id.len ? has_already(tx, tx->actor->state_id) : NULL;
+    if (s->parent_id.len && tx->actor->kind == ACTOR_SESSION)
+        return err_new(tx->arena, ERR_FORBIDDEN,
+                       "only the root of a tree creates its state, and session " STR_FMT
+                       " is below another one: write to the tree's state",
+                       STR_ARG(s->name));
+    if (s->parent_id.len)
+        return err_new(tx->arena, ERR_CONFLICT,
+                       "session " STR_FMT " is below another one: a state belongs to a root",
+                       STR_ARG(s->name));
+    return s->state_id.len ? has_already(tx, s->state_id) : NULL;
+}
+
+err session_state_create(struct tx *tx, const struct schema_version *schema,
+                         const struct json *data, str root_session, struct state *out)
+{
+    bool own = tx->actor->kind == ACTOR_SESSION, known = false;
+    str owner = own ? tx->actor->session_id : root_session;
+    struct session s;
+
+    if (owner.len)
+        TRY(session_find(tx, owner, &s, &known));
+    if (known && own)
+        known = str_eq(s.id, owner); /* nobody becomes another by being called as it */
+    TRY(owner_check(tx, &s, known));
+    TRY(state_create(tx, schema, data, known ? s.id : owner, out));
+    if (!known)
+        return NULL;
+    out->root_name = s.name;
+    return session_bind(tx, s.id, out->id);
+}
+
+/* ---- the end of a state ---- */
+
+static err live_check(struct tx *tx, const struct session *root, str state_id)
+{
+    const struct row *row;
+
+    TRY(sql_one(tx->sql, &row,
+                "SELECT name FROM session WHERE root_id = $1"
+                " AND (live = 1 OR settled = 0 OR run_id <> '') ORDER BY depth LIMIT 1",
+                ARGS(TEXT(root->id))));
+    if (!row)
+        return NULL;
+    return err_new(tx->arena, ERR_CONFLICT,
+                   "session " STR_FMT ", which has the state " STR_FMT ", is live: stop it first",
+                   STR_ARG(row_str(row, 0)), STR_ARG(state_id));
+}
+
+err session_state_delete(struct tx *tx, str state_id, int64_t expected)
+{
+    const struct row *rows;
+    struct session root;
+    struct state state;
+    size_t count = 0;
+    bool known = false;
+
+    TRY(state_get(tx, state_id, &state));
+    if (state.root_session.len)
+        TRY(session_find(tx, state.root_session, &root, &known));
+    if (known && !str_eq(root.state_id, state_id))
+        known = false; /* a label that happens to be its name */
+    if (known)
+        TRY(live_check(tx, &root, state_id));
+    TRY(state_delete(tx, state_id, expected));
+    if (known)
+        TRY(sql_all(tx->sql, &rows, &count,
+                    "UPDATE session SET state_id = '', wrote_version = 0, seen_version = 0,"
+                    " updated_at = $2 WHERE root_id = $1 RETURNING session_id",
+                    ARGS(TEXT(root.id), INT(tx->now_ms))));
+    for (size_t i = 0; i < count; i++)
+        TRY(bound_emit(tx, row_str(&rows[i], 0), STR("")));
+    return NULL;
+}

@@ -1,0 +1,107 @@
+/* team.h: words and settings of sessions, runs, runners and callbacks.
+ *
+ * Each noun has one enum and one table of the changes that may happen to it; the
+ * names are those that are stored and shown. What is configurable is one struct,
+ * which a rule finds in its transaction. */
+#ifndef CORE_TEAM_H
+#define CORE_TEAM_H
+
+#include "core/tx.h"
+
+// clang-format off
+#define SESSION_STATUSES(X) \
+    X(PENDING, "pending") X(RUNNING, "running") X(IDLE, "idle") \
+    X(FINISHED, "finished") X(FAILED, "failed") X(STOPPED, "stopped")
+
+#define UPDATE_STATUSES(X) \
+    X(NONE, "") X(PENDING, "pending") X(COMPLETED, "completed") X(FAILED, "failed") X(SKIPPED, "skipped")
+
+#define RUN_STATUSES(X) \
+    X(PENDING, "pending") X(CLAIMED, "claimed") X(RUNNING, "running") X(STOPPING, "stopping") \
+    X(COMPLETED, "completed") X(FAILED, "failed") X(TIMED_OUT, "timed_out") X(STOPPED, "stopped")
+
+#define RUN_TYPES(X) X(START, "start_session") X(RESUME, "resume_session")
+
+#define RUN_PURPOSES(X) \
+    X(WORK, "work") X(STATE_UPDATE, "state_update") X(CALLBACK, "callback") X(TASK, "task")
+
+#define RUN_MODES(X) X(SYNC, "sync") X(POLL, "async_poll") X(CALLBACK, "async_callback")
+
+#define CALLBACK_STATUSES(X) \
+    X(WAITING, "waiting") X(IN_FLIGHT, "in_flight") X(DELIVERED, "delivered") X(DROPPED, "dropped")
+
+#define TEAM_SESSION(id, name) SESSION_##id,
+#define TEAM_UPDATE(id, name) UPDATE_##id,
+#define TEAM_RUN(id, name) RUN_##id,
+#define TEAM_RUN_TYPE(id, name) RUN_TYPE_##id,
+#define TEAM_PURPOSE(id, name) PURPOSE_##id,
+#define TEAM_MODE(id, name) MODE_##id,
+#define TEAM_CALLBACK(id, name) CALLBACK_##id,
+
+enum session_status { SESSION_STATUSES(TEAM_SESSION) SESSION_STATUS_COUNT };
+enum update_status { UPDATE_STATUSES(TEAM_UPDATE) UPDATE_STATUS_COUNT };
+enum run_status { RUN_STATUSES(TEAM_RUN) RUN_STATUS_COUNT };
+enum run_type { RUN_TYPES(TEAM_RUN_TYPE) RUN_TYPE_COUNT };
+enum run_purpose { RUN_PURPOSES(TEAM_PURPOSE) PURPOSE_COUNT };
+enum run_mode { RUN_MODES(TEAM_MODE) MODE_COUNT };
+enum callback_status { CALLBACK_STATUSES(TEAM_CALLBACK) CALLBACK_STATUS_COUNT };
+// clang-format on
+
+/* A list of words: a status by its name, and the name of one. */
+struct team_words {
+    const char *const *names;
+    int count;
+};
+
+extern const struct team_words session_words, update_words, run_words, run_type_words,
+    purpose_words, mode_words, callback_words;
+
+/* The number of a word that was stored by us: it is there. */
+int team_word(const struct team_words *w, str name);
+
+/* The same for a word from outside; −1: there is no such word. */
+int team_word_find(const struct team_words *w, str name);
+str team_name(const struct team_words *w, int number);
+
+/* Whether a noun may go from one status to another; only these changes exist. Staying is none. */
+bool session_may_become(enum session_status from, enum session_status to);
+bool update_may_become(enum update_status from, enum update_status to);
+bool run_may_become(enum run_status from, enum run_status to);
+bool callback_may_become(enum callback_status from, enum callback_status to);
+
+/* Pending, running or idle: it may still do something by itself. */
+bool session_is_live(enum session_status s);
+
+/* Pending, claimed, running or stopping. */
+bool run_is_live(enum run_status s);
+
+struct team_rules {
+    /* Two-phase completion; a schema may say otherwise (x-baton.state_update). */
+    int64_t update_attempts;   /* prompts for the state update before it has failed: 3 */
+    int64_t update_timeout_ms; /* of each: 120 s */
+    int64_t update_delay_ms;   /* between them: 5 s */
+
+    int64_t lease_ms;     /* a claimed run is its runner's for so long after the last sign: 60 s */
+    int64_t claim_max;    /* runners that may lose a run before it has failed: 3 */
+    int64_t match_ms;     /* a run that no runner could take has failed after this: 10 min */
+    int64_t run_ms;       /* how long a run may take when nobody says: 4 h */
+    int64_t run_grace_ms; /* beyond its time, before the server ends it: 30 s */
+    int64_t stop_ms;      /* from asking a run to stop to taking it for stopped: 30 s */
+    int64_t poll_ms;      /* how long a claim waits: 30 s */
+    int64_t beat_ms;      /* how often a runner says that it is there: 10 s */
+    int64_t silent_ms;    /* a runner that was not heard for so long is lost: 60 s */
+    int64_t depth_max;    /* of a tree: 10 */
+    int64_t tree_max;     /* live sessions of one tree; 0: as many as they like: 64 */
+    int64_t profile_max;  /* and of one profile: 16 */
+    int64_t output_bytes; /* kept of what a run has written: 1 MiB */
+    int64_t session_events; /* kept of one session: 1,000 */
+};
+
+extern const struct team_rules team_rules_default;
+
+static inline const struct team_rules *team_rules_of(const struct tx *tx)
+{
+    return tx->team ? tx->team : &team_rules_default;
+}
+
+#endif

@@ -1,0 +1,64 @@
+/* agents.c: operations on agents, the roles that sessions have; entries.c does them. */
+#include "ops/entries.h"
+#include "ops/ops.h"
+
+// clang-format off
+
+#define AGENT_NAME JSON("name": { "type": "string", "description": "Its name: letters, digits and - _ . up to 60 of them." })
+
+#define AGENT_HEAD AGENT_NAME "," JSON(                                                            \
+    "description": { "type": "string", "description": "What it is for: others choose it by this." }, \
+    "profile": { "type": "string", "description": "How its client is started; what a session asks for, else claude, without this." }, \
+    "model": { "type": "string", "description": "The model that it uses; the client's own choice without this." }, \
+    "tags": { "type": "array", "items": { "type": "string" }, "description": "Words to find it by." })
+
+#define AGENT_MEMBERS AGENT_HEAD "," JSON(                                                         \
+    "system_prompt": { "type": "string", "description": "Who it is and how it works: stands before all that it is asked." }, \
+    "initial_prompt": { "type": "string", "description": "What its first turn begins with." },     \
+    "tools": { "type": "array", "items": { "type": "string" }, "description": "The tools that it may use; all without this." }, \
+    "mcp_servers": { "type": "object", "description": "MCP servers of its own, by name, as its client has them in a file." }, \
+    "args": { "type": "array", "items": { "type": "string" }, "description": "With the profile shell: the command line, in whole arguments." })
+
+#define AGENT_SHAPE SHAPE(JSON("name", "source", "created_at", "updated_at"), AGENT_MEMBERS "," ENTRY_ORIGIN)
+
+static const struct op ops[] = {
+    {
+        .name = "agent.create", .http = "POST /agents", .effect = OP_WRITES, .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR,
+        .summary = "Register an agent: a role that sessions can be started in.",
+        .input = ENTRY_FIELDS(JSON("name"), AGENT_MEMBERS), .output = AGENT_SHAPE, .run = entry_create_op,
+    },
+    {
+        .name = "agent.list", .http = "GET /agents", .on = ON_HTTP | ON_MCP | ON_CLI, .by = BY_ALL,
+        .tool = "list_agent_blueprints",
+        .summary = "List the agents, by name, without their prompts.",
+        .hint = "List the roles that a session can be started in, and what each is for.",
+        .input = ENTRY_FIELDS("", ENTRY_PAGE),
+        .output = SHAPE(JSON("agents"), SHAPE_LIST("agents", "A page of them.",
+            SHAPE(JSON("name", "source"), AGENT_HEAD "," ENTRY_ORIGIN)) "," ENTRY_NEXT),
+        .run = entry_list_op,
+    },
+    {
+        .name = "agent.get", .http = "GET /agents/{name}", .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR | BY_RUNNER,
+        .summary = "Show an agent, its prompts included.",
+        .input = ENTRY_FIELDS(JSON("name"), AGENT_NAME), .output = AGENT_SHAPE, .run = entry_get_op,
+    },
+    {
+        .name = "agent.update", .http = "PATCH /agents/{name}", .effect = OP_WRITES, .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR,
+        .bodies = { { "application/merge-patch+json", "merge" } },
+        .summary = "Change an agent by a merge patch; turns that begin from now on see it.",
+        .input = ENTRY_FIELDS(JSON("name", "merge"), AGENT_NAME "," ENTRY_MERGE), .output = AGENT_SHAPE, .run = entry_update_op,
+    },
+    {
+        .name = "agent.delete", .http = "DELETE /agents/{name}", .effect = OP_WRITES, .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR,
+        .summary = "Delete an agent; one that a file holds comes back when the server starts.",
+        .input = ENTRY_FIELDS(JSON("name"), AGENT_NAME), .output = SHAPE("", ""), .run = entry_delete_op,
+    },
+    {
+        .name = "agent.load", .effect = OP_WRITES, .by = BY_SYSTEM,
+        .summary = "Make the agents that come from files these.",
+        .input = ENTRY_LOAD, .output = ENTRY_LOADED, .run = entry_load_op,
+    },
+};
+// clang-format on
+
+const struct op_list agent_ops = { ops, sizeof ops / sizeof *ops };

@@ -1,0 +1,505 @@
+/* runs.c: operations on runs: asking sessions for a turn, and seeing what came of it. */
+#include "core/agent.h"
+#include "core/output.h"
+#include "core/run.h"
+#include "ops/ops.h"
+#include "ops/shapes.h"
+#include "ops/write.h"
+
+enum { SYNC_WAIT_S = 45, METADATA_BYTES_MAX = 16384 };
+
+/* ---- one run ---- */
+
+static void write_time_or_null(struct json_writer *w, str name, int64_t ms)
+{
+    if (ms) {
+        write_time(w, name, ms);
+        return;
+    }
+    json_write_name(w, name);
+    json_write_null(w);
+}
+
+static void write_demands(struct arena *a, struct json_writer *w, str key)
+{
+    struct demand d;
+
+    demand_read(a, key, &d);
+    json_write_name(w, STR("demands"));
+    json_write_begin(w, '{');
+    write_or_null(w, STR("hostname"), d.hostname);
+    write_or_null(w, STR("profile"), d.profile);
+    write_or_null(w, STR("project_dir"), d.project_dir);
+    json_write_name(w, STR("tags"));
+    json_write_begin(w, '[');
+    for (size_t i = 0; i < d.tag_count; i++)
+        json_write_str(w, d.tags[i]);
+    json_write_end(w, ']');
+    json_write_end(w, '}');
+}
+
+static void write_times(struct json_writer *w, const struct run *r)
+{
+    write_time(w, STR("created_at"), r->created_at_ms);
+    write_time_or_null(w, STR("not_before"), r->not_before_ms);
+    write_time_or_null(w, STR("claimed_at"), r->claimed_at_ms);
+    write_time_or_null(w, STR("started_at"), r->started_at_ms);
+    write_time_or_null(w, STR("ended_at"), r->ended_at_ms);
+}
+
+/* Lists leave out what may be long. */
+static void write_run(struct tx *tx, struct json_writer *w, const struct run *r, bool whole)
+{
+    json_write_begin(w, '{');
+    write_text(w, STR("run_id"), r->id);
+    write_text(w, STR("session_id"), r->session_id);
+    write_text(w, STR("session_name"), r->session_name);
+    write_text(w, STR("type"), team_name(&run_type_words, (int)r->type));
+    write_text(w, STR("purpose"), team_name(&purpose_words, (int)r->purpose));
+    write_text(w, STR("status"), team_name(&run_words, (int)r->status));
+    write_text(w, STR("execution_mode"), team_name(&mode_words, (int)r->mode));
+    write_bool(w, STR("queued"), r->queued);
+    write_or_null(w, STR("agent_name"), r->agent);
+    write_or_null(w, STR("profile"), r->profile);
+    write_or_null(w, STR("project_dir"), r->project_dir);
+    write_demands(tx->arena, w, r->demand);
+    write_int(w, STR("priority"), r->priority);
+    write_seconds(w, STR("max_seconds"), r->max_ms);
+    write_int(w, STR("cycle"), r->cycle);
+    write_int(w, STR("attempt"), r->attempt);
+    write_or_null(w, STR("runner_id"), r->runner_id);
+    write_times(w, r);
+    json_write_name(w, STR("metadata"));
+    json_write_printed(w, r->metadata);
+    write_or_null(w, STR("error"), r->error);
+    if (whole) {
+        write_text(w, STR("prompt"), r->prompt);
+        write_or_null(w, STR("result"), r->result);
+    }
+    json_write_end(w, '}');
+}
+
+static err run_get_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    struct run r;
+
+    TRY(run_get(tx, input_str(in, "run_id"), &r));
+    write_run(tx, &out->json, &r, true);
+    return NULL;
+}
+
+static err run_list_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    size_t limit = (size_t)input_int(in, "limit", 50), count;
+    struct run_filter filter = { .after = input_str(in, "after"),
+                                 .session_id = input_str(in, "session"),
+                                 .status = input_str(in, "status"),
+                                 .limit = (int64_t)limit + 1 };
+    const struct run *all;
+
+    TRY(run_list(tx, &filter, &all, &count));
+    json_write_begin(&out->json, '{');
+    json_write_name(&out->json, STR("runs"));
+    json_write_begin(&out->json, '[');
+    for (size_t i = 0; i < count && i < limit; i++)
+        write_run(tx, &out->json, &all[i], false);
+    json_write_end(&out->json, ']');
+    if (count > limit) {
+        out->next = all[limit - 1].id;
+        write_text(&out->json, STR("next"), out->next);
+    }
+    json_write_end(&out->json, '}');
+    return NULL;
+}
+
+/* ---- asking for one ---- */
+
+static enum run_type type_of(const struct input *in)
+{
+    str name = str_from(in->op->name);
+
+    if (str_eq(name, STR("session.start")))
+        return RUN_TYPE_START;
+    if (str_eq(name, STR("session.resume")))
+        return RUN_TYPE_RESUME;
+    return (enum run_type)team_word(&run_type_words, input_str(in, "type"));
+}
+
+/* An agent is called back by what it starts, unless it says otherwise; the operator looks. */
+static err mode_of(struct tx *tx, const struct input *in, enum run_mode *out)
+{
+    str asked = input_str(in, "execution_mode");
+    bool callback = input_bool(in, "callback", false);
+
+    *out = callback || tx->actor->kind == ACTOR_SESSION ? MODE_CALLBACK : MODE_POLL;
+    if (asked.len)
+        *out = (enum run_mode)team_word(&mode_words, asked);
+    if (callback && *out != MODE_CALLBACK)
+        return err_new(tx->arena, ERR_INVALID,
+                       "\"callback\" means the execution mode async_callback, found \"" STR_FMT
+                       "\": leave one of them out",
+                       STR_ARG(asked));
+    return NULL;
+}
+
+static str session_asked(const struct input *in)
+{
+    str id = input_str(in, "session_id");
+
+    return id.len ? id : input_str(in, "session_name");
+}
+
+static str first_of(str a, str b)
+{
+    return a.len ? a : b;
+}
+
+static err session_new(struct tx *tx, const struct input *in, bool calls_back, struct session *out)
+{
+    struct session_new n = {
+        .id = input_str(in, "session_id"),
+        .name = input_str(in, "session_name"),
+        .parent = input_str(in, "parent_session_name"),
+        .agent = input_str(in, "agent_name"),
+        .project_dir = first_of(input_str(in, "project_dir"),
+                                json_str(input_json(in, "demands"), "project_dir")),
+        .calls_back = calls_back,
+    };
+
+    if (!n.name.len)
+        return err_new(tx->arena, ERR_INVALID,
+                       "expected a \"session_name\" for the session that is to be started");
+    TRY(entry_resolve(tx, n.agent, json_str(input_json(in, "demands"), "profile"), &n.profile));
+    return session_create(tx, &n, out);
+}
+
+/* A session that is there and has had no turn: made by hand, or no runner could take its first. */
+static err session_adopt(struct tx *tx, const struct input *in, bool calls_back, struct session *s)
+{
+    bool begun;
+
+    TRY(run_begun(tx, s->id, &begun));
+    if (begun || (s->attended && s->status != SESSION_PENDING))
+        return err_new(tx->arena, ERR_CONFLICT,
+                       "session " STR_FMT
+                       " has been started already: ask it for more with the type "
+                       "resume_session, or choose another name",
+                       STR_ARG(s->name));
+    str wish = first_of(json_str(input_json(in, "demands"), "profile"), s->profile);
+    s->agent = first_of(input_str(in, "agent_name"), s->agent);
+    TRY(entry_resolve(tx, s->agent, wish, &s->profile));
+    s->attended = false;
+    calls_back = calls_back && s->parent_id.len;
+    if (!s->settled)
+        s->calls_back |= calls_back; /* a parent that waits for it already still does */
+    return session_reopen(tx, s, calls_back);
+}
+
+static err session_for_start(struct tx *tx, const struct input *in, bool calls_back,
+                             struct session *s)
+{
+    bool found, reached = false;
+
+    TRY(session_find(tx, session_asked(in), s, &found));
+    if (found)
+        TRY(session_in_reach(tx, s, &reached));
+    /* One that is there and out of reach makes its name taken, and nothing more is told. */
+    return reached ? session_adopt(tx, in, calls_back, s) : session_new(tx, in, calls_back, s);
+}
+
+static err session_for_resume(struct tx *tx, const struct input *in, bool calls_back,
+                              struct session *s)
+{
+    bool begun;
+
+    TRY(session_get(tx, session_asked(in), s));
+    TRY(run_begun(tx, s->id, &begun));
+    if (str_eq(s->id, tx->actor->session_id))
+        return err_new(tx->arena, ERR_FORBIDDEN,
+                       "a session cannot ask itself for another turn: it is having one");
+    if (s->attended)
+        return err_new(tx->arena, ERR_CONFLICT,
+                       "session " STR_FMT " was not started from here, so no runner can resume it: "
+                       "go on in the client that it runs in",
+                       STR_ARG(s->name));
+    if (!begun && !s->client_id.len)
+        return err_new(tx->arena, ERR_CONFLICT,
+                       "session " STR_FMT " has had no turn yet: start it with the type "
+                       "start_session",
+                       STR_ARG(s->name));
+    calls_back = calls_back && s->parent_id.len;
+    if (s->settled)
+        return session_reopen(tx, s, calls_back);
+    if (!calls_back || s->calls_back)
+        return NULL;
+    s->calls_back = true; /* whoever asks now waits for it */
+    return session_store(tx, s);
+}
+
+static struct demand demand_in(struct tx *tx, const struct input *in)
+{
+    const struct json *demands = input_json(in, "demands"), *tags = json_get(demands, "tags");
+    uint32_t count = tags ? tags->len : 0;
+    str *copies = ARENA_ARRAY(tx->arena, str, count);
+
+    for (uint32_t i = 0; i < count; i++)
+        copies[i] = json_text(&tags->items[i]);
+    return (struct demand){ .hostname = json_str(demands, "hostname"),
+                            .tags = copies,
+                            .tag_count = count };
+}
+
+static err run_new_in(struct tx *tx, const struct input *in, struct run_new *out)
+{
+    const struct json *metadata = input_json(in, "metadata");
+    str when = input_str(in, "not_before");
+
+    *out = (struct run_new){ .type = type_of(in),
+                             .purpose = PURPOSE_WORK,
+                             .prompt = input_str(in, "prompt"),
+                             .demand = demand_in(tx, in),
+                             .priority = input_int(in, "priority", 0),
+                             .max_ms = input_int(in, "max_seconds", 0) * 1000,
+                             .metadata = metadata ? json_printed(tx->arena, metadata) : STR("") };
+    if (when.len && !date_parse(when, &out->not_before_ms))
+        return err_new(tx->arena, ERR_INVALID,
+                       "expected \"not_before\" to be a time like 2025-01-15T10:35:00Z");
+    if (out->metadata.len > METADATA_BYTES_MAX)
+        return err_new(tx->arena, ERR_TOO_LARGE, "\"metadata\" may have %d bytes, found %zu",
+                       METADATA_BYTES_MAX, out->metadata.len);
+    return mode_of(tx, in, &out->mode);
+}
+
+/* Who wants the result in the answer waits for it after all of this is committed. */
+static void answer_with_result(struct tx *tx, const struct input *in, str session_id,
+                               struct answer *out)
+{
+    out->then = "session.result";
+    out->then_input = json_object();
+    json_put(tx->arena, &out->then_input, STR("session_id"), json_string(session_id));
+    json_put(tx->arena, &out->then_input, STR("wait"), json_bool(true));
+    json_put(tx->arena, &out->then_input, STR("timeout"),
+             json_int(tx->arena, input_int(in, "timeout", SYNC_WAIT_S)));
+}
+
+static err run_create_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    struct run_new n;
+    struct session s;
+    struct run r;
+
+    TRY(run_new_in(tx, in, &n));
+    bool calls_back = n.mode == MODE_CALLBACK;
+    TRY(n.type == RUN_TYPE_START ? session_for_start(tx, in, calls_back, &s)
+                                 : session_for_resume(tx, in, calls_back, &s));
+    TRY(run_create(tx, &s, &n, &r));
+    out->created = true;
+    if (n.mode == MODE_SYNC)
+        answer_with_result(tx, in, s.id, out);
+    write_run(tx, &out->json, &r, true);
+    return NULL;
+}
+
+static err run_stop_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    struct run r;
+
+    TRY(run_get(tx, input_str(in, "run_id"), &r));
+    str why = input_str(in, "reason");
+    TRY(run_stop(
+        tx, &r,
+        why.len ? why : arena_printf(tx->arena, "stopped by " STR_FMT, STR_ARG(tx->actor->name))));
+    write_run(tx, &out->json, &r, true);
+    return NULL;
+}
+
+/* ---- what they have written ---- */
+
+static void write_output(struct json_writer *w, const struct output *o)
+{
+    json_write_begin(w, '{');
+    write_int(w, STR("number"), o->number);
+    write_text(w, STR("stream"), o->error ? STR("stderr") : STR("stdout"));
+    write_text(w, STR("text"), o->text);
+    write_time(w, STR("time"), o->at_ms);
+    json_write_end(w, '}');
+}
+
+static err run_output_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    int64_t after = input_int(in, "after", 0), wait_s = input_int(in, "wait", 0);
+    const struct output *all;
+    struct run r;
+    size_t count;
+
+    TRY(run_get(tx, input_str(in, "run_id"), &r));
+    TRY(output_list(tx, r.id, after, input_int(in, "limit", 100), &all, &count));
+    if (!count && wait_s && run_is_live(r.status) && !in->wait_over) {
+        out->waits = true;
+        out->wait_subject = r.id;
+        out->wait_seq = *tx->seq;
+        out->wait_until_ms = tx->now_ms + wait_s * 1000;
+        return NULL;
+    }
+    json_write_begin(&out->json, '{');
+    write_text(&out->json, STR("run_id"), r.id);
+    write_text(&out->json, STR("status"), team_name(&run_words, (int)r.status));
+    json_write_name(&out->json, STR("output"));
+    json_write_begin(&out->json, '[');
+    for (size_t i = 0; i < count; i++)
+        write_output(&out->json, &all[i]);
+    json_write_end(&out->json, ']');
+    write_int(&out->json, STR("next"), count ? all[count - 1].number : after);
+    write_bool(&out->json, STR("ended"), !run_is_live(r.status) && !count);
+    json_write_end(&out->json, '}');
+    return NULL;
+}
+
+// clang-format off
+
+#define FIELDS(required, members) \
+    "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[" required "],\"properties\":{" members "}}"
+
+#define RUN_ID JSON("run_id": { "type": "string", "description": "The run." })
+
+#define RUN_MEMBERS JSON(                                                                          \
+    "run_id": { "type": "string", "description": "Its id." },                                      \
+    "session_id": { "type": "string", "description": "The session whose turn it is." },            \
+    "session_name": { "type": "string", "description": "The name of that session." },              \
+    "type": { "enum": ["start_session", "resume_session"], "description": "The first turn, or a later one." }, \
+    "purpose": { "enum": ["work", "state_update", "callback", "task"], "description": "What it is for." }, \
+    "status": { "enum": ["pending", "claimed", "running", "stopping", "completed", "failed", "timed_out", "stopped"], \
+        "description": "How far it is." },                                                         \
+    "execution_mode": { "enum": ["sync", "async_poll", "async_callback"], "description": "How whoever asked hears of the end." }, \
+    "queued": { "type": "boolean", "description": "Whether a runner may claim it now." },          \
+    "agent_name": { "type": ["string", "null"], "description": "The agent of its session." },      \
+    "profile": { "type": ["string", "null"], "description": "The profile of its session." },       \
+    "project_dir": { "type": ["string", "null"], "description": "Where its session works." },      \
+    "demands": { "type": "object", "description": "What it asks of its runner: hostname, profile, project_dir, tags." }, \
+    "priority": { "type": "integer", "description": "More is sooner." },                           \
+    "max_seconds": { "type": "integer", "description": "How long it may take." },                  \
+    "cycle": { "type": "integer", "description": "The cycle of its session." },                    \
+    "attempt": { "type": "integer", "description": "1, and one more for each runner that lost it." }, \
+    "runner_id": { "type": ["string", "null"], "description": "The runner that claimed it last." }, \
+    "created_at": { "type": "string", "format": "date-time", "description": "When it was asked for." }, \
+    "not_before": { "type": ["string", "null"], "description": "No runner gets it before this." }, \
+    "claimed_at": { "type": ["string", "null"], "description": "When it was claimed last." },      \
+    "started_at": { "type": ["string", "null"], "description": "When its agent began." },          \
+    "ended_at": { "type": ["string", "null"], "description": "When it ended." },                   \
+    "metadata": { "type": "object", "description": "What whoever asked for it has noted." },       \
+    "error": { "type": ["string", "null"], "description": "Why it did not end well." })
+
+#define RUN_REQUIRED JSON("run_id", "session_id", "session_name", "type", "purpose", "status", "created_at")
+
+#define RUN_SHAPE SHAPE(RUN_REQUIRED, RUN_MEMBERS "," JSON(                                        \
+    "prompt": { "type": "string", "description": "What the agent is asked." },                     \
+    "result": { "type": ["string", "null"], "description": "What it answered." }))
+
+/* What both ways to ask for a run take. */
+#define PROMPT_FIELDS JSON(                                                                        \
+    "prompt": { "type": "string", "minLength": 1, "maxLength": 1048576, "description": "What the agent is to do." }, \
+    "execution_mode": { "enum": ["sync", "async_poll", "async_callback"],                          \
+        "description": "Answer with the result, be asked for it, or call the parent back." },      \
+    "callback": { "type": "boolean", "description": "The same as the mode async_callback." },      \
+    "timeout": { "type": "integer", "minimum": 0, "maximum": 60, "default": 45,                    \
+        "description": "Of the mode sync: how many seconds to wait; then the answer says how to go on." }, \
+    "metadata": { "type": "object", "description": "Kept with the run." },                         \
+    "max_seconds": { "type": "integer", "minimum": 1, "maximum": 2592000, "description": "How long it may take." }, \
+    "priority": { "type": "integer", "minimum": -1000, "maximum": 1000, "default": 0, "description": "More is sooner." }, \
+    "not_before": { "type": "string", "format": "date-time", "description": "No runner gets it before this." })
+
+#define START_FIELDS JSON(                                                                         \
+    "agent_name": { "type": "string", "description": "The role of a new session, as /agents lists them." }, \
+    "project_dir": { "type": "string", "maxLength": 4096, "pattern": "^/", "description": "Where a new session works; its parent's unless given." }, \
+    "parent_session_name": { "type": "string", "description": "The session that a new one is below of; a session's own unless given." }, \
+    "demands": { "type": "object", "additionalProperties": false,                                  \
+        "description": "What the run asks of its runner.",                                         \
+        "properties": {                                                                            \
+            "hostname": { "type": "string", "maxLength": 255, "description": "That machine." },    \
+            "tags": { "type": "array", "maxItems": 20, "items": { "type": "string", "minLength": 1, "maxLength": 100 }, \
+                "description": "All of these tags." },                                             \
+            "profile": { "type": "string", "maxLength": 100, "description": "That kind of client, unless the agent says." }, \
+            "project_dir": { "type": "string", "maxLength": 4096, "pattern": "^/", "description": "That directory; the same as project_dir." } } })
+
+static const struct op ops[] = {
+    {
+        .name = "run.create", .http = "POST /runs", .effect = OP_WRITES,
+        .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR | BY_SESSION,
+        .summary = "Ask for a turn of a session: start a new one, or resume one.",
+        .input = FIELDS(JSON("type", "prompt"), JSON(
+            "type": { "enum": ["start_session", "resume_session"], "description": "A new session, or one that has begun." },
+            "session_name": { "type": "string", "description": "The session's name: a new one must not be taken." },
+            "session_id": { "type": "string", "description": "The session's id, or its name." }) ","
+            PROMPT_FIELDS "," START_FIELDS),
+        .output = RUN_SHAPE, .run = run_create_op,
+    },
+    {
+        .name = "session.start", .effect = OP_WRITES, .on = ON_MCP | ON_CLI, .by = BY_OPERATOR | BY_SESSION,
+        .tool = "start_agent_session",
+        .summary = "Start a session with a prompt.",
+        .hint = "Start another agent below you, with a task of its own. You are called back when it is done, unless you choose another mode.",
+        .input = FIELDS(JSON("session_name", "prompt"), JSON(
+            "session_name": { "type": "string", "description": "A name that is not taken: letters, digits, - and _." }) ","
+            PROMPT_FIELDS "," START_FIELDS),
+        .output = RUN_SHAPE, .run = run_create_op,
+    },
+    {
+        .name = "session.resume", .effect = OP_WRITES, .on = ON_MCP | ON_CLI, .by = BY_OPERATOR | BY_SESSION,
+        .tool = "resume_agent_session",
+        .summary = "Ask a session that has begun for another turn.",
+        .hint = "Ask an agent below you for more: it goes on in the same conversation.",
+        .input = FIELDS(JSON("session_name", "prompt"), JSON(
+            "session_name": { "type": "string", "description": "The session, by name or id." }) "," PROMPT_FIELDS),
+        .output = RUN_SHAPE, .run = run_create_op,
+    },
+    {
+        .name = "run.list", .http = "GET /runs", .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR | BY_SESSION | BY_VIEWER,
+        .summary = "List runs: of one session in their order, or all by id.",
+        .input = FIELDS("", JSON(
+            "session": { "type": "string", "description": "Only those of this session, by id or name; a session sees its own unless given." },
+            "status": { "enum": ["pending", "claimed", "running", "stopping", "completed", "failed", "timed_out", "stopped"],
+                "description": "Only those with this status." },
+            "after": { "type": "string", "description": "Begin after this id: the last page's next." },
+            "limit": { "type": "integer", "minimum": 1, "maximum": 500, "default": 50, "description": "How many at most." })),
+        .output = SHAPE(JSON("runs"), SHAPE_LIST("runs", "A page of them, without prompts and results.", SHAPE(RUN_REQUIRED, RUN_MEMBERS)) ","
+            JSON("next": { "type": "string", "description": "Where the next page begins; not there on the last." })),
+        .run = run_list_op,
+    },
+    {
+        .name = "run.get", .http = "GET /runs/{run_id}", .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR | BY_SESSION | BY_VIEWER,
+        .summary = "Show a run.",
+        .input = FIELDS(JSON("run_id"), RUN_ID), .output = RUN_SHAPE, .run = run_get_op,
+    },
+    {
+        .name = "run.stop", .http = "POST /runs/{run_id}/stop", .effect = OP_WRITES, .on = ON_HTTP | ON_CLI,
+        .by = BY_OPERATOR | BY_SESSION,
+        .summary = "Stop a run: at once when no runner has it, else as soon as its runner hears of it.",
+        .input = FIELDS(JSON("run_id"), RUN_ID "," JSON(
+            "reason": { "type": "string", "maxLength": 1000, "description": "Why; it is shown as the run's error." })),
+        .output = RUN_SHAPE, .run = run_stop_op,
+    },
+    {
+        .name = "run.output", .http = "GET /runs/{run_id}/output", .wait = true, .on = ON_HTTP | ON_CLI,
+        .by = BY_OPERATOR | BY_SESSION | BY_VIEWER,
+        .summary = "Show what the agent of a run has written, from a number on; or wait for more.",
+        .input = FIELDS(JSON("run_id"), RUN_ID "," JSON(
+            "after": { "type": "integer", "minimum": 0, "default": 0, "description": "Pieces with a higher number than this." },
+            "wait": { "type": "integer", "minimum": 0, "maximum": 60, "default": 0,
+                "description": "Seconds to wait for a piece when there is none yet." },
+            "limit": { "type": "integer", "minimum": 1, "maximum": 1000, "default": 100, "description": "How many pieces at most." })),
+        .output = SHAPE(JSON("run_id", "status", "output", "next", "ended"), JSON(
+            "run_id": { "type": "string", "description": "The run." },
+            "status": { "type": "string", "description": "How far it is." },
+            "next": { "type": "integer", "description": "What to ask for with after, to go on." },
+            "ended": { "type": "boolean", "description": "Whether this was all that there will be." }) ","
+            SHAPE_LIST("output", "In order; the oldest go when there is too much.", SHAPE(JSON("number", "stream", "text", "time"), JSON(
+                "number": { "type": "integer", "description": "Of the run's pieces: 1, 2 and so on." },
+                "stream": { "enum": ["stdout", "stderr"], "description": "Where it was written." },
+                "text": { "type": "string", "description": "What was written." },
+                "time": { "type": "string", "format": "date-time", "description": "When it came." })))),
+        .run = run_output_op,
+    },
+};
+// clang-format on
+
+const struct op_list run_ops = { ops, sizeof ops / sizeof *ops };

@@ -1,0 +1,257 @@
+/* sessions_read.c: operations that read sessions. */
+#include "core/run.h"
+#include "ops/sessions.h"
+#include "ops/states.h"
+#include "ops/write.h"
+
+/* ---- a session ---- */
+
+/* Text that is JSON already; nothing is null. */
+static void write_printed(struct json_writer *w, str name, str printed)
+{
+    json_write_name(w, name);
+    if (printed.len)
+        json_write_printed(w, printed);
+    else
+        json_write_null(w);
+}
+
+static void write_time_or_null(struct json_writer *w, str name, int64_t ms)
+{
+    if (ms)
+        write_time(w, name, ms);
+    else
+        write_or_null(w, name, STR(""));
+}
+
+void write_usage(struct tx *tx, struct json_writer *w, str name, const struct usage *u)
+{
+    json_write_name(w, name);
+    json_write_begin(w, '{');
+    write_int(w, STR("input_tokens"), u->tokens_in);
+    write_int(w, STR("output_tokens"), u->tokens_out);
+    write_int(w, STR("cached_tokens"), u->tokens_cached);
+    write_printed(w, STR("cost_usd"),
+                  arena_printf(tx->arena, "%lld.%06lld", (long long)(u->cost / 1000000),
+                               (long long)(u->cost % 1000000)));
+    write_printed(w, STR("models"), u->models);
+    json_write_end(w, '}');
+}
+
+/* Who it is and how it stands, which more than one answer has; the object is left open. */
+static void write_head(struct json_writer *w, const struct session *s)
+{
+    json_write_begin(w, '{');
+    write_text(w, STR("session_id"), s->id);
+    write_text(w, STR("session_name"), s->name);
+    write_text(w, STR("status"), team_name(&session_words, s->status));
+    write_bool(w, STR("settled"), s->settled);
+    write_or_null(w, STR("state_update_status"), team_name(&update_words, s->update));
+    write_or_null(w, STR("error"), s->error);
+    write_or_null(w, STR("workflow_state_id"), s->state_id);
+}
+
+void write_session(struct tx *tx, struct json_writer *w, const struct session *s)
+{
+    write_head(w, s);
+    write_or_null(w, STR("parent_session_id"), s->parent_id);
+    write_or_null(w, STR("parent_session_name"), s->parent_name);
+    write_text(w, STR("root_session_id"), s->root_id);
+    write_int(w, STR("depth"), s->depth);
+    write_or_null(w, STR("agent_name"), s->agent);
+    write_or_null(w, STR("profile"), s->profile);
+    write_or_null(w, STR("project_dir"), s->project_dir);
+    write_printed(w, STR("pointers"), s->pointers);
+    write_bool(w, STR("attended"), s->attended);
+    write_bool(w, STR("callback"), s->calls_back);
+    write_int(w, STR("cycle"), s->cycle);
+    write_int(w, STR("state_update_attempts"), s->update_attempts);
+    write_or_null(w, STR("run_id"), s->run_id);
+    write_or_null(w, STR("result_run_id"), s->result_run);
+    write_or_null(w, STR("client_id"), s->client_id);
+    write_or_null(w, STR("hostname"), s->hostname);
+    write_printed(w, STR("git"), s->git);
+    write_usage(tx, w, STR("usage"), &s->usage);
+    write_or_null(w, STR("last_event"), s->heard);
+    write_time_or_null(w, STR("last_event_at"), s->heard_at_ms);
+    write_time(w, STR("created_at"), s->created_at_ms);
+    write_time(w, STR("updated_at"), s->updated_at_ms);
+    write_time_or_null(w, STR("ended_at"), s->ended_at_ms);
+    json_write_end(w, '}');
+}
+
+err session_get_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    struct session s;
+
+    TRY(session_get(tx, input_str(in, "session_id"), &s));
+    write_session(tx, &out->json, &s);
+    return NULL;
+}
+
+/* ---- many ---- */
+
+/* The id of a session that a filter names; empty: it does not filter. */
+static err filter_id(struct tx *tx, str wanted, str *out)
+{
+    struct session s;
+
+    *out = STR("");
+    if (!wanted.len)
+        return NULL;
+    TRY(session_get(tx, wanted, &s));
+    *out = s.id;
+    return NULL;
+}
+
+err session_list_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    size_t limit = (size_t)input_int(in, "limit", 50), count;
+    struct session_filter filter = { .after = input_str(in, "after"),
+                                     .status = input_str(in, "status"),
+                                     .limit = (int64_t)limit + 1 };
+    const struct session *all;
+
+    TRY(filter_id(tx, input_str(in, "root"), &filter.root_id));
+    TRY(filter_id(tx, input_str(in, "parent"), &filter.parent_id));
+    TRY(session_list(tx, &filter, &all, &count));
+    json_write_begin(&out->json, '{');
+    json_write_name(&out->json, STR("sessions"));
+    json_write_begin(&out->json, '[');
+    for (size_t i = 0; i < count && i < limit; i++)
+        write_session(tx, &out->json, &all[i]);
+    json_write_end(&out->json, ']');
+    if (count > limit) {
+        out->next = all[limit - 1].id;
+        write_text(&out->json, STR("next"), out->next);
+    }
+    json_write_end(&out->json, '}');
+    return NULL;
+}
+
+/* ---- how it stands ---- */
+
+/* Whether to wait for a session to settle: whatever happens to it wakes whoever waits. */
+static bool waits_for(struct tx *tx, const struct input *in, const struct session *s,
+                      struct answer *out)
+{
+    if (s->settled || in->wait_over || !input_bool(in, "wait", false))
+        return false;
+    out->waits = true;
+    out->wait_subject = s->id;
+    out->wait_seq = *tx->seq;
+    out->wait_until_ms = tx->now_ms + input_int(in, "timeout", 30) * 1000;
+    return true;
+}
+
+err session_status_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    struct json_writer *w = &out->json;
+    struct session s;
+
+    TRY(session_get(tx, input_str(in, "session_id"), &s));
+    if (waits_for(tx, in, &s, out))
+        return NULL;
+    write_head(w, &s);
+    write_int(w, STR("cycle"), s.cycle);
+    write_or_null(w, STR("last_event"), s.heard);
+    write_time_or_null(w, STR("last_event_at"), s.heard_at_ms);
+    json_write_end(w, '}');
+    return NULL;
+}
+
+/* The version that its state has now; 0: it has none, or none that the actor knows of yet. */
+static err version_of(struct tx *tx, const struct session *s, int64_t *out)
+{
+    struct state state = { .version = 0 };
+    err e = s->state_id.len ? state_get(tx, s->state_id, &state) : NULL;
+
+    *out = e ? 0 : state.version;
+    return e && e->kind != ERR_NOT_FOUND ? e : NULL;
+}
+
+static const char *hint_of(const struct session *s)
+{
+    if (s->settled)
+        return NULL;
+    return s->attended ? "it has not settled: somebody works in it; ask again with wait=true"
+                       : "it has not settled: ask again with wait=true, or go on and be called "
+                         "back if it was started so";
+}
+
+err session_result_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    struct json_writer *w = &out->json;
+    struct run run = { .id = STR("") };
+    struct session s;
+    int64_t version;
+
+    TRY(session_get(tx, input_str(in, "session_id"), &s));
+    if (waits_for(tx, in, &s, out))
+        return NULL;
+    TRY(version_of(tx, &s, &version));
+    if (s.result_run.len)
+        TRY(run_load(tx, s.result_run, &run));
+    write_head(w, &s);
+    write_or_null(w, STR("result"), run.result);
+    write_or_null(w, STR("run_id"), run.id);
+    json_write_name(w, STR("workflow_state_version"));
+    if (version)
+        json_write_int(w, version);
+    else
+        json_write_null(w);
+    write_usage(tx, w, STR("usage"), &s.usage);
+    write_or_null(w, STR("hint"), str_from(hint_of(&s)));
+    json_write_end(w, '}');
+    return NULL;
+}
+
+err session_state_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    struct session s;
+    struct state state;
+
+    TRY(session_get(tx, input_str(in, "session_id"), &s));
+    if (!s.state_id.len)
+        return err_new(tx->arena, ERR_NOT_FOUND,
+                       "session " STR_FMT " has no state: its root can create one",
+                       STR_ARG(s.name));
+    TRY(state_get(tx, s.state_id, &state));
+    out->version = state.version;
+    write_state_head(&out->json, &state, state.version);
+    json_write_name(&out->json, STR("current_data"));
+    json_write_printed(&out->json, state.body);
+    json_write_end(&out->json, '}');
+    return NULL;
+}
+
+/* ---- what it told of itself ---- */
+
+err session_events_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    struct json_writer *w = &out->json;
+    size_t limit = (size_t)input_int(in, "limit", 50), count;
+    const struct session_event *all;
+    struct session s;
+
+    TRY(session_get(tx, input_str(in, "session_id"), &s));
+    TRY(session_event_list(tx, s.id, input_int(in, "after", 0), (int64_t)limit + 1, &all, &count));
+    json_write_begin(w, '{');
+    json_write_name(w, STR("events"));
+    json_write_begin(w, '[');
+    for (size_t i = 0; i < count && i < limit; i++) {
+        json_write_begin(w, '{');
+        write_int(w, STR("number"), all[i].number);
+        write_text(w, STR("event_type"), all[i].type);
+        write_time(w, STR("time"), all[i].at_ms);
+        write_printed(w, STR("data"), all[i].data);
+        json_write_end(w, '}');
+    }
+    json_write_end(w, ']');
+    if (count > limit) {
+        out->next = arena_printf(tx->arena, "%lld", (long long)all[limit - 1].number);
+        write_int(w, STR("next"), all[limit - 1].number);
+    }
+    json_write_end(w, '}');
+    return NULL;
+}

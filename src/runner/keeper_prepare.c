@@ -1,0 +1,232 @@
+/* keeper_prepare.c: what an agent is given: files, command line, environment. */
+#define _GNU_SOURCE
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/digest.h"
+#include "runner/git.h"
+#include "runner/keeper_private.h"
+
+enum { SECRETS_MAX = 16 << 10, UUID_BYTES = 16, STATE_MS = 10000 };
+
+/* ---- what it was told ---- */
+
+/* The runner's token goes on through the environment of this process, where client/find.h looks. */
+static err secrets_read(struct keeper *k)
+{
+    char *room = arena_alloc(k->arena, SECRETS_MAX);
+    const struct json *secrets;
+    size_t len = 0;
+    ssize_t n;
+
+    while (len < SECRETS_MAX && (n = read(STDIN_FILENO, room + len, SECRETS_MAX - len)) > 0)
+        len += (size_t)n;
+    err e = json_parse(k->arena, (str){ room, len }, NULL, &secrets);
+    if (e)
+        return err_new(k->arena, ERR_INVALID, "expected the secrets of a run on standard input");
+    k->token = json_str(secrets, "token");
+    str runner_token = json_str(secrets, "runner_token");
+    if (runner_token.len)
+        setenv("BATON_TOKEN", arena_copy(k->arena, runner_token).at, 1);
+    return NULL;
+}
+
+static err user_read(struct keeper *k)
+{
+    str name = json_str(k->spec, "user");
+    struct exec_user *user = ARENA_NEW(k->arena, struct exec_user);
+
+    if (!name.len)
+        return NULL;
+    k->user = user;
+    return exec_user_find(k->arena, name, user);
+}
+
+err keeper_read(struct keeper *k)
+{
+    str text;
+
+    TRY(folder_read(k->arena, folder_path(k->arena, k->folder, "spec.json"), &text));
+    TRY(json_parse(k->arena, text, &(struct json_limits){ .bytes_max = JSON_BYTES_CEILING },
+                   &k->spec));
+    TRY(secrets_read(k));
+    TRY(user_read(k));
+    k->run = json_get(k->spec, "run");
+    k->profile = json_get(k->run, "profile");
+    k->agent = json_get(k->run, "agent");
+    k->data = json_str(k->spec, "data");
+    k->home = json_str(k->spec, "home");
+    k->project_dir = json_str(k->run, "project_dir");
+    if (!k->project_dir.len)
+        k->project_dir = json_str(k->spec, "project_dir");
+    k->project_dir = arena_copy(k->arena, k->project_dir);
+    k->report.run_id = json_str(k->run, "run_id");
+    k->report.folder = k->folder;
+    k->report.runner_id = json_str(k->spec, "runner_id");
+    k->report.fence = json_int_or(k->run, "fence", 0);
+    return NULL;
+}
+
+/* ---- pieces ---- */
+
+static str uuid_make(struct arena *a)
+{
+    unsigned char b[UUID_BYTES];
+    ssize_t n = getrandom(b, sizeof b, 0);
+
+    assert(n == sizeof b); /* so few bytes come whole or not at all */
+    b[6] = (unsigned char)((b[6] & 0x0f) | 0x40);
+    b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
+    str hex = hex_encode(a, (str){ (const char *)b, sizeof b });
+    return arena_printf(a, "%.8s-%.4s-%.4s-%.4s-%.12s", hex.at, hex.at + 8, hex.at + 12,
+                        hex.at + 16, hex.at + 20);
+}
+
+/* How the client finds the conversation again. One that has only one place to look, its folder, is
+ * resumed without an id; the server still needs to know that it can be. */
+static void client_id_choose(struct keeper *k, bool resume)
+{
+    str way = json_str(k->profile, "client_id");
+
+    if (resume)
+        k->client_id = json_str(k->run, "client_id");
+    else if (str_eq(way, STR("uuid")))
+        k->client_id = uuid_make(k->arena);
+    else if (!str_eq(way, STR("stream")) && json_get(k->profile, "resume"))
+        k->client_id = json_str(k->run, "session_id");
+}
+
+static str own_program(struct keeper *k)
+{
+    char *path = arena_alloc(k->arena, PATH_MAX);
+    ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
+
+    return n > 0 ? arena_copy(k->arena, (str){ path, (size_t)n }) : STR("baton");
+}
+
+/* The tree that the agent shares, for clients that can only read files. */
+static err state_write(struct keeper *k, str path, str *out)
+{
+    str id = json_str(json_get(k->run, "env"), "WORKFLOW_STATE_ID");
+    const struct url_param param = { "state_id", id };
+    struct call call = { .method = "GET",
+                         .pattern = "/workflow-states/{state_id}",
+                         .params = &param,
+                         .param_count = 1,
+                         .timeout_ms = STATE_MS };
+    const struct json *state;
+
+    if (!id.len || !profile_uses(k->profile, "{state_file}"))
+        return NULL;
+    struct caller *caller = caller_with(k->data, k->token);
+    err e = caller_ask(caller, k->arena, &call, &state);
+    caller_free(caller);
+    if (e || !state)
+        return NULL; /* it can be read by other ways */
+    *out = path;
+    return folder_write(k->arena, path, json_printed(k->arena, state), k->user);
+}
+
+/* ---- all of it ---- */
+
+struct json keeper_git(struct keeper *k)
+{
+    return k->env ? git_look(k->arena, k->project_dir, k->env, k->user) : json_null();
+}
+
+/* Which prompt for a state update this is; empty: it is none. */
+static str attempt_of(struct keeper *k)
+{
+    const struct json *metadata = json_get(k->run, "metadata");
+    int64_t attempt = json_int_or(metadata, "attempt", 0);
+
+    return attempt > 0 ? arena_printf(k->arena, "%lld", (long long)attempt) : STR("");
+}
+
+static err env_make(struct keeper *k, const struct launch *l, str token_file)
+{
+    const struct env_pair more[] = {
+        { "BATON_URL", l->url },
+        { "BATON_TOKEN", k->token },
+        { "BATON_TOKEN_FILE", token_file },
+        { "BATON_RUN_ID", k->report.run_id },
+        { "BATON_RUN_ATTEMPT", attempt_of(k) },
+    };
+
+    return profile_env(k->arena, l, environ, k->user, json_get(k->run, "env"), more,
+                       sizeof more / sizeof *more, &k->env);
+}
+
+static err files_make(struct keeper *k, struct launch *l, str *token_file)
+{
+    struct arena *a = k->arena;
+    str folder, mcp = profile_mcp(a, l);
+
+    TRY(folder_for_agent(a, k->folder, k->user, &folder));
+    *token_file = folder_path(a, folder, "token");
+    TRY(folder_write(a, *token_file, k->token, k->user));
+    if (mcp.len && l->url.len) {
+        l->mcp_file = folder_path(a, folder, "mcp.json");
+        TRY(folder_write(a, l->mcp_file, mcp, k->user));
+    }
+    l->prompt_file = folder_path(a, folder, "prompt");
+    return state_write(k, folder_path(a, folder, "state.json"), &l->state_file);
+}
+
+/* What has changed around an agent since it was last here stands before what it is asked. */
+static void prompt_make(struct keeper *k, struct launch *l)
+{
+    struct json now = l->resume ? keeper_git(k) : json_null();
+    str changes = git_changes(k->arena, json_get(k->run, "git"), &now);
+
+    l->prompt = profile_prompt(k->arena, l);
+    if (changes.len)
+        l->prompt =
+            arena_printf(k->arena, STR_FMT "\n" STR_FMT, STR_ARG(changes), STR_ARG(l->prompt));
+}
+
+static err stdin_open(struct keeper *k, const struct launch *l, int *out)
+{
+    *out = -1;
+    if (!str_eq(profile_prompt_way(k->profile), STR("stdin")))
+        return NULL;
+    *out = open(l->prompt_file.at, O_RDONLY | O_CLOEXEC);
+    return *out >= 0 ? NULL
+                     : err_new(k->arena, ERR_UNAVAILABLE, "%s: cannot read it: %s",
+                               l->prompt_file.at, strerror(errno));
+}
+
+err keeper_prepare(struct keeper *k, struct exec_plan *plan)
+{
+    struct launch l = { .profile = k->profile,
+                        .agent = k->agent,
+                        .resume = str_eq(json_str(k->run, "type"), STR("resume_session")),
+                        .prompt = json_str(k->run, "prompt"),
+                        .session_name = json_str(k->run, "session_name"),
+                        .project_dir = k->project_dir,
+                        .baton = own_program(k),
+                        .runner_dir = k->home,
+                        .url = caller_url(k->report.caller, k->arena) };
+    str token_file;
+    char **argv;
+
+    if (!json_is(k->profile, JSON_OBJECT))
+        return err_new(k->arena, ERR_NOT_FOUND,
+                       "the profile of this session is not registered any more");
+    client_id_choose(k, l.resume);
+    l.client_id = k->client_id;
+    TRY(files_make(k, &l, &token_file));
+    TRY(env_make(k, &l, token_file));
+    prompt_make(k, &l);
+    TRY(folder_write(k->arena, l.prompt_file, l.prompt, k->user));
+    TRY(profile_argv(k->arena, &l, &argv));
+    *plan = (struct exec_plan){
+        .argv = argv, .env = k->env, .folder = k->project_dir.at, .user = k->user
+    };
+    return stdin_open(k, &l, &plan->in);
+}

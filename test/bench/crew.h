@@ -1,0 +1,47 @@
+/* crew.h: runners and agents of a benchmark: threads that claim runs by HTTP and play their agents.
+ *
+ * Children are scripted agents, played in the thread that claimed them, so that no
+ * process is started and what is measured is the server. Their parent keeps some of
+ * them at work until all have been started, and ends when the last has called back. */
+#ifndef BENCH_CREW_H
+#define BENCH_CREW_H
+
+#include "bench/target.h"
+#include "json/json.h"
+
+struct crew {
+    int workers;   /* runners, each with room for one run */
+    int children;  /* of the one parent */
+    int at_a_time; /* at work */
+
+    /* Set by crew_run: how long it took, the server's processor time, and how many requests. */
+    double seconds, cpu_s;
+    int requests;
+};
+
+/* Has a server with an empty database run one parent with its children. */
+void crew_run(struct crew *c, const struct target *t);
+
+/* ---- a client by hand ---- */
+
+struct talker {
+    int fd;
+    struct arena *arena; /* of the answers */
+    int requests;
+};
+
+struct talker talker_new(int port);
+void talker_free(struct talker *k);
+
+/* One request with a token and a body (empty: none); its status, and the answer (NULL: none). */
+int talker_ask(struct talker *k, const char *token, const char *method, str path, str body,
+               const struct json **answer);
+
+/* The same, for what must succeed. */
+const struct json *talker_must(struct talker *k, const char *token, const char *method, str path,
+                               str body);
+
+/* A new token of a runner. */
+const char *talker_runner_token(struct talker *k, struct arena *a, const struct target *t);
+
+#endif

@@ -1,0 +1,88 @@
+# Who is at work, who needs you, what it costs: at once, as lines, and live in a terminal.
+. "${0%/*}/lib"
+
+export LC_ALL=C
+serve
+run top --once
+exits 0
+silent
+shows 'no sessions'
+run agent create slow --profile shell --args '["sh","-c","echo began; sleep 600"]'
+run agent create bad --profile shell --args '["sh","-c","exit 3"]'
+run session start lead -a slow -p go
+run session start child -a slow -p go --parent lead --mode poll
+run session start broken -a bad -p go --wait
+exits 16
+
+# What needs somebody is first, and marked.
+run top --once
+exits 0
+shows '1 need you, 2 running'
+sed -n 3p out | grep -q '^ ! broken  *failed' || fail 'expected the one that failed first'
+shows '`- child'
+run top
+exits 0
+shows '1 need you'
+run top --once --json
+exits 0
+[ "$(wc -l <out)" = 1 ] || fail 'expected one line'
+shows '"needs_you":1,"running":2,'
+shows '"children":1'
+
+# Lines of JSON: one for each change.
+mkfifo lines
+"$BATON" top --json >lines 2>top.err &
+top=$!
+exec 4<lines
+read -r line <&4
+case $line in *'"running":2,'*) ;; *) fail "expected two at work, but found $line" ;; esac
+run session stop lead
+while read -r line <&4; do
+    case $line in *'"running":0,'*) break ;; esac
+done
+case $line in *'"running":0,'*) ;; *) fail "expected nobody at work, but found $line" ;; esac
+kill "$top"
+wait "$top" || :
+
+# In a terminal: it takes the whole of it, obeys keys, and gives it back, however it ends.
+command -v script >/dev/null || exit 0
+run session start next -a slow -p go
+live() {
+    what="baton top, with the keys $1"
+    status=0
+    printf '%b' "$1" | TERM=xterm COLUMNS=80 script -qec "stty rows 12 cols 80; $2 $BATON top" /dev/null \
+        >out 2>err || status=$?
+}
+live 'jk\rq' ''
+exits 0
+grep -q 'next' out || fail 'expected the session on the screen'
+printf '\033[?1049h' >enter
+printf '\033[?1049l' >leave
+grep -qF -f enter out || fail 'expected a screen of its own'
+tail -c 9 out | grep -qF -f leave || fail 'expected the screen to be given back, and nothing after it'
+live 'q' 'NO_COLOR=1'
+exits 0
+printf '\033[7m' >reverse
+! grep -qF -f reverse out || fail 'expected no colours'
+mkfifo screen hold
+exec 5<>hold
+TERM=xterm script -qec "echo \$\$ >pid; exec $BATON top" /dev/null >screen 2>err <&5 &
+screen=$!
+exec 4<screen
+head -c 100 <&4 >out
+kill "$(cat pid)"
+cat <&4 >>out
+wait "$screen" || :
+what='baton top, terminated'
+grep -qF -f leave out || fail 'expected the screen to be given back after SIGTERM'
+
+# s asks; anything but y is no.
+live 'sn\r\rq' ''
+shows 'and all below it? y: yes'
+run session get next
+shows '"status":"running"'
+
+# No agent outlives this.
+run session stop next
+run session result next --wait
+exits 17

@@ -1,0 +1,246 @@
+/* runner_profile_test.c: command lines, environments and files of profiles; and git's facts. */
+#include "check.h"
+#include "core/profile_data.h"
+#include "json/schema.h"
+#include "json_help.h"
+#include "runner/git.h"
+#include "runner/profile.h"
+
+static const struct json *json_at_text(const char *text)
+{
+    struct json *j = ARENA_NEW(check_arena(), struct json);
+    *j = json_of(check_arena(), text);
+    return j;
+}
+
+static const struct json *built_in(const char *name)
+{
+    struct profile_built_in p;
+    const struct json *parsed = NULL;
+
+    for (size_t i = 0; (p = profile_built_in(i)).name; i++)
+        if (strcmp(p.name, name) == 0)
+            CHECK_OK(json_parse(check_arena(), p.text, NULL, &parsed));
+    CHECK(parsed);
+    return parsed;
+}
+
+/* Arguments with a bar between them. */
+static str shown(char *const *argv)
+{
+    struct buf out = buf_in(check_arena());
+
+    for (size_t i = 0; argv[i]; i++)
+        buf_printf(&out, "%s%s", i ? "|" : "", argv[i]);
+    return buf_str(&out);
+}
+
+static struct launch launch_of(const struct json *profile)
+{
+    return (struct launch){ .profile = profile,
+                            .prompt = STR("do it"),
+                            .prompt_file = STR("/run/prompt"),
+                            .client_id = STR("id-1"),
+                            .session_name = STR("worker"),
+                            .project_dir = STR("/src"),
+                            .mcp_file = STR("/run/mcp.json"),
+                            .baton = STR("/bin/baton"),
+                            .runner_dir = STR("/home/r"),
+                            .url = STR("http://127.0.0.1:8765") };
+}
+
+TEST(built_in_profiles_fit_their_schema)
+{
+    struct arena *a = check_arena();
+    const struct json *text, *profile;
+    struct schema *schema;
+    struct profile_built_in p;
+    size_t i;
+
+    CHECK_OK(json_parse(a, str_from(profile_schema_text), NULL, &text));
+    CHECK_OK(schema_compile(a, text, NULL, &schema));
+    for (i = 0; (p = profile_built_in(i)).name; i++) {
+        CHECK_OK(json_parse(a, p.text, NULL, &profile));
+        CHECK_STR(json_str(profile, "name"), p.name);
+        CHECK_OK(schema_require(a, schema, profile));
+    }
+    CHECK_INT(i, 8);
+    schema_unref(schema);
+}
+
+// clang-format off
+static const struct {
+    const char *profile;
+    bool resume;
+    const char *agent, *argv;
+} lines[] = {
+    { "claude", false, "{}",
+      "claude|-p|--output-format|stream-json|--verbose|--session-id|id-1|--mcp-config|/run/mcp.json" },
+    { "claude", true, "{'model':'m','tools':['Read','Bash'],'system_prompt':'You test.'}",
+      "claude|-p|--output-format|stream-json|--verbose|--resume|id-1|--model|m|--append-system-prompt|You test.|"
+      "--allowedTools|Read,Bash|--mcp-config|/run/mcp.json" },
+    { "codex", true, "{'model':'m'}",
+      "codex|exec|--json|--skip-git-repo-check|-m|m|-c|mcp_servers.baton.url=\"http://127.0.0.1:8765/mcp\"|"
+      "-c|mcp_servers.baton.bearer_token_env_var=\"BATON_TOKEN\"|"
+      "-c|mcp_servers.baton.default_tools_approval_mode=\"approve\"|resume|id-1|-" },
+    { "gemini", true, "{}", "gemini|-o|stream-json|--approval-mode|yolo|--skip-trust|-r|id-1" },
+    { "opencode", false, "{'model':'a/b'}", "opencode|run|--format|json|-m|a/b" },
+    { "aider", true, "{}",
+      "aider|--yes-always|--no-stream|--no-pretty|--no-check-update|--no-show-release-notes|"
+      "--restore-chat-history|--message-file|/run/prompt" },
+    { "shell", false, "{'args':['/bin/sh','-c','echo {prompt} {args}']}", "/bin/sh|-c|echo {prompt} {args}" },
+    { "scripted", false, "{}", "/bin/baton|scripted|--start|id-1" },
+};
+// clang-format on
+
+TEST(profiles_make_the_command_lines_of_their_clients)
+{
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct launch l = launch_of(built_in(lines[i].profile));
+        char **argv;
+        l.agent = json_at_text(lines[i].agent);
+        l.resume = lines[i].resume;
+        CHECK_OK(profile_argv(check_arena(), &l, &argv));
+        CHECK_STR(shown(argv), lines[i].argv);
+    }
+}
+
+TEST(value_is_one_argument_and_never_an_option)
+{
+    static const struct {
+        const char *start, *prompt, *argv; /* argv NULL: refused */
+    } cases[] = {
+        { "['x','{prompt}']", "a b; $(c) \"d\"", "x|a b; $(c) \"d\"" },
+        { "['x','{prompt}']", "--yolo", "x| --yolo" },
+        { "['x','a {prompt}']", "p", "x|a {prompt}" },
+        { "['x','{client_id}']", "p", "x|id-1" },
+        { "['x','{model}']", "p", NULL },
+        { "['x','{nothing}']", "p", NULL },
+        { "['{args}']", "p", NULL },
+        { "[]", "p", NULL },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *text =
+            arena_printf(check_arena(), "{'name':'p','start':%s}", cases[i].start).at;
+        struct launch l = launch_of(json_at_text(text));
+        char **argv;
+        l.prompt = str_from(cases[i].prompt);
+        err e = profile_argv(check_arena(), &l, &argv);
+        if (cases[i].argv)
+            CHECK_STR(shown(argv), cases[i].argv);
+        else
+            CHECK_ERR(e, ERR_INVALID);
+    }
+}
+
+TEST(id_that_begins_with_a_dash_is_refused)
+{
+    struct launch l = launch_of(built_in("claude"));
+    char **argv;
+
+    l.resume = true;
+    l.client_id = STR("--dangerously-skip-permissions");
+    CHECK_ERR(profile_argv(check_arena(), &l, &argv), ERR_INVALID);
+}
+
+TEST(environment_is_ours_without_secrets_then_the_profiles_and_the_runs)
+{
+    char *ours[] = { "PATH=/bin",       "BATON_TOKEN=rn_x",
+                     "BATON_STORE=y",   "CLAUDECODE=1",
+                     "CODEX_A=1",       "TERM=dumb",
+                     "TRACEPARENT=old", "AWS_A=1",
+                     "AWS_B=1",         "X=1",
+                     "NO_COLOR=no",     NULL };
+    const struct json *profile =
+        json_at_text("{'env':{'NO_COLOR':'1','F':'{mcp_file}','G':'{state_file}',"
+                     "'U':'${BATON_URL}/x','L':'a {mcp_file}'},'unset':['AWS_*','X']}");
+    const struct json *run = json_at_text("{'WORKFLOW_STATE_ID':'w','BATON_PARENT_SESSION_ID':'',"
+                                          "'bad name':'x','N':7}");
+    const struct env_pair more[] = { { "BATON_TOKEN", STR("ss_y") }, { "EMPTY", STR("") } };
+    struct launch l = launch_of(profile);
+    char **env;
+
+    CHECK_OK(profile_env(check_arena(), &l, ours, NULL, run, more, 2, &env));
+    CHECK_STR(shown(env), "PATH=/bin|TERM=dumb|NO_COLOR=1|F=/run/mcp.json|"
+                          "U=http://127.0.0.1:8765/x|L=a {mcp_file}|WORKFLOW_STATE_ID=w|"
+                          "BATON_TOKEN=ss_y");
+}
+
+TEST(servers_of_an_agent_stand_beside_ours)
+{
+    struct launch l = launch_of(built_in("claude"));
+    const struct json *mcp;
+
+    l.agent = json_at_text("{'mcp_servers':{'db':{'command':'x'},'baton':{'command':'evil'}}}");
+    CHECK_OK(json_parse(check_arena(), profile_mcp(check_arena(), &l), NULL, &mcp));
+    const struct json *servers = json_get(mcp, "mcpServers");
+    CHECK_INT(servers->len, 2);
+    CHECK_STR(json_str(json_get(servers, "baton"), "type"), "http");
+    CHECK_STR(json_str(json_get(servers, "baton"), "url"), "${BATON_URL}/mcp");
+    CHECK_STR(json_str(json_get(servers, "db"), "command"), "x");
+}
+
+TEST(role_stands_before_the_first_prompt_of_clients_without_an_option_for_it)
+{
+    struct launch l = launch_of(built_in("codex"));
+
+    l.agent = json_at_text("{'system_prompt':'You test.'}");
+    CHECK_STR(profile_prompt(check_arena(), &l), "You test.\n\ndo it");
+    l.resume = true;
+    CHECK_STR(profile_prompt(check_arena(), &l), "do it");
+    l = launch_of(built_in("claude"));
+    l.agent = json_at_text("{'system_prompt':'You test.','initial_prompt':'Read first.'}");
+    CHECK_STR(profile_prompt(check_arena(), &l), "Read first.\n\ndo it");
+    l.prompt = STR("");
+    CHECK_STR(profile_prompt(check_arena(), &l), "Read first.");
+}
+
+/* ---- git ---- */
+
+#define STATUS(text) ((str){ text, sizeof text - 1 })
+
+TEST(git_status_is_read_as_head_branch_and_dirty_files)
+{
+    static const struct {
+        str status;
+        const char *git;
+    } cases[] = {
+        { STATUS("# branch.oid abc\0# branch.head main\0"
+                 "1 .M N... 100644 100644 100644 1 2 src/a b.c\0"
+                 "2 R. N... 100644 100644 100644 1 2 R100 new\0old\0"
+                 "u UU N... 100644 100644 100644 100644 1 2 3 both\0"
+                 "? fresh\0"),
+          "{'head':'abc','branch':'main','dirty':['src/a b.c','new','both','fresh']}" },
+        { STATUS("# branch.oid (initial)\0# branch.head main\0"),
+          "{'head':'(initial)','branch':'main','dirty':[]}" },
+        { STATUS("# branch.oid a\0# branch.head m\0? bad\xff\0"),
+          "{'head':'a','branch':'m','dirty':[]}" },
+        { STATUS("nonsense"), "null" },
+        { STATUS(""), "null" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct json git = git_read(check_arena(), cases[i].status);
+        CHECK_STR(json_shown(check_arena(), &git), cases[i].git);
+    }
+}
+
+TEST(agent_hears_what_changed_in_its_folder)
+{
+    static const struct {
+        const char *before, *now, *text;
+    } cases[] = {
+        { "{'head':'a','branch':'m','dirty':['x']}", "{'head':'a','branch':'m','dirty':['x']}",
+          "" },
+        { "null", "{'head':'a','branch':'m','dirty':[]}", "" },
+        { "{'head':'a','branch':'m','dirty':['x','y']}",
+          "{'head':'b','branch':'m','dirty':['y','z']}",
+          "The project folder has changed since your last turn:\n"
+          "- commit: was a, is now b\n"
+          "- files with changes that are not committed: z\n"
+          "- files without such changes any more: x\n" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        CHECK_STR(git_changes(check_arena(), json_at_text(cases[i].before),
+                              json_at_text(cases[i].now)),
+                  cases[i].text);
+}

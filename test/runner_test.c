@@ -1,0 +1,412 @@
+/* runner_test.c: a runner, its keepers and real processes as agents, against a made-up server. */
+#define _GNU_SOURCE /* accept4 */
+#include <sys/stat.h>
+
+#include "runner_help.h"
+
+#define SHELL                                                                            \
+    "'profile':{'name':'shell','start':['{args}'],'resume':['{args}'],'prompt':'stdin'," \
+    "'client_id':'none','output':{'format':'text'},'exit':{'ok':[0,7]}}"
+
+/* A run whose agent is a shell script, which must hold no quotes of either kind. */
+static const char *script_run(const char *id, int fence, const char *script, const char *more)
+{
+    return arena_printf(check_arena(),
+                        "{'run_id':'%s','type':'start_session','purpose':'work',"
+                        "'session_id':'ses_1','session_name':'worker','prompt':'do it',"
+                        "'fence':%d,'token':'ss_of_the_agent','lease_seconds':1,'max_seconds':60,"
+                        "'agent':{'args':['/bin/sh','-c','%s']}," SHELL
+                        ",'env':{'BATON_SESSION_ID':'ses_1','BATON_RUN_ID':'%s',"
+                        "'BATON_RUN_PURPOSE':'work','AGENT_SESSION_NAME':'worker',"
+                        "'TRACEPARENT':'00-1-2-01'}%s}",
+                        id, fence, script, id, more)
+        .at;
+}
+
+static str body_str(const struct told_report *r, const char *member)
+{
+    return json_str(r->body, member);
+}
+
+static bool holds(str text, const char *part)
+{
+    return strstr(arena_copy(check_arena(), text).at, part) != NULL;
+}
+
+/* Until the keeper has removed its folder, which is the last that it does. */
+static void folder_gone(const char *run_id)
+{
+    const char *path = arena_printf(check_arena(), "data/runs/%s", run_id).at;
+
+    for (int i = 0; access(path, F_OK) == 0; i++) {
+        struct timespec little = { .tv_nsec = 10000000 };
+        CHECK(i < FAKE_PATIENCE_S * 100);
+        nanosleep(&little, NULL);
+    }
+}
+
+TEST(run_is_started_then_told_to_its_end)
+{
+    struct fake *f = fake_new();
+    fake_offer(f, script_run("run_1", 4, "cat; echo; echo done", ""));
+    pid_t runner = runner_launch(f, NULL);
+    const struct told_report *end = fake_wait(f, "run_1", "completed", 1);
+
+    CHECK_STR(body_str(end, "result"), "do it\ndone");
+    CHECK_STR(body_str(end, "runner_id"), "rnr_1");
+    CHECK_STR(body_str(end, "client_id"), "ses_1");
+    CHECK_STR(end->token, "rn_of_the_runner");
+    CHECK_INT(json_int_or(end->body, "fence", 0), 4);
+    CHECK_INT(json_int_or(end->body, "exit_code", -1), 0);
+    CHECK_INT(fake_count(f, "run_1", "started"), 1);
+    CHECK_STR(f->reports[0].what, "started");
+    folder_gone("run_1");
+    runner_end(runner, SIGTERM);
+}
+
+TEST_LIMIT(every_way_to_end_is_told_as_what_it_is, 60)
+{
+    static const struct {
+        const char *script, *more, *what, *error;
+        int exit;
+    } cases[] = {
+        { "exit 0", "", "completed", "", 0 },
+        { "exit 7", "", "completed", "", 7 }, /* the profile says that this is good */
+        { "echo no >&2; exit 3", "", "failed", "exit code 3", 3 },
+        { "kill -9 $$", "", "failed", "signal 9", -1 },
+        { "true", ",'project_dir':'/nowhere/at/all'", "failed", "/nowhere/at/all", -1 },
+        { "sleep 100", ",'max_seconds':1", "timed_out", "longer", -1 },
+    };
+    struct fake *f = fake_new();
+    pid_t runner = runner_launch(f, NULL);
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *id = arena_printf(check_arena(), "run_%zu", i).at;
+        const char *run = script_run(id, 1, cases[i].script, "");
+        if (cases[i].more[0]) /* members that stand there already */
+            run =
+                arena_printf(check_arena(), "%.*s%s}", (int)strlen(run) - 1, run, cases[i].more).at;
+        if (strstr(cases[i].more, "max_seconds")) {
+            char *at = strstr((char *)run, "'max_seconds':60,");
+            memmove(at, at + 17, strlen(at + 17) + 1);
+        }
+        fake_offer(f, run);
+        const struct told_report *end = fake_wait(f, id, cases[i].what, 1);
+        CHECK(holds(body_str(end, "error"), cases[i].error));
+        CHECK_INT(json_int_or(end->body, "exit_code", -1), cases[i].exit);
+        CHECK(i != 2 || str_eq(body_str(end, "stderr_tail"), STR("no")));
+    }
+    runner_end(runner, SIGTERM);
+}
+
+TEST(program_that_is_not_there_fails_the_run_with_its_name)
+{
+    struct fake *f = fake_new();
+    fake_offer(
+        f, "{'run_id':'run_1','type':'start_session','session_id':'s','prompt':'x','fence':1,"
+           "'token':'ss_x','lease_seconds':1,'profile':{'name':'p','start':['no-such-agent']}}");
+    pid_t runner = runner_launch(f, NULL);
+    const struct told_report *end = fake_wait(f, "run_1", "failed", 1);
+
+    CHECK(holds(body_str(end, "error"), "no-such-agent"));
+    CHECK(!json_get(end->body, "client_id"));
+    runner_end(runner, SIGTERM);
+}
+
+/* ---- what agents leave behind ---- */
+
+static void script_write(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0755);
+    CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+    close(fd);
+}
+
+/* One that ignores SIGTERM, in the agent's group; and one that has left group and session. */
+static void stubborn_write(void)
+{
+    script_write("stubborn", "#!/bin/sh\n"
+                             "trap '' TERM\n"
+                             "echo $$ >stubborn.pid\n"
+                             "while :; do sleep 0.1; done\n");
+    script_write("escaped", "#!/bin/sh\n"
+                            "trap '' TERM HUP\n"
+                            "echo $$ >escaped.pid\n"
+                            "while :; do sleep 0.1; done\n");
+}
+
+static const char leaving[] =
+    "./stubborn & setsid ./escaped & "
+    "while [ ! -s stubborn.pid -o ! -s escaped.pid ]; do sleep 0.01; done; ";
+
+TEST(grandchildren_that_ignore_sigterm_end_with_their_agent)
+{
+    struct fake *f = fake_new();
+    stubborn_write();
+    fake_offer(f,
+               script_run("run_1", 1, arena_printf(check_arena(), "%secho bye", leaving).at, ""));
+    pid_t runner = runner_launch(f, NULL);
+
+    CHECK_STR(body_str(fake_wait(f, "run_1", "completed", 1), "result"), "bye");
+    CHECK(!is_alive(pid_in("stubborn.pid")));
+    CHECK(!is_alive(pid_in("escaped.pid")));
+    runner_end(runner, SIGTERM);
+}
+
+TEST(flood_of_output_is_bounded_and_does_not_hold_the_agent_up)
+{
+    struct fake *f = fake_new();
+    fake_offer(f, script_run("run_1", 1, "yes 0123456789abcdef | head -c 20000000; echo last", ""));
+    pid_t runner = runner_launch(f, NULL);
+    str result = body_str(fake_wait(f, "run_1", "completed", 1), "result");
+
+    CHECK(result.len <= 256 << 10);
+    CHECK(str_ends(result, STR("last")));
+    CHECK(f->body_bytes < 16 << 20);
+    check_note("%zu bytes were told of 20000000", f->body_bytes);
+    runner_end(runner, SIGTERM);
+}
+
+/* ---- stopping ---- */
+
+TEST(stop_that_the_server_answers_ends_all_of_the_agent)
+{
+    struct fake *f = fake_new();
+    stubborn_write();
+    fake_offer(f,
+               script_run("run_1", 1, arena_printf(check_arena(), "%ssleep 100", leaving).at, ""));
+    pid_t runner = runner_launch(f, NULL);
+
+    pid_t stubborn = pid_in("stubborn.pid"), escaped = pid_in("escaped.pid");
+    fake_set(f, &f->stop, true);
+    CHECK(holds(body_str(fake_wait(f, "run_1", "stopped", 1), "error"), "asked to stop"));
+    CHECK(!is_alive(stubborn) && !is_alive(escaped));
+    runner_end(runner, SIGTERM);
+}
+
+TEST(stop_that_a_claim_names_reaches_the_keeper_at_once)
+{
+    struct fake *f = fake_new();
+    fake_offer(f, script_run("run_1", 1, "echo $$ >pid; sleep 100", ""));
+    pid_t runner = runner_launch(f, NULL);
+
+    pid_t agent = pid_in("pid");
+    pthread_mutex_lock(&f->mutex);
+    f->stop_run = "run_1";
+    pthread_mutex_unlock(&f->mutex);
+    fake_wait(f, "run_1", "stopped", 1);
+    CHECK(!is_alive(agent));
+    runner_end(runner, SIGTERM);
+}
+
+/* ---- whose run it is ---- */
+
+TEST(agent_is_not_started_when_the_server_refuses_the_start)
+{
+    struct fake *f = fake_new();
+    f->refuse = "started";
+    fake_offer(f, script_run("run_1", 1, "touch was-here", ""));
+    fake_offer(f, script_run("run_2", 1, "true", ""));
+    pid_t runner = runner_launch(f, NULL);
+
+    fake_wait(f, "run_2", "started", 1);
+    folder_gone("run_1");
+    CHECK(access("was-here", F_OK) != 0);
+    CHECK_INT(fake_count(f, "run_1", "failed") + fake_count(f, "run_1", "completed"), 0);
+    runner_end(runner, SIGTERM);
+}
+
+TEST(agent_ends_quietly_when_its_run_is_somebody_elses)
+{
+    struct fake *f = fake_new();
+    f->refuse = "progress";
+    fake_offer(f, script_run("run_1", 1, "echo $$ >pid; echo said; sleep 100", ""));
+    pid_t runner = runner_launch(f, NULL);
+
+    gone_wait(pid_in("pid"));
+    folder_gone("run_1");
+    CHECK_INT(fake_count(f, "run_1", "failed") + fake_count(f, "run_1", "stopped"), 0);
+    runner_end(runner, SIGTERM);
+}
+
+TEST(agent_ends_when_its_lease_cannot_be_renewed_for_long)
+{
+    struct fake *f = fake_new();
+    fake_offer(f, script_run("run_1", 1, "echo $$ >pid; sleep 100", ""));
+    pid_t runner = runner_launch(f, NULL);
+
+    pid_t agent = pid_in("pid");
+    fake_set(f, &f->away, true);
+    gone_wait(agent);
+    folder_gone("run_1");
+    runner_end(runner, SIGTERM);
+}
+
+TEST(end_is_told_when_a_server_that_was_away_is_back)
+{
+    struct fake *f = fake_new();
+    fake_offer(f, script_run("run_1", 1,
+                             "echo $$ >pid; while [ ! -e go ]; do sleep 0.02; done; echo ok", ""));
+    pid_t runner = runner_launch(f, NULL);
+
+    pid_t agent = pid_in("pid");
+    fake_set(f, &f->away, true);
+    script_write("go", "");
+    gone_wait(agent);
+    fake_set(f, &f->away, false);
+    CHECK_STR(body_str(fake_wait(f, "run_1", "completed", 1), "result"), "ok");
+    CHECK_INT(fake_count(f, "run_1", "completed"), 1);
+    runner_end(runner, SIGTERM);
+}
+
+/* ---- who is killed ---- */
+
+TEST(runner_that_is_killed_loses_nothing_and_starts_nothing_twice)
+{
+    static const char *const one[] = { "--capacity", "1", NULL };
+    struct fake *f = fake_new();
+    fake_offer(f, script_run("run_1", 1,
+                             "echo x >>started; echo $$ >pid; "
+                             "while [ ! -e go ]; do sleep 0.02; done; echo ok",
+                             ""));
+    pid_t runner = runner_launch(f, one);
+    pid_t agent = pid_in("pid");
+
+    runner_end(runner, SIGKILL);
+    fake_offer(f, script_run("run_2", 1, "echo two", ""));
+    runner = runner_launch(f, one);
+    fake_wait(f, "run_1", "progress", fake_count(f, "run_1", "progress") + 2);
+    CHECK(is_alive(agent));
+    CHECK_INT(fake_count(f, "run_2", "started"), 0); /* there is no room for it */
+    script_write("go", "");
+    CHECK_STR(body_str(fake_wait(f, "run_1", "completed", 1), "result"), "ok");
+    CHECK_STR(body_str(fake_wait(f, "run_2", "completed", 1), "result"), "two");
+    CHECK_STR(check_read("started"), "x\n");
+    CHECK_INT(fake_count(f, "run_1", "started"), 1);
+    runner_end(runner, SIGTERM);
+}
+
+TEST(keeper_that_is_killed_takes_its_agent_with_it)
+{
+    struct fake *f = fake_new();
+    stubborn_write();
+    fake_offer(f, script_run("run_1", 1,
+                             arena_printf(check_arena(), "%secho $$ >pid; sleep 100", leaving).at,
+                             ""));
+    pid_t runner = runner_launch(f, NULL);
+    pid_t agent = pid_in("pid"), keeper = pid_in("data/runs/run_1/lock");
+
+    kill(keeper, SIGKILL);
+    gone_wait(agent);
+    gone_wait(pid_in("stubborn.pid"));
+    gone_wait(pid_in("escaped.pid"));
+    fake_offer(f, script_run("run_1", 2, "echo again", "")); /* its lease has passed */
+    CHECK_INT(json_int_or(fake_wait(f, "run_1", "completed", 1)->body, "fence", 0), 2);
+    runner_end(runner, SIGTERM);
+}
+
+TEST(one_runner_has_a_directory)
+{
+    struct fake *f = fake_new();
+    fake_offer(f, script_run("run_1", 1, "true", ""));
+    pid_t runner = runner_launch(f, NULL);
+    int status;
+
+    fake_wait(f, "run_1", "completed", 1);
+    pid_t second = runner_launch(f, NULL);
+    CHECK(waitpid(second, &status, 0) == second);
+    CHECK(WIFEXITED(status));
+    CHECK_INT(WEXITSTATUS(status), error_look(ERR_CONFLICT)->exit);
+    runner_end(runner, SIGTERM);
+}
+
+/* ---- what an agent is given ---- */
+
+TEST(environment_of_an_agent_is_what_was_promised)
+{
+    static const char *const more[] = { "CLAUDECODE=1",
+                                        "CLAUDE_CODE_SESSION_ID=x",
+                                        "CODEX_HOME=/x",
+                                        "BATON_DATA=/elsewhere",
+                                        "WORKFLOW_STATE_ID=old",
+                                        "KEPT=yes",
+                                        NULL };
+    static const char *const there[] = {
+        "BATON_TOKEN=ss_of_the_agent\n",
+        "BATON_SESSION_ID=ses_1\n",
+        "BATON_RUN_ID=run_1\n",
+        "BATON_RUN_PURPOSE=work\n",
+        "AGENT_SESSION_NAME=worker\n",
+        "TRACEPARENT=00-1-2-01\n",
+        "KEPT=yes\n",
+        "BATON_URL=http://127.0.0.1:",
+    };
+    static const char *const not_there[] = { "CLAUDE",
+                                             "CODEX",
+                                             "/elsewhere",
+                                             "WORKFLOW_STATE_ID",
+                                             "rn_of_the_runner",
+                                             "BATON_PARENT_SESSION_ID",
+                                             "BATON_TEST_PROGRAM" };
+    struct fake *f = fake_new();
+    fake_offer(f, script_run("run_1", 1, "env; stat -c %a $BATON_TOKEN_FILE; cat $BATON_TOKEN_FILE",
+                             ""));
+    pid_t runner = runner_launch(f, more);
+    str env = body_str(fake_wait(f, "run_1", "completed", 1), "result");
+
+    /* Its own token is taken out of what it says, so that no row ever holds it. */
+    CHECK(!holds(env, "ss_of_the_agent"));
+    for (size_t i = 1; i < sizeof there / sizeof *there; i++)
+        if (!holds(env, there[i]))
+            check_fail(__FILE__, __LINE__, "no %s in:\n" STR_FMT, there[i], STR_ARG(env));
+    for (size_t i = 0; i < sizeof not_there / sizeof *not_there; i++)
+        if (holds(env, not_there[i]))
+            check_fail(__FILE__, __LINE__, "%s in:\n" STR_FMT, not_there[i], STR_ARG(env));
+    CHECK(holds(env, "BATON_TOKEN=[token]\n"));
+    CHECK(str_ends(env, STR("\n600\n[token]")));
+    folder_gone("run_1");
+    runner_end(runner, SIGTERM);
+}
+
+TEST(secrets_are_in_no_command_line_and_the_runners_in_no_environment)
+{
+    /* The patterns must not find themselves. */
+    script_write("look", "#!/bin/sh\n"
+                         "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\000' '\\n' >lines\n"
+                         "cat /proc/[0-9]*/environ 2>/dev/null | tr '\\000' '\\n' >environs\n"
+                         "echo $(grep -c keep-run lines) $(grep -c '_of_the_[ar]' lines)"
+                         " $(grep -c 'rn_of_the_[r]' environs)\n");
+    struct fake *f = fake_new();
+    fake_offer(f, script_run("run_1", 1, "./look", ""));
+    pid_t runner = runner_launch(f, NULL);
+    str found = body_str(fake_wait(f, "run_1", "completed", 1), "result"), keepers, others;
+    int64_t count;
+
+    str_cut(found, ' ', &keepers, &others);
+    CHECK(str_to_int(keepers, &count) && count >= 1); /* it did look */
+    CHECK_STR(others, "0 0");
+    runner_end(runner, SIGTERM);
+}
+
+TEST(agents_run_as_another_user_where_that_is_asked_for)
+{
+    static const char *const more[] = { "--user", "nobody", NULL };
+    struct fake *f = fake_new();
+    int status;
+
+    fake_offer(f, script_run("run_1", 1,
+                             "id -un; stat -c %U $BATON_TOKEN_FILE; cat; "
+                             "cat data/runs/run_1/spec.json",
+                             ""));
+    CHECK(chmod(".", 0755) == 0);
+    pid_t runner = runner_launch(f, more);
+    if (geteuid() != 0) {
+        CHECK(waitpid(runner, &status, 0) == runner);
+        CHECK_INT(WEXITSTATUS(status), error_look(ERR_FORBIDDEN)->exit);
+        return;
+    }
+    const struct told_report *end = fake_wait(f, "run_1", "failed", 1);
+    CHECK_STR(body_str(end, "result"), "nobody\nnobody\ndo it");
+    CHECK(holds(body_str(end, "stderr_tail"), "ermission denied"));
+    runner_end(runner, SIGTERM);
+}

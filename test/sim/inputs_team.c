@@ -1,0 +1,183 @@
+/* inputs_team.c: what clients of the swarm ask of sessions, runs and runners. */
+#include "sim/inputs_private.h"
+
+/* A run; one that somebody has, where there is one and it matters. */
+static const struct model_run *any_run(struct inputs *in, bool held)
+{
+    const struct map *runs = &in->model->runs;
+    uint32_t from = runs->count ? random_below(in->random, runs->count) : 0;
+
+    for (uint32_t i = 0; i < runs->count; i++) {
+        const struct model_run *r = runs->entries[(from + i) % runs->count].value;
+        if (r->held || !held)
+            return r;
+    }
+    return runs->count ? runs->entries[from].value : NULL;
+}
+
+void inputs_team_draw(struct inputs *in)
+{
+    in->run = any_run(in, json_get(in->properties, "fence"));
+    in->starts = op_is(in, "session.create") || op_is(in, "session.start");
+}
+
+/* ---- what properties mean ---- */
+
+/* One that is there; one that has settled, where only that can be done away with. */
+static str any_session(struct inputs *in)
+{
+    const struct map *sessions = &in->model->sessions;
+    uint32_t from = sessions->count ? random_below(in->random, sessions->count) : 0;
+    bool settled = op_is(in, "session.delete");
+
+    for (uint32_t i = 0; i < sessions->count; i++) {
+        const struct model_session *s = sessions->entries[(from + i) % sessions->count].value;
+        if (!s->gone && (s->settled || !settled))
+            return s->id;
+    }
+    return STR("ses_none");
+}
+
+static str any_runner(struct inputs *in)
+{
+    const struct map *runners = &in->model->runners;
+
+    return runners->count ? runners->entries[random_below(in->random, runners->count)].key
+                          : STR("rnr_none");
+}
+
+static bool refer_type(struct inputs *in, struct json *out)
+{
+    in->starts = !chance(in, 3);
+    *out = text(in->starts ? "start_session" : "resume_session");
+    return op_is(in, "run.create");
+}
+
+/* Of what is there, mostly. Those who act as sessions are the first two, known or not. */
+static bool refer_session(struct inputs *in, struct json *out)
+{
+    *out = chance(in, 8) ? text(chance(in, 2) ? "ses_1" : "ses_2") : json_string(any_session(in));
+    return true;
+}
+
+/* A new one has a name that nobody has, or one that somebody has. */
+static bool refer_session_name(struct inputs *in, struct json *out)
+{
+    if (!in->starts || chance(in, 12))
+        return refer_session(in, out);
+    *out = json_string(arena_printf(in->arena, "s%u", random_below(in->random, 1u << 20)));
+    return true;
+}
+
+static bool refer_session_id(struct inputs *in, struct json *out)
+{
+    if (!in->starts || chance(in, 12))
+        return refer_session(in, out);
+    *out = json_string(arena_printf(in->arena, "ses_x%u", random_below(in->random, 1u << 20)));
+    return true;
+}
+
+static bool refer_run_id(struct inputs *in, struct json *out)
+{
+    *out = in->run ? json_string(in->run->id) : text("run_none");
+    return true;
+}
+
+/* Who reports has the run that it reports of, or had it. */
+static bool refer_runner_id(struct inputs *in, struct json *out)
+{
+    bool reports = in->run && in->run->fence && json_get(in->properties, "fence");
+
+    *out = json_string(reports ? in->run->runner_id : any_runner(in));
+    return true;
+}
+
+static bool refer_fence(struct inputs *in, struct json *out)
+{
+    int64_t fence = in->run && in->run->fence ? in->run->fence : 1;
+
+    *out = json_int(in->arena, chance(in, 10) ? fence + 1 : fence);
+    return true;
+}
+
+static bool refer_run_ids(struct inputs *in, struct json *out)
+{
+    *out = json_array();
+    if (in->run && chance(in, 2))
+        json_push(in->arena, out, json_string(in->run->id));
+    return true;
+}
+
+static bool refer_hostname(struct inputs *in, struct json *out)
+{
+    *out = text(chance(in, 3) ? "two" : "one");
+    return true;
+}
+
+static bool refer_tags(struct inputs *in, struct json *out)
+{
+    *out = json_array();
+    if (op_is_of(in, "runner.") || chance(in, 2))
+        json_push(in->arena, out, text("t"));
+    return true;
+}
+
+static bool refer_profiles(struct inputs *in, struct json *out)
+{
+    *out = json_array();
+    if (chance(in, 4))
+        json_push(in->arena, out, text("claude"));
+    return true;
+}
+
+static bool refer_profile(struct inputs *in, struct json *out)
+{
+    *out = text(chance(in, 10) ? "none" : "claude");
+    return true;
+}
+
+static bool refer_project_dir(struct inputs *in, struct json *out)
+{
+    *out = text(chance(in, 4) ? "/work/a" : "/work");
+    return true;
+}
+
+/* An empty name is that of no agent. */
+static bool refer_agent_name(struct inputs *in, struct json *out)
+{
+    *out = text(chance(in, 4) || op_is(in, "session.create") ? "reviewer" : "");
+    return true;
+}
+
+static const struct {
+    const char *name;
+    bool (*refer)(struct inputs *in, struct json *out);
+} words[] = {
+    { "session_id", refer_session_id },
+    { "session_name", refer_session_name },
+    { "root_session", refer_session },
+    { "parent_session_name", refer_session },
+    { "session", refer_session },
+    { "root", refer_session },
+    { "parent", refer_session },
+    { "type", refer_type },
+    { "run_id", refer_run_id },
+    { "runner_id", refer_runner_id },
+    { "fence", refer_fence },
+    { "known", refer_run_ids },
+    { "runs", refer_run_ids },
+    { "hostname", refer_hostname },
+    { "tags", refer_tags },
+    { "profiles", refer_profiles },
+    { "profile", refer_profile },
+    { "project_dir", refer_project_dir },
+    { "agent_name", refer_agent_name },
+};
+
+bool inputs_team_refer(struct inputs *in, str name, struct json *out)
+{
+    for (size_t i = 0; i < COUNT(words); i++)
+        if (str_eq(name, str_from(words[i].name)))
+            return words[i].refer(in, out);
+    return false;
+}
