@@ -302,6 +302,7 @@ void verb_all(struct cli *c)
         else
             verbs[n++] = more[i];
     }
+    verbs[n] = more[m]; /* their end */
 
     struct verb *all = ARENA_NEW(c->arena, struct verb);
     *all = *root;

@@ -54,7 +54,7 @@ complains 'nothing of baton is in it'
 [ ! -s empty.db ] || fail 'expected the file to be left as it is'
 
 # What follows is one team's life: work, a backup while the server runs, more work, a mistake.
-serve
+serve --runner off
 run schema create note '{"type":"object","properties":{"n":{"type":"integer"}}}'
 exits 0
 run state create note '{"n":1}' --json
@@ -106,7 +106,7 @@ exits 0
 # Back to monday.
 cp monday.db data/baton.db
 rm -f data/baton.db-wal data/baton.db-shm
-serve
+serve --runner off
 run state read "$state" --json
 exits 0
 shows '"version":2'
@@ -122,7 +122,7 @@ mv copy.db moved/baton.db
 cp data/operator.token moved/
 mv data old
 mv moved data
-serve
+serve --runner off
 run state read "$state" --json
 shows '"version":3'
 stop

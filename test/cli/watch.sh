@@ -1,7 +1,7 @@
 # Versions of a state as they are written, across a restart of the server.
 . "${0%/*}/lib"
 
-serve
+serve --runner off
 run schema create any true
 run state create any '{"a":1,"b":1}'
 id=$("$BATON" json pointer out /state_id -r)
@@ -37,7 +37,7 @@ run state patch "$id" '{"a":3}'
 read -r line <&4
 case $line in *'"version":4,'*) ;; *) fail "expected version 4, but found $line" ;; esac
 stop
-serve
+serve --runner off
 run state patch "$id" '{"a":4}'
 read -r line <&4
 case $line in *'"version":5,'*) ;; *) fail "expected version 5, but found $line" ;; esac

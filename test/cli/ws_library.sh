@@ -8,7 +8,7 @@ if ! command -v node >/dev/null || [ ! -d "$BATON_CLIENTS/node_modules/ws" ]; th
 fi
 
 export BATON_PING_TIME=50ms
-serve
+serve --runner off
 BATON_URL=$url BATON_TOKEN=$(cat data/operator.token) BATON_PID=$server \
     node "${0%/*}/../clients/ws.mjs" || { cat serve.log; exit 1; }
 wait "$server" || { echo 'the server did not end in peace:'; cat serve.log; exit 1; }
