@@ -161,7 +161,7 @@ void fill_runs(struct filler *f, uint64_t count, uint64_t tag_sets, uint64_t dir
         tags_add(&input, tag_sets ? i % tag_sets : 0);
         buf_add(&input, STR("}"));
         if (directories)
-            buf_printf(&input, ",\"project_dir\":\"/work/%llu\"",
+            buf_printf(&input, ",\"project_dir\":\"/projects/%llu\"",
                        (unsigned long long)(i % directories));
         buf_byte(&input, '}');
         command_add(f, a, "run.create", buf_str(&input));
