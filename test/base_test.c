@@ -25,6 +25,9 @@ TEST(texts_are_cut_trimmed_and_compared)
     CHECK_STR(str_slice(STR("abc"), 5, 2), "");
     CHECK_INT(str_find(STR("abc"), 'c'), 2);
     CHECK_INT(str_find(STR("abc"), 'x'), 3);
+    CHECK(str_contains(STR("abcabd"), STR("abd")) && str_contains(STR("abc"), STR("abc")));
+    CHECK(str_contains(STR("abc"), STR("")) && str_contains(STR(""), STR("")));
+    CHECK(!str_contains(STR("ababab"), STR("abb")) && !str_contains(STR("ab"), STR("abc")));
 }
 
 TEST(integers_are_read_exactly_or_not_at_all)

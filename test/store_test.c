@@ -208,6 +208,36 @@ STORE_TEST(a_savepoint_takes_back_one_command_of_a_batch)
     store_close(s);
 }
 
+/* Whether taking a change back ends the transaction or not, nothing of it stays. */
+STORE_TEST(a_cheap_mark_takes_back_what_changed_nothing_and_never_keeps_a_half)
+{
+    struct store *s = opened(2);
+    struct sql *w = connected(s, STORE_WRITES);
+    struct store_node node;
+    const struct row *row;
+
+    CHECK_OK(store_begin(w, check_arena(), &node));
+    CHECK_OK(store_mark_cheap(w));
+    put(w, STR("kept"), 1);
+    CHECK_OK(store_keep(w));
+    CHECK_OK(store_mark_cheap(w));
+    CHECK_OK(sql_one(w, &row, "SELECT count(*) FROM thing", NO_ARGS));
+    CHECK_INT(row_int(row, 0), 1);
+    store_undo(w);
+    CHECK(!store_dead(w));
+    CHECK_OK(store_mark_cheap(w));
+    put(w, STR("refused"), 2);
+    store_undo(w);
+    bool ended = store_dead(w);
+    if (ended)
+        store_rollback(w);
+    else
+        commit(w, &node);
+    CHECK_INT(count(w), ended ? 0 : 1);
+    store_disconnect(w);
+    store_close(s);
+}
+
 /* A statement that fails for itself leaves the batch alive, if its command learns of it. */
 STORE_TEST(a_refused_statement_does_not_end_the_transaction)
 {

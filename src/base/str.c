@@ -33,6 +33,18 @@ size_t str_find(str s, char c)
     return found ? (size_t)(found - s.at) : s.len;
 }
 
+bool str_contains(str s, str part)
+{
+    while (part.len && s.len >= part.len) {
+        if (memcmp(s.at, part.at, part.len) == 0)
+            return true;
+        s = str_slice(s, 1, s.len);
+        size_t at = str_find(s, part.at[0]);
+        s = str_slice(s, at, s.len);
+    }
+    return part.len == 0;
+}
+
 bool str_cut(str s, char sep, str *before, str *after)
 {
     size_t at = str_find(s, sep);

@@ -56,6 +56,9 @@ bool str_cut(str s, char sep, str *before, str *after);
 /* Finds the first byte `c` and gives its index, or s.len. */
 size_t str_find(str s, char c);
 
+/* Whether a text stands somewhere in another; the empty one always does. */
+bool str_contains(str s, str part);
+
 /* Without spaces, tabs and line ends at either side. */
 str str_trim(str s);
 

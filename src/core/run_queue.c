@@ -14,7 +14,7 @@
 #include "core/token.h"
 
 enum {
-    KEYS_MAX = 64, /* that one claim looks at; the next one of the runner goes on from there */
+    KEYS_MAX = 32, /* that one claim looks at; the next one of the runner goes on from there */
     HELD_MAX = 1000,
 };
 
@@ -118,18 +118,20 @@ err run_held_by(struct tx *tx, const struct runner *r, const struct json *known,
     size_t count;
 
     TRY(sql_all(tx->sql, &rows, &count,
-                "SELECT held.number, told.run_id, told.status FROM"
-                " (SELECT count(*) AS number FROM run WHERE runner_id = $1 AND runner_id <> ''"
-                "   AND live = 1 AND status IN ('claimed', 'running', 'stopping')) AS held"
-                " LEFT JOIN run AS told ON told.runner_id = $1 AND told.runner_id <> ''"
-                "  AND told.live = 1 AND told.status IN ('claimed', 'stopping')"
-                " ORDER BY told.seq LIMIT $2",
+                "SELECT count(*), '', '' FROM run WHERE runner_id = $1 AND runner_id <> ''"
+                " AND live = 1 AND status IN ('claimed', 'running', 'stopping')"
+                " UNION ALL"
+                " SELECT 0, run_id, status FROM run WHERE runner_id = $1 AND runner_id <> ''"
+                " AND live = 1 AND status IN ('claimed', 'stopping') LIMIT $2",
                 ARGS(TEXT(r->id), INT(HELD_MAX))));
     assert(count > 0);
     str *stop = ARENA_ARRAY(tx->arena, str, count);
-    *out = (struct run_held){ .count = row_int(&rows[0], 0), .stop = stop };
-    for (size_t i = 0; i < count && row_str(&rows[i], 1).len; i++) {
+    *out = (struct run_held){ .stop = stop };
+    for (size_t i = 0; i < count; i++) {
         str id = row_str(&rows[i], 1), status = row_str(&rows[i], 2);
+        out->count += row_int(&rows[i], 0);
+        if (!id.len)
+            continue;
         if (known_has(known, id))
             continue;
         if (str_eq(status, STR("stopping")))
@@ -409,6 +411,9 @@ bool run_wakes(const struct runner *r, const struct event *e)
         return str_eq(e->subject, r->id);
     if (e->type != EVENT_RUN_ENQUEUED && e->type != EVENT_RUN_STOPPING &&
         e->type != EVENT_RUN_FINISHED)
+        return false;
+    /* Every end of a run is shown to all who wait, and concerns one of them. */
+    if (e->type != EVENT_RUN_ENQUEUED && !str_contains(e->data, r->id))
         return false;
     struct arena *a = arena_new();
     if (!json_parse(a, e->data, NULL, &data))

@@ -49,6 +49,41 @@ static void session_read(const struct row *r, struct session *out)
     };
 }
 
+/* ---- what a command knows ---- */
+
+/* One turn of a session is heard of by several rules in one command, each of which begins with its
+ * row: it is read once. */
+struct session_known {
+    struct session stored;
+    struct session_known *next;
+};
+
+static struct session_known *known_find(const struct tx *tx, str id)
+{
+    struct session_known *k = tx->sessions;
+
+    while (k && !str_eq(k->stored.id, id))
+        k = k->next;
+    return k;
+}
+
+static void known_set(struct tx *tx, const struct session *s)
+{
+    struct session_known *k = known_find(tx, s->id);
+
+    if (!k) {
+        k = ARENA_NEW(tx->arena, struct session_known);
+        k->next = tx->sessions;
+        tx->sessions = k;
+    }
+    k->stored = *s;
+}
+
+void session_forget(struct tx *tx)
+{
+    tx->sessions = NULL;
+}
+
 /* ---- one ---- */
 
 static err row_by_id(struct tx *tx, str id, const struct row **row)
@@ -66,8 +101,10 @@ err session_find(struct tx *tx, str id_or_name, struct session *out, bool *found
         TRY(sql_one(tx->sql, &row, "SELECT " SESSION_COLUMNS " FROM session WHERE name = $1",
                     ARGS(TEXT(id_or_name))));
     *found = row;
-    if (row)
+    if (row) {
         session_read(row, out);
+        known_set(tx, out);
+    }
     return NULL;
 }
 
@@ -89,11 +126,17 @@ err session_get(struct tx *tx, str id_or_name, struct session *out)
 
 err session_load(struct tx *tx, str id, struct session *out)
 {
+    const struct session_known *k = known_find(tx, id);
     const struct row *row;
 
+    if (k) {
+        *out = k->stored;
+        return NULL;
+    }
     TRY(row_by_id(tx, id, &row));
     assert(row);
     session_read(row, out);
+    known_set(tx, out);
     return NULL;
 }
 
@@ -127,27 +170,46 @@ err session_in_reach(struct tx *tx, const struct session *s, bool *out)
 
 /* ---- changing ---- */
 
+#define STORED                                                                             \
+    " agent = $2, project_dir = $3, state_id = $4, pointers = $5, attended = $6,"          \
+    " calls_back = $7, cycle = $8, update_status = $9, update_attempts = $10,"             \
+    " wrote_version = $11, seen_version = $12, run_id = $13, client_id = $14,"             \
+    " hostname = $15, git = $16, result_run = $17, error = $18, tokens_in = $19,"          \
+    " tokens_out = $20, tokens_cached = $21, cost = $22, usage_models = $23, heard = $24," \
+    " heard_at = $25, updated_at = $26, ended_at = $27"
+
+/* Every index of what is set is written anew, whether its value is another or not; and most changes
+ * are to none of them. */
+static bool is_indexed_alike(const struct session *a, const struct session *b)
+{
+    return a->status == b->status && a->settled == b->settled && str_eq(a->profile, b->profile);
+}
+
 err session_store(struct tx *tx, struct session *s)
 {
+    const struct session_known *k = known_find(tx, s->id);
+    bool alike = k && is_indexed_alike(&k->stored, s);
+
     s->updated_at_ms = tx->now_ms;
-    return sql_exec(
-        tx->sql,
-        "UPDATE session SET agent = $2, profile = $3, project_dir = $4, status = $5, live = $6,"
-        " state_id = $7, pointers = $8, attended = $9, calls_back = $10, settled = $11,"
-        " cycle = $12, update_status = $13, update_attempts = $14, wrote_version = $15,"
-        " seen_version = $16, run_id = $17, client_id = $18, hostname = $19, git = $20,"
-        " result_run = $21, error = $22, tokens_in = $23, tokens_out = $24, tokens_cached = $25,"
-        " cost = $26, usage_models = $27, heard = $28, heard_at = $29, updated_at = $30,"
-        " ended_at = $31 WHERE session_id = $1",
-        ARGS(TEXT(s->id), TEXT(s->agent), TEXT(s->profile), TEXT(s->project_dir),
-             TEXT(team_name(&session_words, s->status)), INT(session_is_live(s->status)),
-             TEXT(s->state_id), TEXT(s->pointers), INT(s->attended), INT(s->calls_back),
-             INT(s->settled), INT(s->cycle), TEXT(team_name(&update_words, s->update)),
-             INT(s->update_attempts), INT(s->wrote_version), INT(s->seen_version), TEXT(s->run_id),
-             TEXT(s->client_id), TEXT(s->hostname), TEXT(s->git), TEXT(s->result_run),
-             TEXT(s->error), INT(s->usage.tokens_in), INT(s->usage.tokens_out),
-             INT(s->usage.tokens_cached), INT(s->usage.cost), TEXT(s->usage.models), TEXT(s->heard),
-             INT(s->heard_at_ms), INT(s->updated_at_ms), INT(s->ended_at_ms)));
+    struct sql_args args =
+        ARGS(TEXT(s->id), TEXT(s->agent), TEXT(s->project_dir), TEXT(s->state_id),
+             TEXT(s->pointers), INT(s->attended), INT(s->calls_back), INT(s->cycle),
+             TEXT(team_name(&update_words, s->update)), INT(s->update_attempts),
+             INT(s->wrote_version), INT(s->seen_version), TEXT(s->run_id), TEXT(s->client_id),
+             TEXT(s->hostname), TEXT(s->git), TEXT(s->result_run), TEXT(s->error),
+             INT(s->usage.tokens_in), INT(s->usage.tokens_out), INT(s->usage.tokens_cached),
+             INT(s->usage.cost), TEXT(s->usage.models), TEXT(s->heard), INT(s->heard_at_ms),
+             INT(s->updated_at_ms), INT(s->ended_at_ms), TEXT(team_name(&session_words, s->status)),
+             INT(session_is_live(s->status)), INT(s->settled), TEXT(s->profile));
+    known_set(tx, s);
+    if (!alike)
+        return sql_exec(tx->sql,
+                        "UPDATE session SET" STORED
+                        ", status = $28, live = $29, settled = $30, profile = $31"
+                        " WHERE session_id = $1",
+                        args);
+    args.count = 27;
+    return sql_exec(tx->sql, "UPDATE session SET" STORED " WHERE session_id = $1", args);
 }
 
 err session_become(struct tx *tx, struct session *s, enum session_status status)

@@ -58,6 +58,7 @@ struct tx {
     const struct team_rules *team;     /* of sessions and runs; NULL: the defaults */
     int64_t cause;                     /* the event that this is a consequence of; 0: a command */
     struct event *first, *last;        /* emitted by this command, in order */
+    struct session_known *sessions;    /* that this command has read or stored: session.c's */
     bool precondition; /* another version than expected is PRECONDITION, not CONFLICT */
 };
 

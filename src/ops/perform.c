@@ -1,9 +1,11 @@
 /* perform.c: commands in, answers and events out.
  *
- * A refused command is rolled back to its savepoint and answers its own error. A
- * disk that is full, or a lost connection, ends the whole transaction with all
- * savepoints: then nothing of the batch counts, and its commands run again one
- * by one, so that only those answer an error that meet one. */
+ * A refused command answers its own error, and nothing of it is there. Nearly all
+ * are refused before they have changed anything, so a batch begins without
+ * savepoints; one that must take a change back runs again with them. A disk that
+ * is full, or a lost connection, ends the whole transaction with all savepoints:
+ * then nothing of the batch counts, and its commands run again one by one, so that
+ * only those answer an error that meet one. */
 #include "ops/perform.h"
 
 #include <assert.h>
@@ -196,9 +198,20 @@ static int64_t time_now(struct engine *e, struct store_node *node)
 struct batch {
     struct store_node node;
     struct tx_ahead *ahead; /* NULL: nothing was read */
+    bool careful;           /* each command has a savepoint */
+    bool undone;            /* it has ended because a change could not be taken back alone */
 };
 
-/* One command inside its savepoint. False when the transaction died. */
+/* Nothing of a refused command stays. */
+static void command_undo(struct engine *e, struct batch *b)
+{
+    bool lives = !store_dead(e->sql);
+
+    store_undo(e->sql);
+    b->undone = lives && !b->careful && store_dead(e->sql);
+}
+
+/* One command. False when the transaction died. */
 static bool command_perform(struct engine *e, struct batch *b, struct command *c)
 {
     struct store_node *node = &b->node, before = *node;
@@ -218,14 +231,14 @@ static bool command_perform(struct engine *e, struct batch *b, struct command *c
 
     command_reset(c);
     sql_arena(e->sql, c->arena);
-    c->error = store_mark(e->sql);
+    c->error = b->careful ? store_mark(e->sql) : store_mark_cheap(e->sql);
     if (c->error)
         return !store_dead(e->sql);
     c->error = command_run(e, &tx, c);
     if (!c->error && !store_dead(e->sql))
         c->error = store_keep(e->sql);
     else
-        store_undo(e->sql);
+        command_undo(e, b);
     if (c->error) {
         err kept = c->error;
         command_reset(c);
@@ -277,6 +290,7 @@ static bool batch_begin(struct engine *e, struct batch *b, struct command *const
     err why = store_begin(e->sql, commands[0]->arena, &b->node);
 
     b->ahead = NULL;
+    b->undone = false;
     if (why)
         all_fail(commands, count, why);
     return !why;
@@ -314,7 +328,7 @@ static bool batch_run(struct engine *e, struct batch *b, struct command *const *
 size_t op_perform_turn(struct engine *e, struct command **commands, size_t count, size_t most,
                        op_join *join, void *self)
 {
-    struct batch b;
+    struct batch b = { .careful = e->careful };
 
     assert(count > 0 && !e->stopped);
     if (!batch_begin(e, &b, commands, count))
@@ -324,6 +338,11 @@ size_t op_perform_turn(struct engine *e, struct command **commands, size_t count
     if (batch_run(e, &b, commands, count))
         return count;
     e->again++;
+    if (b.undone) {
+        b.careful = true;
+        if (!batch_begin(e, &b, commands, count) || batch_run(e, &b, commands, count))
+            return count;
+    }
     for (size_t i = 0; i < count && !e->stopped; i++)
         if (batch_begin(e, &b, &commands[i], 1))
             batch_run(e, &b, &commands[i], 1);
@@ -365,7 +384,7 @@ static void command_read(struct engine *e, struct batch *b, struct command *c)
 /* One whose statement failed may have ended the transaction: the others get a new one. */
 void op_read_all(struct engine *e, struct command *const *commands, size_t count)
 {
-    struct batch b;
+    struct batch b = { .careful = false };
     size_t done = 0;
 
     if (!batch_begin(e, &b, commands, count))

@@ -20,6 +20,7 @@ struct engine {
     const struct tx_source *source;
     int64_t (*now_ms)(void *clock);
     void *clock;
+    bool careful;  /* each command has a savepoint at once, and not when a batch runs again */
     int64_t again; /* batches so far that were taken back, and ran again one by one */
     bool stopped;  /* a commit's outcome is not known: nothing may be answered any more */
 };

@@ -117,7 +117,7 @@ static err write_claimed(struct tx *tx, struct json_writer *w, const struct run 
 /* ---- claims ---- */
 
 /* Before a runner that could not look at everything looks on: it is not to keep the server busy. */
-enum { LOOK_ON_MS = 50 };
+enum { LOOK_ON_MS = 25 };
 
 static bool claim_wakes(const void *self, const struct event *e)
 {

@@ -32,7 +32,7 @@ struct driver {
     err (*run)(struct sql *s, const char *text, struct sql_args args, size_t most,
                const struct row **rows, size_t *count);
     err (*begin)(struct sql *s, struct store_node *node);
-    err (*mark)(struct sql *s);
+    err (*mark)(struct sql *s, bool cheap);
     err (*keep)(struct sql *s);
     err (*undo)(struct sql *s);
     enum store_outcome (*commit)(struct sql *s, const struct store_node *node, err *why);

@@ -68,13 +68,13 @@ static err faulty_begin(struct sql *s, struct store_node *node)
     return settled(f, inner->driver->begin(inner, node));
 }
 
-static err faulty_mark(struct sql *s)
+static err faulty_mark(struct sql *s, bool cheap)
 {
     struct faulty *f = faulty_of(s);
     struct sql *inner = inner_of(f);
 
     TRY(strike(f));
-    return settled(f, inner->driver->mark(inner));
+    return settled(f, inner->driver->mark(inner, cheap));
 }
 
 static err faulty_keep(struct sql *s)

@@ -298,10 +298,11 @@ static err postgres_begin(struct sql *s, struct store_node *node)
     return e && connected && !q->channel.conn ? begin_once(q, node) : e;
 }
 
-static err postgres_mark(struct sql *s)
+static err postgres_mark(struct sql *s, bool cheap)
 {
     struct postgres *q = postgres_of(s);
 
+    (void)cheap; /* it is: what a command writes is held here until it is kept */
     assert(!q->held && !q->saved);
     q->holds = true;
     return NULL;

@@ -77,12 +77,22 @@ err store_begin(struct sql *s, struct arena *a, struct store_node *node)
     return NULL;
 }
 
-err store_mark(struct sql *s)
+static err mark(struct sql *s, bool cheap)
 {
     assert(s->open && !s->marked && !s->dead);
-    TRY(s->driver->mark(s));
+    TRY(s->driver->mark(s, cheap));
     s->marked = true;
     return NULL;
+}
+
+err store_mark(struct sql *s)
+{
+    return mark(s, false);
+}
+
+err store_mark_cheap(struct sql *s)
+{
+    return mark(s, true);
 }
 
 /* What cannot be taken back alone takes everything with it. */

@@ -73,6 +73,11 @@ void sql_arena(struct sql *s, struct arena *a);
  * still be on its way there: an error of it is found later, by any call up to the commit, and then the
  * transaction is dead. */
 err store_mark(struct sql *s);
+
+/* The same for what is seldom taken back: a savepoint copies each page that is written, which this
+ * one may do without. The price is that taking back what has changed a row ends the transaction. */
+err store_mark_cheap(struct sql *s);
+
 err store_keep(struct sql *s);
 void store_undo(struct sql *s);
 

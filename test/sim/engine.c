@@ -92,7 +92,9 @@ static struct engine engine_of(struct world *w, struct sql *sql)
                             .retention = &w->retention,
                             .team = &w->team,
                             .now_ms = clock_now,
-                            .clock = w };
+                            .clock = w,
+                            /* A fault costs a command its answer on both, or none of them. */
+                            .careful = both_listens() };
 }
 
 err world_open_in(struct arena *a, const char *path, const char *vfs, struct world **out)

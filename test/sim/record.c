@@ -95,13 +95,13 @@ static err recorder_begin(struct sql *s, struct store_node *node)
     return settled(r, inner->driver->begin(inner, node));
 }
 
-static err recorder_mark(struct sql *s)
+static err recorder_mark(struct sql *s, bool cheap)
 {
     struct recorder *r = recorder_of(s);
     struct sql *inner = inner_of(r);
 
     record_add(r->to, RECORD_MARK);
-    return settled(r, inner->driver->mark(inner));
+    return settled(r, inner->driver->mark(inner, cheap));
 }
 
 static err recorder_keep(struct sql *s)

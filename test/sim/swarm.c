@@ -55,6 +55,7 @@ void swarm_open(struct swarm *s, int ids, int64_t now_ms)
     else
         CHECK_OK(world_open_in(s->arena, s->options->store, NULL, &s->w));
     s->w->retention = retention;
+    s->w->engine.careful = s->options->tells; /* then it is compared with another store's */
     s->w->ids = ids;
     s->w->now_ms = s->model->now_ms = now_ms;
     s->totals->restarts++;
