@@ -1,7 +1,7 @@
 /* writer.c: the one thread that changes the database.
  *
  * A batch never waits for company: it is what was there when the last one was
- * done. Between batches the writer looks after what only it can: the server's own
+ * done, and what comes before it is committed. Between batches the writer looks after what only it can: the server's own
  * work, the length of the log, and the space on the disk. */
 #include <assert.h>
 #include <time.h>
@@ -104,15 +104,15 @@ static bool disk_is_full(struct writer *w)
     return w->disk_free < w->config->disk_free_min;
 }
 
-/* Keeps those that may be performed, and gives their number; the others have their error. */
-static size_t refuse_if_full(struct writer *w, struct command *const *all, size_t count,
-                             struct command **kept)
+/* Of a full disk: keeps those that may be performed, and gives their number; the others have their
+ * error. */
+static size_t refuse_writes(struct writer *w, struct command *const *all, size_t count,
+                            struct command **kept)
 {
-    bool full = disk_is_full(w);
     size_t n = 0;
 
     for (size_t i = 0; i < count; i++) {
-        if (!full || is_removal(all[i]->op))
+        if (is_removal(all[i]->op))
             kept[n++] = all[i];
         else
             all[i]->error = err_new(all[i]->arena, ERR_FULL,
@@ -171,9 +171,9 @@ static size_t batch_perform(struct writer *w, struct command **all, size_t count
 {
     struct command *kept[BATCH_MOST];
 
-    if (w->threads->options.shared)
+    if (!disk_is_full(w))
         return perform_turn(w, all, count, w->config->batch_max, join);
-    size_t n = refuse_if_full(w, all, count, kept);
+    size_t n = refuse_writes(w, all, count, kept);
     if (n)
         perform(w, kept, n);
     return count;

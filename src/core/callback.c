@@ -354,7 +354,7 @@ err callback_after_update(struct tx *tx, const struct event *e)
                 "UPDATE session SET wrote_version = $3 WHERE session_id = $1 AND state_id = $2"
                 " RETURNING update_status",
                 ARGS(TEXT(e->session_id), TEXT(e->subject), INT(e->version))));
-    session_forget(tx);
+    tx->sessions = NULL;
     if (!row || !str_eq(row_str(row, 0), team_name(&update_words, UPDATE_PENDING)))
         return NULL;
     TRY(session_load(tx, e->session_id, &s));

@@ -59,15 +59,43 @@ static void run_read(const struct row *row, struct run *out)
     }
 }
 
+/* What a command knows of runs: see session.c. */
+struct run_known {
+    struct run stored;
+    struct run_known *next;
+};
+
+static struct run_known *known_find(const struct tx *tx, str id)
+{
+    struct run_known *k = tx->runs;
+
+    while (k && !str_eq(k->stored.id, id))
+        k = k->next;
+    return k;
+}
+
+static void known_add(struct tx *tx, const struct run *r)
+{
+    struct run_known *k = ARENA_NEW(tx->arena, struct run_known);
+
+    *k = (struct run_known){ *r, tx->runs };
+    tx->runs = k;
+}
+
 err run_find(struct tx *tx, str id, struct run *out)
 {
+    const struct run_known *k = known_find(tx, id);
     const struct row *row;
 
-    *out = (struct run){ .queued = false };
+    *out = k ? k->stored : (struct run){ .queued = false };
+    if (k)
+        return NULL;
     TRY(sql_one(tx->sql, &row, "SELECT " RUN_COLUMNS ", prompt, result FROM run WHERE run_id = $1",
                 ARGS(TEXT(id))));
-    if (row)
+    if (row) {
         run_read(row, out);
+        known_add(tx, out);
+    }
     return NULL;
 }
 
@@ -94,6 +122,10 @@ err run_get(struct tx *tx, str id, struct run *out)
 
 err run_store(struct tx *tx, const struct run *r)
 {
+    struct run_known *k = known_find(tx, r->id);
+
+    if (k)
+        k->stored = *r;
     return sql_exec(
         tx->sql,
         "UPDATE run SET status = $2, live = $3, queued = $4, demand = $5, attempt = $6,"

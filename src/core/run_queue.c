@@ -119,10 +119,10 @@ err run_held_by(struct tx *tx, const struct runner *r, const struct json *known,
 
     TRY(sql_all(tx->sql, &rows, &count,
                 "SELECT count(*), '', '' FROM run WHERE runner_id = $1 AND runner_id <> ''"
-                " AND live = 1 AND status IN ('claimed', 'running', 'stopping')"
+                " AND live = 1 AND status <> 'pending'"
                 " UNION ALL"
                 " SELECT 0, run_id, status FROM run WHERE runner_id = $1 AND runner_id <> ''"
-                " AND live = 1 AND status IN ('claimed', 'stopping') LIMIT $2",
+                " AND live = 1 AND status <> 'pending' AND status <> 'running' LIMIT $2",
                 ARGS(TEXT(r->id), INT(HELD_MAX))));
     assert(count > 0);
     str *stop = ARENA_ARRAY(tx->arena, str, count);
@@ -130,9 +130,7 @@ err run_held_by(struct tx *tx, const struct runner *r, const struct json *known,
     for (size_t i = 0; i < count; i++) {
         str id = row_str(&rows[i], 1), status = row_str(&rows[i], 2);
         out->count += row_int(&rows[i], 0);
-        if (!id.len)
-            continue;
-        if (known_has(known, id))
+        if (!id.len || known_has(known, id))
             continue;
         if (str_eq(status, STR("stopping")))
             stop[out->stop_count++] = id;

@@ -74,12 +74,14 @@ err run_renew(struct tx *tx, struct run *r)
     if (!run_is_live(r->status))
         return NULL;
     r->lease_until_ms = tx->now_ms + team_rules_of(tx)->lease_ms;
+    tx->runs = NULL;
     return sql_exec(tx->sql, "UPDATE run SET lease_until = $2 WHERE run_id = $1",
                     ARGS(TEXT(r->id), INT(r->lease_until_ms)));
 }
 
 err run_renew_held(struct tx *tx, const struct runner *by, str run_id)
 {
+    tx->runs = NULL;
     return sql_exec(tx->sql,
                     "UPDATE run SET lease_until = $3 WHERE run_id = $1 AND runner_id = $2"
                     " AND lease_until > 0",
@@ -233,6 +235,7 @@ err run_renew_all(struct tx *tx)
                  NO_ARGS));
 #endif
     TRY(sql_exec(tx->sql, "UPDATE runner SET seen_at = $1 WHERE lost = 0", ARGS(INT(tx->now_ms))));
+    tx->runs = NULL;
     return sql_exec(tx->sql,
                     "UPDATE run SET lease_until = $1"
                     " WHERE status IN ('claimed', 'running', 'stopping')",

@@ -175,6 +175,7 @@ static err leases_end(struct tx *tx, str runner_id)
                 "UPDATE run SET lease_until = $2 WHERE runner_id = $1 AND runner_id <> ''"
                 " AND live = 1 AND lease_until > $2 RETURNING run_id",
                 ARGS(TEXT(runner_id), INT(tx->now_ms))));
+    tx->runs = NULL;
     for (size_t i = 0; i < count; i++)
         TRY(due_add(tx, tx->now_ms, DUE_RUN_LEASE, row_str(&rows[i], 0), 0));
     return NULL;

@@ -79,11 +79,6 @@ static void known_set(struct tx *tx, const struct session *s)
     k->stored = *s;
 }
 
-void session_forget(struct tx *tx)
-{
-    tx->sessions = NULL;
-}
-
 /* ---- one ---- */
 
 static err row_by_id(struct tx *tx, str id, const struct row **row)

@@ -68,9 +68,6 @@ err session_in_reach(struct tx *tx, const struct session *s, bool *out);
 /* Writes all that can change and sets updated_at. Emits nothing. */
 err session_store(struct tx *tx, struct session *s);
 
-/* Rows were changed by another statement: what the command knows of sessions is worth nothing. */
-void session_forget(struct tx *tx);
-
 /* Changes the status (the table in team.h allows it, or it is an assertion), stores, and emits
  * session_updated, with what changed. Staying what it is stores alone. */
 err session_become(struct tx *tx, struct session *s, enum session_status status);

@@ -358,7 +358,8 @@ static err rows_delete(struct tx *tx, str id)
                  "DELETE FROM callback WHERE child_id = $1"
                  " AND status IN ('delivered', 'dropped')",
                  self));
-    session_forget(tx);
+    tx->sessions = NULL;
+    tx->runs = NULL;
     return sql_exec(tx->sql, "DELETE FROM session WHERE session_id = $1", self);
 }
 

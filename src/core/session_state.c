@@ -37,7 +37,7 @@ err session_bind(struct tx *tx, str root_id, str state_id)
                            STR_ARG(row_str(&rows[i], 1)), STR_ARG(row_str(&rows[i], 2)));
     TRY(sql_exec(tx->sql, "UPDATE session SET state_id = $2, updated_at = $3 WHERE root_id = $1",
                  ARGS(TEXT(root_id), TEXT(state_id), INT(tx->now_ms))));
-    session_forget(tx);
+    tx->sessions = NULL;
     for (size_t i = 0; i < count; i++)
         TRY(bound_emit(tx, row_str(&rows[i], 0), state_id));
     return NULL;
@@ -148,7 +148,7 @@ err session_state_delete(struct tx *tx, str state_id, int64_t expected)
                     "UPDATE session SET state_id = '', wrote_version = 0, seen_version = 0,"
                     " updated_at = $2 WHERE root_id = $1 RETURNING session_id",
                     ARGS(TEXT(root.id), INT(tx->now_ms))));
-    session_forget(tx);
+    tx->sessions = NULL;
     for (size_t i = 0; i < count; i++)
         TRY(bound_emit(tx, row_str(&rows[i], 0), STR("")));
     return NULL;

@@ -58,7 +58,9 @@ struct tx {
     const struct team_rules *team;     /* of sessions and runs; NULL: the defaults */
     int64_t cause;                     /* the event that this is a consequence of; 0: a command */
     struct event *first, *last;        /* emitted by this command, in order */
-    struct session_known *sessions;    /* that this command has read or stored: session.c's */
+    /* Rows that this command has read or stored; NULL again when a statement of others changes one. */
+    struct session_known *sessions; /* session.c's */
+    struct run_known *runs;         /* run.c's */
     bool precondition; /* another version than expected is PRECONDITION, not CONFLICT */
 };
 

@@ -296,23 +296,46 @@ static bool batch_begin(struct engine *e, struct batch *b, struct command *const
     return !why;
 }
 
+/* Who else comes into a batch that is under way. */
+struct joining {
+    op_join *join; /* NULL: nobody does */
+    void *self;
+    size_t most;
+};
+
+static size_t join_take(const struct joining *j, struct command **commands, size_t count)
+{
+    return j->join ? j->join(j->self, commands + count, j->most - count) : 0;
+}
+
+/* Performs all of them, and those who come meanwhile, once: the first ones wait for an answer. False
+ * when the transaction died; *done then tells at which. */
+static bool batch_perform(struct engine *e, struct batch *b, struct command **commands,
+                          size_t *count, size_t *done, const struct joining *j)
+{
+    for (int round = 0; round < 2 && *done < *count; round++) {
+        if (batch_read_ahead(e, b, commands + *done, *count - *done))
+            return false;
+        while (*done < *count && command_perform(e, b, commands[*done]))
+            ++*done;
+        if (*done < *count)
+            return false;
+        if (round == 0)
+            *count += join_take(j, commands, *count);
+    }
+    return true;
+}
+
 /* True when the batch is settled: committed, or every command has its error. */
-static bool batch_run(struct engine *e, struct batch *b, struct command *const *commands,
-                      size_t count)
+static bool batch_run(struct engine *e, struct batch *b, struct command **commands, size_t *count,
+                      const struct joining *j)
 {
     size_t done = 0;
     err why;
 
-    if (batch_read_ahead(e, b, commands, count)) {
+    if (!batch_perform(e, b, commands, count, &done, j)) {
         store_rollback(e->sql);
-        return false;
-    }
-    while (done < count && command_perform(e, b, commands[done]))
-        done++;
-    if (done < count) {
-        store_rollback(e->sql);
-        assert(commands[done]->error);
-        return count == 1;
+        return *count == 1 && commands[done]->error;
     }
     sql_arena(e->sql, commands[0]->arena);
     enum store_outcome outcome = store_commit(e->sql, &b->node, &why);
@@ -320,32 +343,33 @@ static bool batch_run(struct engine *e, struct batch *b, struct command *const *
     outcome = STORE_COMMITTED;
 #endif
     e->stopped = outcome == STORE_UNKNOWN;
-    if (outcome == STORE_ROLLED_BACK && count == 1)
+    if (outcome == STORE_ROLLED_BACK && *count == 1)
         all_fail(commands, 1, why);
-    return outcome != STORE_ROLLED_BACK || count == 1;
+    return outcome != STORE_ROLLED_BACK || *count == 1;
 }
 
 size_t op_perform_turn(struct engine *e, struct command **commands, size_t count, size_t most,
                        op_join *join, void *self)
 {
+    const struct joining all = { join, self, most }, none = { .join = NULL };
     struct batch b = { .careful = e->careful };
+    size_t one = 1;
 
     assert(count > 0 && !e->stopped);
     if (!batch_begin(e, &b, commands, count))
         return count;
-    if (join)
-        count += join(self, commands + count, most - count);
-    if (batch_run(e, &b, commands, count))
+    count += join_take(&all, commands, count);
+    if (batch_run(e, &b, commands, &count, &all))
         return count;
     e->again++;
     if (b.undone) {
         b.careful = true;
-        if (!batch_begin(e, &b, commands, count) || batch_run(e, &b, commands, count))
+        if (!batch_begin(e, &b, commands, count) || batch_run(e, &b, commands, &count, &none))
             return count;
     }
     for (size_t i = 0; i < count && !e->stopped; i++)
         if (batch_begin(e, &b, &commands[i], 1))
-            batch_run(e, &b, &commands[i], 1);
+            batch_run(e, &b, &commands[i], &one, &none);
     return count;
 }
 

@@ -32,8 +32,9 @@ void op_perform(struct engine *e, struct command *const *commands, size_t count)
 /* Puts commands into the room, `most` of them at most, and says how many. */
 typedef size_t op_join(void *self, struct command **room, size_t most);
 
-/* The same where writers take turns: what has come while this one waited for its turn joins, up to
- * `most` commands in all. Gives how many there were. */
+/* The same where others come meanwhile: those join who are there when the transaction has begun, for
+ * which writers of several nodes take turns, and those who came while the first were performed, up
+ * to `most` commands in all. Gives how many there were. */
 size_t op_perform_turn(struct engine *e, struct command **commands, size_t count, size_t most,
                        op_join *join, void *self);
 

@@ -227,6 +227,26 @@ static void stage_prepare(struct talker *k, const struct target *t)
                 STR("{\"type\":\"start_session\",\"session_name\":\"parent\",\"prompt\":\"go\"}"));
 }
 
+/* A counter of /metrics, which is no JSON. */
+static int64_t metric_of(struct talker *k, const struct target *t, str name)
+{
+    str text, line, rest;
+    int64_t value = 0;
+
+    load_ask(k->fd, arena_printf(k->arena,
+                                 "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+                                 "Authorization: Bearer %s\r\n\r\n",
+                                 t->token));
+    if (load_answer(k->arena, k->fd, &text) != 200)
+        fail("/metrics", STR("was refused"));
+    for (rest = text; rest.len;) {
+        str_cut(rest, '\n', &line, &rest);
+        if (str_starts(line, name) && line.len > name.len && line.at[name.len] == ' ')
+            str_to_int(str_slice(line, name.len + 1, line.len), &value);
+    }
+    return value;
+}
+
 void crew_run(struct crew *c, const struct target *t)
 {
     struct arena *a = arena_new();
@@ -248,6 +268,7 @@ void crew_run(struct crew *c, const struct target *t)
         arena_reset(k.arena);
     c->seconds = now_s() - began;
     c->cpu_s = process_cpu_s(t->pid) - cpu_began;
+    c->commits = metric_of(&k, t, STR("baton_batches_total"));
     __atomic_store_n(&stage.over, true, __ATOMIC_RELEASE);
     for (int i = 0; i < c->workers; i++) {
         pthread_join(workers[i].thread, NULL);

@@ -14,9 +14,11 @@ struct crew {
     int children;  /* of the one parent */
     int at_a_time; /* at work */
 
-    /* Set by crew_run: how long it took, the server's processor time, and how many requests. */
+    /* Set by crew_run: how long it took, the server's processor time, how many requests there were, and
+     * how many commits came of them. */
     double seconds, cpu_s;
     int requests;
+    int64_t commits;
 };
 
 /* Has a server with an empty database run one parent with its children. */

@@ -32,7 +32,7 @@ enum { TEAM_ROUNDS = 3, CHILDREN = 1000, AT_A_TIME = 50 };
 void table_team(const struct site *s, const struct target *t)
 {
     struct arena *a = arena_new();
-    double cpu_us[TEAM_ROUNDS], seconds[TEAM_ROUNDS], requests = 0;
+    double cpu_us[TEAM_ROUNDS], seconds[TEAM_ROUNDS], requests = 0, commits = 0;
 
     (void)t;
     for (int i = 0; i < TEAM_ROUNDS; i++) {
@@ -43,13 +43,14 @@ void table_team(const struct site *s, const struct target *t)
         cpu_us[i] = crew.cpu_s * 1e6 / CHILDREN;
         seconds[i] = crew.seconds;
         requests = (double)crew.requests / CHILDREN;
+        commits = (double)crew.commits / CHILDREN;
     }
     double cpu = median(cpu_us, TEAM_ROUNDS), time = median(seconds, TEAM_ROUNDS);
-    report_title("a team, 50 at a time", "      cpu      rate  requests");
+    report_title("a team, 50 at a time", "      cpu      rate  requests   commits");
     printf("%-30s", "a child, from start to callback");
     report_us(cpu);
     report_rate(CHILDREN / time);
-    printf(" %9.1f\n", requests);
+    printf(" %9.1f %9.2f\n", requests, commits);
     goal_most("at most 2 ms of processor time for a child", cpu / 1e3, 2);
     arena_free(a);
 }
