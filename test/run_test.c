@@ -1065,38 +1065,75 @@ TEST(whoever_wants_the_result_waits_for_it_after_the_commit)
     world_end(w);
 }
 
-TEST(what_turns_use_is_added_up)
+static void check_usage(struct world *w, int64_t in, int64_t out, int64_t cached, int64_t cost,
+                        const char *models)
 {
-    struct world *w = world_new();
-    struct machine a = machine_new(w, "a", "");
-    struct claim held;
-
-    start(w, "root", "");
-    held = claim(w, &a);
-    CHECK_OK(report(w, &a, &held, "started", ",'client_id':'c'")->error);
-    CHECK_OK(report(w, &a, &held, "completed",
-                    ",'usage':{'input_tokens':10,'output_tokens':5,'cached_tokens':2,"
-                    "'cost_usd':0.25,'models':{'m':{'in':10,'usd':0.25},'x':1}}")
-                 ->error);
-    resume(w, "root", "");
-    held = claim(w, &a);
-    CHECK_OK(report(w, &a, &held, "failed",
-                    ",'usage':{'input_tokens':1,'output_tokens':1,'cost_usd':0.000001,"
-                    "'models':{'m':{'in':1,'usd':0.5},'y':'?'}}")
-                 ->error);
     const struct row *row;
     struct store_node node;
+
     CHECK_OK(store_begin(w->engine.sql, check_arena(), &node));
     CHECK_OK(sql_one(w->engine.sql, &row,
                      "SELECT tokens_in, tokens_out, tokens_cached, cost, usage_models FROM session"
                      " WHERE name = 'root'",
                      NO_ARGS));
-    CHECK_INT(row_int(row, 0), 11);
-    CHECK_INT(row_int(row, 1), 6);
-    CHECK_INT(row_int(row, 2), 2);
-    CHECK_INT(row_int(row, 3), 250001);
-    CHECK_STR(row_str(row, 4), "{\"m\":{\"in\":11,\"usd\":0.75},\"x\":1,\"y\":\"?\"}");
+    CHECK_INT(row_int(row, 0), in);
+    CHECK_INT(row_int(row, 1), out);
+    CHECK_INT(row_int(row, 2), cached);
+    CHECK_INT(row_int(row, 3), cost);
+    CHECK_STR(row_str(row, 4), models);
     store_rollback(w->engine.sql);
+}
+
+/* A turn of the session: its first, or one more. */
+static void turn_using(struct world *w, struct machine *m, const char *usage)
+{
+    struct claim held = claim(w, m);
+
+    CHECK_OK(report(w, m, &held, "started", ",'client_id':'c'")->error);
+    CHECK_OK(report(w, m, &held, "completed", usage)->error);
+}
+
+TEST(what_turns_use_is_added_up)
+{
+    struct world *w = world_new();
+    struct machine a = machine_new(w, "a", "");
+
+    start(w, "root", "");
+    turn_using(w, &a,
+               ",'usage':{'input_tokens':10,'output_tokens':5,'cached_tokens':2,"
+               "'cost_usd':0.25,'models':{'m':{'in':10,'usd':0.25},'x':1}}");
+    resume(w, "root", "");
+    turn_using(w, &a,
+               ",'usage':{'input_tokens':1,'output_tokens':1,'cost_usd':0.000001,"
+               "'models':{'m':{'in':1,'usd':0.5},'y':'?'}}");
+    check_usage(w, 11, 6, 2, 250001, "{\"m\":{\"in\":11,\"usd\":0.75},\"x\":1,\"y\":\"?\"}");
+    world_end(w);
+}
+
+/* Clients that resume a conversation may say what all of it has used; output_tokens here are less
+ * than before, so they were counted anew. */
+TEST(what_a_client_has_added_up_itself_is_not_added_again)
+{
+    static const char whole[] = "'whole':['input_tokens','output_tokens','cost_usd','models']}";
+    struct world *w = world_new();
+    struct machine a = machine_new(w, "a", "");
+
+    start(w, "root", "");
+    turn_using(w, &a,
+               arena_printf(check_arena(),
+                            ",'usage':{'input_tokens':10,'output_tokens':5,'cached_tokens':2,"
+                            "'cost_usd':0.25,'models':{'m':{'in':10}},%s",
+                            whole)
+                   .at);
+    check_usage(w, 10, 5, 2, 250000, "{\"m\":{\"in\":10}}");
+    resume(w, "root", "");
+    turn_using(w, &a,
+               arena_printf(check_arena(),
+                            ",'usage':{'input_tokens':13,'output_tokens':3,'cached_tokens':4,"
+                            "'cost_usd':0.5,'models':{'m':{'in':13}},%s",
+                            whole)
+                   .at);
+    check_usage(w, 13, 8, 6, 500000, "{\"m\":{\"in\":13}}");
     world_end(w);
 }
 

@@ -75,13 +75,15 @@ static const struct {
     const char *agent, *argv;
 } lines[] = {
     { "claude", false, "{}",
-      "claude|-p|--output-format|stream-json|--verbose|--session-id|id-1|--mcp-config|/run/mcp.json" },
+      "claude|-p|--output-format|stream-json|--verbose|--session-id|id-1|--mcp-config|/run/mcp.json|"
+      "--allowedTools|mcp__baton__*" },
     { "claude", true, "{'model':'m','tools':['Read','Bash'],'system_prompt':'You test.'}",
       "claude|-p|--output-format|stream-json|--verbose|--resume|id-1|--model|m|--append-system-prompt|You test.|"
-      "--allowedTools|Read,Bash|--mcp-config|/run/mcp.json" },
+      "--allowedTools|Read,Bash|--mcp-config|/run/mcp.json|--allowedTools|mcp__baton__*" },
     { "codex", true, "{'model':'m'}",
-      "codex|exec|--json|--skip-git-repo-check|-m|m|-c|mcp_servers.baton.url=\"http://127.0.0.1:8765/mcp\"|"
-      "-c|mcp_servers.baton.bearer_token_env_var=\"BATON_TOKEN\"|"
+      "codex|exec|--json|--skip-git-repo-check|-m|m|-c|mcp_servers.baton.command='/bin/baton'|"
+      "-c|mcp_servers.baton.args=[\"mcp\"]|"
+      "-c|mcp_servers.baton.env_vars=[\"BATON_URL\",\"BATON_TOKEN\",\"BATON_SESSION_ID\",\"WORKFLOW_STATE_ID\",\"TRACEPARENT\"]|"
       "-c|mcp_servers.baton.default_tools_approval_mode=\"approve\"|resume|id-1|-" },
     { "gemini", true, "{}", "gemini|-o|stream-json|--approval-mode|yolo|--skip-trust|-r|id-1" },
     { "opencode", false, "{'model':'a/b'}", "opencode|run|--format|json|-m|a/b" },

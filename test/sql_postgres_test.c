@@ -365,6 +365,49 @@ static void callbacks_run(struct world *w)
                                 .input = "{'session_id':'parent','event_type':'session_stop'}" });
 }
 
+/* An agent asks for a tool; it is allowed, and asked for again until nobody answers. */
+static void hooks_run(struct world *w)
+{
+    static const char ask[] =
+        "{'client':'claude','event':{'session_id':'c','hook_event_name':'PreToolUse','tool_name':"
+        "'Bash','tool_input':{'command':'ö'}}}";
+    static const struct step before[] = {
+        { .op = "hook.event",
+          .input =
+              "{'client':'codex','event':{'session_id':'h','hook_event_name':'SessionStart'}}" },
+        { .op = "agent.create", .input = "{'name':'careful','profile':'claude','ask':['Bash']}" },
+        { .op = "run.create",
+          .input = "{'type':'start_session','session_id':'ses_h','session_name':'asks',"
+                   "'prompt':'x','parent_session_name':'codex-h','agent_name':'careful'}" },
+        { .op = "hook.event",
+          .input =
+              "{'client':'codex','event':{'session_id':'h','hook_event_name':'SessionStart'}}" },
+    };
+    const struct actor operator= w->actor;
+    const struct actor asks = { .kind = ACTOR_SESSION,
+                                .name = STR("asks"),
+                                .session_id = STR("ses_h") };
+
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++)
+        step_run(w, &before[i]);
+    turn_run(w, runner_of(w, "e", ",'capacity':3"), "started progress");
+    for (int i = 0; i < 3; i++) {
+        w->actor = asks;
+        step_run(w, &(struct step){ .op = "hook.event", .input = ask });
+        w->actor = operator;
+        step_run(w, &(struct step){ .op = "permission.list", .input = "{}" });
+        step_run(w, &(struct step){ .op = "permission.list", .input = "{'session':'asks'}" });
+        struct command *c = world_call(w, "permission.list", "{'status':'waiting'}", "");
+        const struct json *waiting = json_at(json_get(answer_of(c), "permissions"), 0);
+        if (!waiting)
+            continue;
+        str input = arena_printf(check_arena(),
+                                 "{'permission_id':'" STR_FMT "','decision':'allow'}",
+                                 STR_ARG(json_str(waiting, "permission_id")));
+        step_run(w, &(struct step){ .op = "permission.resolve", .input = input.at });
+    }
+}
+
 static void scenario_run(struct world *w)
 {
     struct grant *grant;
@@ -392,6 +435,7 @@ static void scenario_run(struct world *w)
     step_run(w, &(struct step){ .op = "node.list", .input = "{}" });
     runs_run(w);
     callbacks_run(w);
+    hooks_run(w);
 }
 
 /* ---- the texts ---- */

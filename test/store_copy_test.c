@@ -123,18 +123,19 @@ static void start(struct world *w, const char *name)
     call(w, "run.create",
          arena_printf(check_arena(),
                       "{'type':'start_session','session_name':'%s','parent_session_name':'lead',"
-                      "'prompt':'go','callback':true}",
+                      "'prompt':'go','callback':true,'agent_name':'careful'}",
                       name)
              .at,
          "");
 }
 
-/* A team under a root that somebody attends to: one has settled, one is at work, one waits for a
- * runner; and a root with a state. */
+/* A team under a root that somebody attends to: one has settled, one is at work and asks whether it
+ * may use a tool, one waits for a runner; and a root with a state. */
 static void team(struct world *w)
 {
     struct actor boss = w->actor;
 
+    call(w, "agent.create", "{'name':'careful','profile':'claude','ask':['Bash']}", "");
     call(w, "session.create", "{'session_name':'owner'}", "");
     call(w, "state.create", "{'schema_name':'task','initial_data':{},'root_session':'owner'}", "");
     call(w, "session.create", "{'session_name':'lead'}", "");
@@ -166,6 +167,15 @@ static void team(struct world *w)
     }
     w->actor = boss;
     start(w, "next");
+    w->actor = (struct actor){ .kind = ACTOR_SESSION,
+                               .name = STR("busy"),
+                               .session_id = member(w, "session.get", "{'session_id':'busy'}",
+                                                    "session_id") };
+    call(w, "hook.event",
+         "{'client':'claude','event':{'session_id':'c','hook_event_name':'PreToolUse',"
+         "'tool_name':'Bash','tool_input':{'command':'ls'}}}",
+         "");
+    w->actor = boss;
 }
 
 /* Two states with compacted histories, one deleted, tokens, keys, work that is due, a team. */
@@ -541,9 +551,9 @@ static const struct {
     { "session.run",      "UPDATE session SET run_id = (SELECT result_run FROM session WHERE name = 'done') WHERE name = 'done'" },
     { "session.run",      "UPDATE session SET run_id = 'run_none' WHERE name = 'lead'" },
     { "session.update",   "UPDATE session SET update_status = 'pending' WHERE name = 'done'" },
-    { "session.stuck",    "UPDATE session SET run_id = '' WHERE name = 'busy'" },
+    { "session.stuck",    "UPDATE session SET run_id = '' WHERE name = 'next'" },
     { "session.silent",   "DELETE FROM callback" },
-    { "session.event",    "UPDATE session_event SET session_id = 'ses_none'" },
+    { "session.event",    "UPDATE session_event SET session_id = 'ses_none' WHERE session_id = (SELECT session_id FROM session WHERE name = 'lead')" },
     { "run.session",      "UPDATE run SET session_id = 'ses_none' WHERE session_name = 'done'" },
     { "run.session",      "UPDATE run SET cycle = 2 WHERE session_name = 'done'" },
     { "run.status",       "UPDATE run SET live = 1 WHERE session_name = 'done'" },
@@ -561,6 +571,9 @@ static const struct {
     { "callback.child",   "UPDATE session SET settled = 0 WHERE name = 'done'" },
     { "callback.status",  "UPDATE callback SET status = 'in_flight'" },
     { "callback.status",  "UPDATE callback SET parent_id = 'ses_none'" },
+    { "permission.due",   "DELETE FROM due WHERE kind = 'permission_expire'" },
+    { "permission.due",   "UPDATE permission SET status = 'nonsense'" },
+    { "permission.due",   "UPDATE permission SET session_id = 'ses_none'" },
     { "entry.form",       "INSERT INTO entry (catalog, name, text, source, created_at, updated_at) VALUES (7, 'x', '{}', 'api', 1, 1)" },
     { "schema.versions",  "UPDATE schema SET version = 3 WHERE name = 'Zebra'" },
     { "token.form",       "UPDATE token SET kind = 9" },

@@ -87,7 +87,7 @@ static const struct {
       "{\"type\":\"item.completed\",\"item\":{\"id\":\"2\",\"type\":\"agent_message\",\"text\":\"first\"}}\n"
       "{\"type\":\"item.completed\",\"item\":{\"id\":\"3\",\"type\":\"agent_message\",\"text\":\"second\"}}\n"
       "{\"type\":\"turn.completed\",\"usage\":{\"input_tokens\":7,\"cached_input_tokens\":2,\"output_tokens\":3}}\n"
-      "{\"type\":\"turn.completed\",\"usage\":{\"input_tokens\":1,\"cached_input_tokens\":1,\"output_tokens\":1}}\n",
+      "{\"type\":\"turn.completed\",\"usage\":{\"input_tokens\":8,\"cached_input_tokens\":3,\"output_tokens\":4}}\n",
       "id=0199-a result=second heard=second in=8 out=4 cached=3 cost=0" },
     { "codex",
       "{\"type\":\"thread.started\",\"thread_id\":\"t\"}\n{\"type\":\"turn.failed\",\"error\":{\"message\":\"no credit\"}}\n",

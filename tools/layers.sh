@@ -13,11 +13,12 @@ store:  base
 core:   base json flow store/sql.h
 view:   base json core
 ops:    base json core view store/store.h
-wire:   base json ops/op.h
+mcp:    base json ops/op.h
+wire:   base json ops/op.h mcp/mcp.h
 client: base json wire/websocket.h
-cli:    base json client ops/op.h
+cli:    base json client ops/op.h mcp/rpc.h
 runner: base json client ops/op.h
-app:    base json flow store core view ops wire client cli runner
+app:    base json flow store core view ops mcp wire client cli runner
 '
 
 # A library's header is included by one file alone, or by few, so that the rest does not know it.

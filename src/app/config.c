@@ -95,6 +95,14 @@ static const struct setting settings[] = {
       "time between pings to a silent subscriber" },
     { "wait_time",          SETTING_TIME,  AT(limits.wait_max_ms),            1,       DAY,
       "time that a long poll may ask for" },
+    { "mcp_wait_time",      SETTING_TIME,  AT(limits.mcp_wait_ms),            1,       DAY,
+      "time that a tool waits at most, before it says that its work goes on" },
+    { "mcp_progress_time",  SETTING_TIME,  AT(limits.mcp_progress_ms),        1,       DAY,
+      "time between signs of life of a tool that waits" },
+    { "mcp_session_time",   SETTING_TIME,  AT(limits.mcp_session_ms),         1,       366 * DAY,
+      "a session of an MCP client that nobody uses ends after this time" },
+    { "mcp_sessions",       SETTING_COUNT, AT(limits.mcp_sessions_max),       1,       1000000,
+      "sessions of MCP clients; for one more, the one unused for longest ends" },
     { "state_update_max_retries", SETTING_COUNT, AT(team.update_attempts),    1,       100,
       "times that an agent is asked to record its result, before that has failed" },
     { "state_update_timeout", SETTING_TIME, AT(team.update_timeout_ms),       1,       DAY,
@@ -129,6 +137,8 @@ static const struct setting settings[] = {
       "bytes that are kept of what a run writes, the newest ones" },
     { "session_events_max", SETTING_COUNT, AT(team.session_events),           1,       1000000,
       "events that are kept of what one session tells of itself, the newest ones" },
+    { "permission_time",    SETTING_TIME,  AT(team.permission_ms),            1,       366 * DAY,
+      "a use of a tool that nobody has decided on is refused after this time" },
 };
 // clang-format on
 

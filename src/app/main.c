@@ -2,8 +2,13 @@
 #include "app/runner_verbs.h"
 #include "app/scripted_verb.h"
 #include "app/serve.h"
+#include "app/start_server.h"
 #include "app/store_verbs.h"
 #include "cli/demo.h"
+#include "cli/doctor.h"
+#include "cli/hook.h"
+#include "cli/init.h"
+#include "cli/mcp_bridge.h"
 #include "cli/op_verbs.h"
 #include "cli/session_verbs.h"
 
@@ -11,6 +16,11 @@ static const struct option version_options[] = {
     { "--json", 0, NULL, "print an object" },
     { 0 },
 };
+
+static err mcp_run(struct cli *c)
+{
+    return mcp_bridge_verb_run(c, start_server);
+}
 
 static const struct verb verbs[] = {
     {
@@ -32,12 +42,46 @@ static const struct verb verbs[] = {
         .run = serve_run,
     },
     {
+        .name = "init",
+        .summary = "Wire the agents of a project to baton",
+        .example = "--claude --codex",
+        .details = init_details,
+        .options = init_options,
+        .run = init_run,
+    },
+    {
+        .name = "doctor",
+        .summary = "Prove that server, hooks and MCP work, and say how to mend what does not",
+        .example = "",
+        .details = doctor_details,
+        .options = doctor_options,
+        .run = doctor_run,
+    },
+    {
         .name = "demo",
         .summary = "Watch a scripted team of agents on a server of its own",
         .example = "",
         .details = demo_details,
         .options = demo_options,
         .run = demo_run,
+    },
+    {
+        .name = "hook",
+        .args = "CLIENT",
+        .args_min = 1,
+        .args_max = 1,
+        .summary = "Tell the server what a client's hook was called with",
+        .example = "claude",
+        .details = hook_details,
+        .run = hook_run,
+    },
+    {
+        .name = "mcp",
+        .summary = "Give an agent baton's tools: MCP over standard input and output",
+        .example = "--state-id wfstate_4hq2m7k1x9ab",
+        .details = mcp_bridge_verb_details,
+        .options = mcp_bridge_verb_options,
+        .run = mcp_run,
     },
     {
         .name = "json",
@@ -133,5 +177,6 @@ static const struct verb *program_for(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    return cli_main(program_for(argc, argv), argc, argv);
+    int code = cli_main(program_for(argc, argv), argc, argv);
+    return hook_is_called(argc, argv) ? hook_exit(code) : code;
 }

@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "client/find.h"
 #include "core/tables.h"
+#include "mcp/mcp.h"
 
 enum {
     STEPS_MAX = 64,
@@ -45,6 +46,8 @@ struct serving {
     struct server *server;
     struct listener *tcp, *local;
     struct signal_watch *term, *interrupt;
+    struct mcp *mcp;
+    bool mcp_fixtures;
     bool runs_agents;
     struct local_runner runner;
     str url, socket; /* socket: empty when there is none */
@@ -55,16 +58,17 @@ struct serving {
 
 // clang-format off
 const struct option serve_options[] = {
-    { "--data",      0,   "DIR",      "where the data is kept" },
-    { "--store",     0,   "STORE",    "sqlite (in DIR), sqlite:PATH, or postgres://USER@HOST/DB" },
-    { "--listen",    0,   "ADDR",     "HOST:PORT for HTTP (127.0.0.1:8765); port 0: a free one" },
-    { "--socket",    0,   "PATH",     "the Unix socket (DIR/baton.sock), or off" },
-    { "--runner",    0,   "on|off",   "whether agents are run on this machine (on)" },
-    { "--host",      0,   "NAME",     "answer to this name in Host too; may be repeated" },
-    { "--set",       0,   "NAME=VAL", "change a setting; may be repeated" },
-    { "--settings",  0,   NULL,       "print all settings, as a baton.toml, and exit" },
-    { "--log-level", 0,   "L",        "debug, info, warn or error" },
-    { "--verbose",   'v', NULL,       "the same as --log-level debug" },
+    { "--data",         0,   "DIR",      "where the data is kept" },
+    { "--store",        0,   "STORE",    "sqlite (in DIR), sqlite:PATH, or postgres://USER@HOST/DB" },
+    { "--listen",       0,   "ADDR",     "HOST:PORT for HTTP (127.0.0.1:8765); port 0: a free one" },
+    { "--socket",       0,   "PATH",     "the Unix socket (DIR/baton.sock), or off" },
+    { "--runner",       0,   "on|off",   "whether agents are run on this machine (on)" },
+    { "--host",         0,   "NAME",     "answer to this name in Host too; may be repeated" },
+    { "--set",          0,   "NAME=VAL", "change a setting; may be repeated" },
+    { "--settings",     0,   NULL,       "print all settings, as a baton.toml, and exit" },
+    { "--mcp-fixtures", 0,   NULL,       "let /mcp serve the conformance suite, without a token" },
+    { "--log-level",    0,   "L",        "debug, info, warn or error" },
+    { "--verbose",      'v', NULL,       "the same as --log-level debug" },
     { 0 },
 };
 // clang-format on
@@ -367,6 +371,20 @@ static const char *unready(void *self)
     return threads_unready(((struct serving *)self)->threads);
 }
 
+/* What it signs for clients is good until it stops, and on this node alone: with another secret a
+ * client is told to ask again, which every client can. */
+static struct mcp *mcp_make(struct serving *s)
+{
+    struct mcp_options options = { .table = s->table,
+                                   .version = BATON_VERSION,
+                                   .fixtures = s->mcp_fixtures,
+                                   .wait_ms = s->config.limits.mcp_wait_ms };
+    const struct tx_source *source = threads_engine(s->threads)->source;
+
+    source->random(source->self, options.secret, sizeof options.secret);
+    return mcp_new(&options);
+}
+
 static struct server *server_make(struct serving *s)
 {
     static const struct actor system = { .kind = ACTOR_SYSTEM, .name = { "system", 6 } };
@@ -387,6 +405,9 @@ static struct server *server_make(struct serving *s)
         .self = s,
         .version = BATON_VERSION,
     };
+    s->mcp = mcp_make(s);
+    options.mcp = s->mcp;
+    options.mcp_open = s->mcp_fixtures;
     options.hosts = hosts_of(s, &options.host_count);
     options.config = config_rows(s->arena, &s->config, &options.config_count);
     return server_new(&options);
@@ -520,6 +541,7 @@ static void take_apart(struct serving *s)
         threads_stop(s->threads);
     if (s->server)
         server_free(s->server);
+    mcp_free(s->mcp);
     if (s->loop)
         loop_free(s->loop);
     if (s->threads)
@@ -551,6 +573,7 @@ err serve_run(struct cli *c)
     TRY(place_dir(s.arena, cli_value(c, "--data"), &s.folder));
     TRY(config_take(&s, c));
     TRY(runner_read(&s, c));
+    s.mcp_fixtures = cli_flag(c, "--mcp-fixtures");
     if (cli_flag(c, "--settings")) {
         struct buf out = buf_in(c->arena);
         config_print(&out, &s.config);

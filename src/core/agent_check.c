@@ -26,6 +26,8 @@ static const char agent_schema_text[] = JSON({
         "model": { "type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[^-]" },
         "tools": { "type": "array", "maxItems": 256,
                    "items": { "type": "string", "minLength": 1, "maxLength": 500 } },
+        "ask": { "type": "array", "maxItems": 256,
+                 "items": { "type": "string", "minLength": 1, "maxLength": 500 } },
         "mcp_servers": { "type": "object", "maxProperties": 64,
                          "additionalProperties": { "type": "object" } },
         "tags": { "type": "array", "maxItems": 64,

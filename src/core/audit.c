@@ -8,6 +8,7 @@
 #include "base/digest.h"
 #include "core/due.h"
 #include "core/event.h"
+#include "core/permission.h"
 #include "core/state.h"
 #include "core/team.h"
 
@@ -175,6 +176,8 @@ static const struct rule rules[] = {
       "  AND c.settled = 0 AND c.calls_back = 1)"
       " AND NOT EXISTS (SELECT 1 FROM callback b WHERE b.parent_id = s.session_id"
       "  AND b.status IN ('waiting', 'in_flight'))"
+      " AND NOT EXISTS (SELECT 1 FROM permission p WHERE p.session_id = s.session_id"
+      "  AND p.status = 'waiting')"
       " ORDER BY 1 LIMIT $1",
       "it was asked for its update, and nothing will come of that", ASK_AGAIN },
     { "session.stuck", "session", "cycle",
@@ -184,6 +187,8 @@ static const struct rule rules[] = {
       "  AND c.settled = 0 AND c.calls_back = 1)"
       " AND NOT EXISTS (SELECT 1 FROM callback b WHERE b.parent_id = s.session_id"
       "  AND b.status IN ('waiting', 'in_flight'))"
+      " AND NOT EXISTS (SELECT 1 FROM permission p WHERE p.session_id = s.session_id"
+      "  AND p.status = 'waiting')"
       " ORDER BY 1 LIMIT $1",
       "it has not settled, and waits for nothing", ASK_AGAIN },
     { "session.silent", "session", "cycle",
@@ -263,6 +268,15 @@ static const struct rule rules[] = {
       "  (SELECT 1 FROM run r WHERE r.run_id = b.run_id AND r.live = 1))"
       " ORDER BY 1 LIMIT $1",
       "nobody is there to hear it, or no run carries it", ASK_AGAIN },
+
+    { "permission.due", "permission", "event",
+      "SELECT p.permission_id, p.seq FROM permission p"
+      " WHERE p.status NOT IN " WORDS(PERMISSION_STATUSES)
+      " OR NOT EXISTS (SELECT 1 FROM session s WHERE s.session_id = p.session_id)"
+      " OR (p.status = 'waiting' AND NOT EXISTS (SELECT 1 FROM due d"
+      "  WHERE d.kind = 'permission_expire' AND d.subject = p.permission_id))"
+      " ORDER BY 1 LIMIT $1",
+      "nobody waits for it, or it would wait for ever", ASK_AGAIN },
 
     /* ---- the rest ---- */
     { "entry.form", "entry", "catalog",

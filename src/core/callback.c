@@ -8,6 +8,7 @@
 #include <assert.h>
 
 #include "core/callback_private.h"
+#include "core/permission.h"
 #include "core/prompt.h"
 
 enum happening {
@@ -215,6 +216,20 @@ static err owed_state(struct tx *tx, const struct session *s, struct state *out,
     return s->state_id.len ? state_load(tx, s->state_id, out) : NULL;
 }
 
+/* A person comes first who was asked whether it may go on; but not where there is nobody any more
+ * who would. */
+static err person_first(struct tx *tx, struct turn_end *t, bool *out)
+{
+    struct session *s = t->s;
+
+    if (t->what != TURN_DONE && t->what != UPDATE_OVER)
+        return NULL;
+    TRY(permission_waits(tx, s->id, out));
+    if (*out && !t->advice && s->status == SESSION_RUNNING)
+        return session_become(tx, s, SESSION_IDLE);
+    return NULL;
+}
+
 /* Its children come first: what they have to say, and what they still do. */
 static err children_first(struct tx *tx, struct turn_end *t, bool *out)
 {
@@ -243,7 +258,8 @@ static err cycle_decide(struct tx *tx, struct turn_end *t)
     bool waits = false, owes;
 
     assert(!s->settled);
-    if (well)
+    TRY(person_first(tx, t, &waits));
+    if (!waits && well)
         TRY(children_first(tx, t, &waits));
     if (waits)
         return NULL;
@@ -321,8 +337,8 @@ err callback_after_run(struct tx *tx, const struct event *e)
 
 err work_begins(struct tx *tx, struct session *s)
 {
-    s->wrote_version = s->update_attempts = 0;
-    s->error = STR("");
+    s->wrote_version = s->update_attempts = s->notice_until_ms = 0;
+    s->error = s->notice = STR("");
     if (s->update != UPDATE_NONE && s->update != UPDATE_PENDING)
         s->update = UPDATE_NONE;
     return session_store(tx, s);
@@ -361,6 +377,17 @@ err callback_after_update(struct tx *tx, const struct event *e)
     return update_become(tx, &s, UPDATE_COMPLETED);
 }
 
+/* Who was resumed by it has a run; who cannot be does not wait for it any longer. */
+err callback_after_approval(struct tx *tx, const struct event *e)
+{
+    const struct json *data;
+    struct session s;
+
+    TRY(json_parse(tx->arena, e->data, NULL, &data));
+    TRY(session_load(tx, json_str(data, "session_id"), &s));
+    return cycle_go_on(tx, &s);
+}
+
 /* ---- an agent that says that it stops ---- */
 
 err callback_on_stop(struct tx *tx, struct session *s, str error, struct stop_advice *out)
@@ -376,6 +403,35 @@ err callback_on_stop(struct tx *tx, struct session *s, str error, struct stop_ad
     if (error.len)
         t.what = TURN_FAILED;
     return cycle_decide(tx, &t);
+}
+
+err callback_on_end(struct tx *tx, struct session *s)
+{
+    struct turn_end t = { .s = s, .what = TURN_DONE };
+    bool owes;
+
+    if (s->settled || !s->attended)
+        return NULL;
+    TRY(owed_state(tx, s, &t.state, &owes));
+    if (!owes || (s->update != UPDATE_NONE && s->update != UPDATE_PENDING))
+        return settle(tx, &t);
+    if (s->update == UPDATE_NONE && s->wrote_version)
+        return skip(tx, &t);
+    t.error = STR("its client ended before it recorded its result");
+    return give_up(tx, &t);
+}
+
+err callback_on_write(struct tx *tx, struct session *s)
+{
+    struct state state;
+    bool owes;
+
+    TRY(owed_state(tx, s, &state, &owes));
+    if (!owes)
+        return NULL;
+    s->wrote_version = state.version;
+    return s->update == UPDATE_PENDING ? update_become(tx, s, UPDATE_COMPLETED)
+                                       : session_store(tx, s);
 }
 
 /* It was told what it owes, and has not been heard of its stop since. */

@@ -27,10 +27,11 @@ struct callback {
 
 /* ---- consequences: see consequence.h ---- */
 
-err callback_after_run(struct tx *tx, const struct event *e);     /* run_finished */
-err callback_after_start(struct tx *tx, const struct event *e);   /* run_started */
-err callback_after_update(struct tx *tx, const struct event *e);  /* a state was written */
-err callback_after_settled(struct tx *tx, const struct event *e); /* session_settled */
+err callback_after_run(struct tx *tx, const struct event *e);      /* run_finished */
+err callback_after_start(struct tx *tx, const struct event *e);    /* run_started */
+err callback_after_update(struct tx *tx, const struct event *e);   /* a state was written */
+err callback_after_settled(struct tx *tx, const struct event *e);  /* session_settled */
+err callback_after_approval(struct tx *tx, const struct event *e); /* approval_resolved */
 
 /* ---- the cheap way: a stop that is reported while the agent can still go on ---- */
 
@@ -44,6 +45,17 @@ struct stop_advice {
  * runs here, a chance to pay what it owes in the same turn. Each stop while the update is pending
  * is an attempt that failed. */
 err callback_on_stop(struct tx *tx, struct session *s, str error, struct stop_advice *out);
+
+/* The client of an attended session has ended, and can be asked for nothing any more: its cycle
+ * settles, whatever its children do. What it owes and has not paid has failed. */
+err callback_on_end(struct tx *tx, struct session *s);
+
+/* A session that speaks through the token of another has written their state by it: what it was
+ * asked for is paid. */
+err callback_on_write(struct tx *tx, struct session *s);
+
+/* Whether callbacks wait for a parent. */
+err callback_waits(struct tx *tx, str parent_id, bool *out);
 
 /* Callbacks that wait for an attended parent: they are delivered by being given. One text. */
 err callback_take(struct tx *tx, struct session *parent, str *text, size_t *count);

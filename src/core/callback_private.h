@@ -22,9 +22,6 @@ err work_begins(struct tx *tx, struct session *s);
  * given one now. */
 err callback_deliver(struct tx *tx, struct session *parent, bool *delivers);
 
-/* Whether anything waits for it. */
-err callback_waits(struct tx *tx, str parent_id, bool *out);
-
 /* The run that carries callbacks has begun: they have arrived. */
 err callback_arrive(struct tx *tx, const struct run *carrier);
 

@@ -2,6 +2,7 @@
 #include "core/consequence.h"
 
 #include "core/callback.h"
+#include "core/permission.h"
 
 enum { CONSEQUENCES_MAX = 10000 }; /* of one command */
 
@@ -16,6 +17,8 @@ static const struct {
     { EVENT_STATE_UPDATED,   callback_after_update  },
     { EVENT_STATE_MIGRATED,  callback_after_update  },
     { EVENT_SESSION_SETTLED, callback_after_settled }, /* tell the parent */
+    { EVENT_SESSION_SETTLED, permission_after_settled }, /* nobody need decide any more */
+    { EVENT_APPROVAL_RESOLVED, callback_after_approval }, /* who was not resumed by it goes on */
 };
 // clang-format on
 

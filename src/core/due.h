@@ -27,7 +27,8 @@
     X(RUNNER_SILENT,     "runner_silent")  /* takes a runner for lost                           */  \
     X(SESSION_STOP,      "session_stop")   /* stops the next children of a session              */  \
     X(UPDATE_OVERDUE,    "update_overdue") /* counts an attempt of an attended session          */  \
-    X(CALLBACK_DELIVER,  "callback_deliver") /* tries again to tell a parent                    */
+    X(CALLBACK_DELIVER,  "callback_deliver") /* tries again to tell a parent                    */  \
+    X(PERMISSION_EXPIRE, "permission_expire") /* refuses what nobody has decided                */
 
 enum due_kind {
 #define DUE_ENUM(id, name) DUE_##id,

@@ -30,6 +30,8 @@
     X(RUN_STOPPING,      "run_stopping")               \
     X(RUN_FINISHED,      "run_finished")               \
     X(CALLBACK_DELIVERED, "callback_delivered")        \
+    X(APPROVAL_REQUESTED, "approval_requested")        \
+    X(APPROVAL_RESOLVED, "approval_resolved")          \
     X(RUNNER_JOINED,     "runner_joined")              \
     X(RUNNER_LOST,       "runner_lost")
 

@@ -92,7 +92,10 @@ const char profile_schema_text[] = JSON({
                             "output": { "$ref": "#/$defs/pointer" },
                             "cached": { "$ref": "#/$defs/pointer" },
                             "cost_usd": { "$ref": "#/$defs/pointer" },
-                            "models": { "$ref": "#/$defs/pointer" }
+                            "models": { "$ref": "#/$defs/pointer" },
+                            "whole": { "type": "array", "maxItems": 5,
+                                       "items": { "enum": ["input_tokens", "output_tokens", "cached_tokens",
+                                                           "cost_usd", "models"] } }
                         }
                     }
                 }

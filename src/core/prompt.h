@@ -19,6 +19,12 @@ err prompt_update(struct tx *tx, const struct session *s, const struct state *st
 /* What a parent reads of its children's ends. */
 str prompt_callbacks(struct tx *tx, const struct callback *all, size_t count);
 
+#define PROMPT_HELLO_BYTES 800
+
+/* Who a session is in baton, for one whose conversation begins or was cut: its state, what it owes,
+ * who works below it. At most PROMPT_HELLO_BYTES. */
+err prompt_hello(struct tx *tx, const struct session *s, str *out);
+
 /* What changed since a session's last turn: its state, its children. Empty: nothing did. */
 err prompt_brief(struct tx *tx, const struct session *s, str *out);
 

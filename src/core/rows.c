@@ -19,7 +19,7 @@
     " live, state_id, pointers, attended, calls_back, settled, cycle, update_status,"      \
     " update_attempts, wrote_version, seen_version, run_id, client_id, hostname, git,"     \
     " result_run, error, tokens_in, tokens_out, tokens_cached, cost, usage_models, heard," \
-    " heard_at, created_at, updated_at, ended_at"
+    " heard_at, created_at, updated_at, ended_at, notice, notice_until"
 #define SESSION_EVENT "session_id, number, type, at, data"
 #define RUN                                                                                 \
     "run_id, session_id, session_name, type, purpose, status, mode, live, queued, profile," \
@@ -33,6 +33,9 @@
 #define CALLBACK                                                                \
     "callback_id, parent_id, child_id, child_name, cycle, seq, status, run_id," \
     " child_status, update_status, state_version, error, created_at, delivered_at"
+#define PERMISSION                                                                          \
+    "permission_id, session_id, session_name, client, tool, digest, input, status, reason," \
+    " decided_by, used_by, seq, created_at, decided_at"
 
 /* The log comes first: it is nearly all there is, so the rest adds little to how long it takes. */
 const struct rows_table rows_tables[] = {
@@ -102,14 +105,14 @@ const struct rows_table rows_tables[] = {
     {
         .name = "session",
         .keys = { SQL_TEXT },
-        .columns = 36,
+        .columns = 38,
         .count = "SELECT count(*) FROM session",
         .page = "SELECT " SESSION " FROM session WHERE session_id > $1"
                 " ORDER BY session_id LIMIT $2",
         .insert = "INSERT INTO session (" SESSION ")"
                   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,"
                   " $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28,"
-                  " $29, $30, $31, $32, $33, $34, $35, $36)",
+                  " $29, $30, $31, $32, $33, $34, $35, $36, $37, $38)",
     },
     {
         .name = "session_event",
@@ -161,6 +164,16 @@ const struct rows_table rows_tables[] = {
         .page = "SELECT " CALLBACK " FROM callback WHERE callback_id > $1"
                 " ORDER BY callback_id LIMIT $2",
         .insert = "INSERT INTO callback (" CALLBACK ")"
+                  " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+    },
+    {
+        .name = "permission",
+        .keys = { SQL_TEXT },
+        .columns = 14,
+        .count = "SELECT count(*) FROM permission",
+        .page = "SELECT " PERMISSION " FROM permission WHERE permission_id > $1"
+                " ORDER BY permission_id LIMIT $2",
+        .insert = "INSERT INTO permission (" PERMISSION ")"
                   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
     },
     {

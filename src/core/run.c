@@ -344,7 +344,9 @@ static err seen_version(struct tx *tx, struct session *s)
 static err session_take(struct tx *tx, struct session *s, const struct run *r,
                         const struct run_facts *facts)
 {
-    TRY(usage_add(tx, &s->usage, &facts->usage));
+    bool first = r->type == RUN_TYPE_START;
+
+    TRY(usage_add(tx, &s->usage, &facts->usage, first ? (struct usage_whole){ 0 } : facts->whole));
     if (facts->client_id.len)
         s->client_id = facts->client_id;
     if (facts->git.len)

@@ -89,6 +89,7 @@ err run_begun(struct tx *tx, str session_id, bool *out);
 struct run_facts {
     str result, error, client_id, git;
     struct usage usage;
+    struct usage_whole whole;
     int64_t exit_code; /* −1: none */
 };
 

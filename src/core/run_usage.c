@@ -1,8 +1,8 @@
 /* run_usage.c: what turns have used, added up.
  *
- * Numbers of a session are sums over its turns. What is known by model is a JSON
- * object in the words of its client, so numbers of one name are added, and what is no
- * number is as it was said last. */
+ * Numbers of a session are sums over its turns; a client that resumes a conversation may
+ * have made the sum itself. What is known by model is a JSON object in the words of its
+ * client, so numbers of one name are added, and what is no number is as it was said last. */
 #include <math.h>
 
 #include "core/run_private.h"
@@ -42,13 +42,13 @@ static struct json models_sum(struct arena *a, const struct json *x, const struc
     return sum;
 }
 
-static err models_add(struct tx *tx, str *to, str more)
+static err models_add(struct tx *tx, str *to, str more, bool whole)
 {
     const struct json *x, *y;
 
     if (!more.len || more.len > MODELS_BYTES_MAX)
         return NULL;
-    if (to->len) {
+    if (to->len && !whole) {
         TRY(json_parse(tx->arena, *to, NULL, &x));
         TRY(json_parse(tx->arena, more, NULL, &y));
         struct json sum = models_sum(tx->arena, x, y);
@@ -59,18 +59,21 @@ static err models_add(struct tx *tx, str *to, str more)
     return NULL;
 }
 
-/* What cannot be counted any more stays at the most. */
-static void count_add(int64_t *to, int64_t more)
+/* A count of the whole conversation has what is here in it, unless it is less: then the client has
+ * begun to count anew. What cannot be counted any more stays at the most. */
+static void count_add(int64_t *to, int64_t more, bool whole)
 {
-    if (__builtin_add_overflow(*to, more, to))
+    if (whole && more >= *to)
+        *to = more;
+    else if (__builtin_add_overflow(*to, more, to))
         *to = INT64_MAX;
 }
 
-err usage_add(struct tx *tx, struct usage *to, const struct usage *more)
+err usage_add(struct tx *tx, struct usage *to, const struct usage *more, struct usage_whole whole)
 {
-    count_add(&to->tokens_in, more->tokens_in);
-    count_add(&to->tokens_out, more->tokens_out);
-    count_add(&to->tokens_cached, more->tokens_cached);
-    count_add(&to->cost, more->cost);
-    return models_add(tx, &to->models, more->models);
+    count_add(&to->tokens_in, more->tokens_in, whole.tokens_in);
+    count_add(&to->tokens_out, more->tokens_out, whole.tokens_out);
+    count_add(&to->tokens_cached, more->tokens_cached, whole.tokens_cached);
+    count_add(&to->cost, more->cost, whole.cost);
+    return models_add(tx, &to->models, more->models, whole.models);
 }

@@ -21,6 +21,12 @@ struct usage {
     str models;   /* the same by model, as a printed JSON object; empty: nobody said */
 };
 
+/* Which of them a client counts from the start of its conversation, so that what it says of a later
+ * turn has all that it said before in it. */
+struct usage_whole {
+    bool tokens_in, tokens_out, tokens_cached, cost, models;
+};
+
 struct session {
     str id, name;
     str parent_id, root_id; /* a root has no parent and is its own root */
@@ -47,6 +53,8 @@ struct session {
     struct usage usage;
     str heard; /* the last sign of life, in a few words */
     int64_t heard_at_ms;
+    str notice;              /* what is in its way, as its client says: a rate limit */
+    int64_t notice_until_ms; /* when that will be over; 0: nobody said */
     int64_t created_at_ms, updated_at_ms, ended_at_ms;
 };
 
@@ -145,9 +153,13 @@ struct session_event {
     int64_t at_ms;
 };
 
-/* Appends one, forgets the oldest beyond the limit, and notes that the session was heard. Not an
- * event of the log: they are many, and nobody replays them. An attended session that says anything
- * but that it stops is at work: it becomes running, in a new cycle when it had settled. */
+/* Appends one, forgets the oldest beyond the limit, and notes that the session was heard, and that
+ * nothing is in its way (any more). Not an event of the log: they are many, and nobody replays
+ * them. */
+err session_event_note(struct tx *tx, struct session *s, str type, str data, int64_t *number);
+
+/* The same. An attended session that says anything but that it stops is at work: it becomes
+ * running, in a new cycle when it had settled. */
 err session_event_add(struct tx *tx, struct session *s, str type, str data, int64_t *number);
 
 /* After a number, in order. */

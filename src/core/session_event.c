@@ -35,7 +35,7 @@ static err work_begin(struct tx *tx, struct session *s)
 
 /* ---- the list ---- */
 
-err session_event_add(struct tx *tx, struct session *s, str type, str data, int64_t *number)
+err session_event_note(struct tx *tx, struct session *s, str type, str data, int64_t *number)
 {
     int64_t most = team_rules_of(tx)->session_events;
     const struct row *row;
@@ -52,7 +52,14 @@ err session_event_add(struct tx *tx, struct session *s, str type, str data, int6
                  ARGS(TEXT(s->id), INT(*number - most))));
     s->heard = heard_of(tx, type, data);
     s->heard_at_ms = tx->now_ms;
-    TRY(session_store(tx, s));
+    s->notice = STR("");
+    s->notice_until_ms = 0;
+    return session_store(tx, s);
+}
+
+err session_event_add(struct tx *tx, struct session *s, str type, str data, int64_t *number)
+{
+    TRY(session_event_note(tx, s, type, data, number));
     return s->attended && !str_eq(type, STR("session_stop")) ? work_begin(tx, s) : NULL;
 }
 

@@ -352,6 +352,11 @@ static err rows_delete(struct tx *tx, str id)
                  "DELETE FROM due WHERE subject = $1"
                  " AND kind IN ('session_stop', 'update_overdue', 'callback_deliver')",
                  self));
+    TRY(sql_exec(tx->sql,
+                 "DELETE FROM due WHERE kind = 'permission_expire' AND subject IN"
+                 " (SELECT permission_id FROM permission WHERE session_id = $1)",
+                 self));
+    TRY(sql_exec(tx->sql, "DELETE FROM permission WHERE session_id = $1", self));
     TRY(sql_exec(tx->sql, "DELETE FROM run WHERE session_id = $1", self));
     TRY(sql_exec(tx->sql, "DELETE FROM session_event WHERE session_id = $1", self));
     TRY(sql_exec(tx->sql,

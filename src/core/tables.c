@@ -259,5 +259,32 @@ static const char *const step_1[] = {
     NULL,
 };
 
-const struct tables_step tables_steps[] = { { 1, step_1 } };
+static const char *const step_2[] = {
+    /* What is in a session's way, as its client says: a rate limit. Empty: nothing. */
+    "ALTER TABLE session ADD COLUMN notice TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE session ADD COLUMN notice_until BIGINT NOT NULL DEFAULT 0", /* 0: nobody said */
+
+    /* Tools that agents may use when a person has said so: see permission.h. */
+    "CREATE TABLE permission ("
+    " permission_id TEXT COLLATE \"C\" PRIMARY KEY,"
+    " session_id TEXT COLLATE \"C\" NOT NULL,"
+    " session_name TEXT NOT NULL,"
+    " client TEXT NOT NULL,"
+    " tool TEXT COLLATE \"C\" NOT NULL,"
+    " digest TEXT COLLATE \"C\" NOT NULL," /* SHA-256 of the whole input */
+    " input TEXT NOT NULL,"
+    " status TEXT COLLATE \"C\" NOT NULL,"
+    " reason TEXT NOT NULL,"
+    " decided_by TEXT NOT NULL,"
+    " used_by TEXT NOT NULL," /* the call that was allowed by it; empty: none yet */
+    " seq BIGINT NOT NULL,"   /* of the event that it was asked for: their order */
+    " created_at BIGINT NOT NULL,"
+    " decided_at BIGINT NOT NULL)",
+    "CREATE INDEX permission_by_call ON permission (session_id, tool, digest, seq)",
+    "CREATE INDEX permission_waiting ON permission (session_id) WHERE status = 'waiting'",
+    "CREATE INDEX permission_by_status ON permission (status, permission_id)",
+    NULL,
+};
+
+const struct tables_step tables_steps[] = { { 1, step_1 }, { 2, step_2 } };
 const int tables_step_count = sizeof tables_steps / sizeof *tables_steps;

@@ -137,4 +137,5 @@ const struct team_rules team_rules_default = {
     .profile_max = 16,
     .output_bytes = 1 << 20,
     .session_events = 1000,
+    .permission_ms = 24 * 60 * 60 * 1000,
 };

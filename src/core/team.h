@@ -95,6 +95,7 @@ struct team_rules {
     int64_t profile_max;  /* and of one profile: 16 */
     int64_t output_bytes; /* kept of what a run has written: 1 MiB */
     int64_t session_events; /* kept of one session: 1,000 */
+    int64_t permission_ms;  /* what nobody has decided for so long is refused: 24 h */
 };
 
 extern const struct team_rules team_rules_default;

@@ -166,11 +166,15 @@ static err session_apply(struct tx *tx, struct actor *a)
 {
     const struct row *row;
 
-    TRY(sql_one(tx->sql, &row, "SELECT state_id, pointers FROM session WHERE session_id = $1",
+    TRY(sql_one(tx->sql, &row,
+                "SELECT state_id, pointers, parent_id, attended FROM session WHERE session_id = $1",
                 ARGS(TEXT(a->session_id))));
+    a->is_attended = !row; /* one that is not there yet is nobody's here: somebody outside runs it */
     if (!row)
         return NULL;
     a->state_id = row_str(row, 0);
+    a->is_child = row_str(row, 2).len;
+    a->is_attended = row_int(row, 3);
     if (!a->pointers && row_str(row, 1).len)
         return pointers_read(tx, row_str(row, 1), &a->pointers, &a->pointer_count);
     return NULL;

@@ -26,8 +26,8 @@ err token_create(struct tx *tx, enum actor_kind kind, str name, const struct jso
                  int64_t expires_in_ms, struct token *out, str *text);
 
 /* The actor that a token stands for. UNAUTHENTICATED, whatever the reason. Of a session that is
- * known, the state and (where the scope has none) the pointers are those of its row; of another,
- * those of the scope. */
+ * known, the state, its place in the tree and (where the scope has none) the pointers are those of
+ * its row; of another, those of the scope, and it is a root. */
 err token_actor(struct tx *tx, str text, struct token *token, struct actor *out);
 
 /* NOT_FOUND; revoking again succeeds. */

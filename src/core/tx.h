@@ -28,6 +28,8 @@ struct actor {
     str session_id;      /* empty: not a session */
     str run_id;          /* the run that a session's token was minted for; empty: by hand */
     str state_id;        /* the one state that a session sees; empty: none. Others see all */
+    bool is_child;       /* of a session: it has a parent */
+    bool is_attended;    /* of a session: somebody outside runs it, so its callbacks wait for it */
     const str *pointers; /* a session writes at and below these only; none: everywhere */
     size_t pointer_count;
 };

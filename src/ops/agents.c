@@ -16,6 +16,7 @@
     "system_prompt": { "type": "string", "description": "Who it is and how it works: stands before all that it is asked." }, \
     "initial_prompt": { "type": "string", "description": "What its first turn begins with." },     \
     "tools": { "type": "array", "items": { "type": "string" }, "description": "The tools that it may use; all without this." }, \
+    "ask": { "type": "array", "items": { "type": "string" }, "description": "Tools that wait for the operator when it is run from here: Bash, or Bash(git push:*)." }, \
     "mcp_servers": { "type": "object", "description": "MCP servers of its own, by name, as its client has them in a file." }, \
     "args": { "type": "array", "items": { "type": "string" }, "description": "With the profile shell: the command line, in whole arguments." })
 
@@ -31,8 +32,10 @@ static const struct op ops[] = {
         .name = "agent.list", .http = "GET /agents", .on = ON_HTTP | ON_MCP | ON_CLI, .by = BY_ALL,
         .tool = "list_agent_blueprints",
         .summary = "List the agents, by name, without their prompts.",
-        .hint = "List the roles that a session can be started in, and what each is for.",
+        .hint = "List the roles that you can start agents in, and what each is for. Use it before start_agent_session.",
         .input = ENTRY_FIELDS("", ENTRY_PAGE),
+        .shows = JSON({ "after": "next of the last page" }),
+        .tells = JSON({ "agents": { "name": true, "description": true, "tags": true }, "next": true }),
         .output = SHAPE(JSON("agents"), SHAPE_LIST("agents", "A page of them.",
             SHAPE(JSON("name", "source"), AGENT_HEAD "," ENTRY_ORIGIN)) "," ENTRY_NEXT),
         .run = entry_list_op,

@@ -66,6 +66,8 @@ static struct actor actor_copy(struct arena *a, const struct actor *from)
         .token_id = arena_copy(a, from->token_id),
         .session_id = arena_copy(a, from->session_id),
         .run_id = arena_copy(a, from->run_id),
+        .is_child = from->is_child,
+        .is_attended = from->is_attended,
         .pointer_count = from->pointer_count,
     };
     str *pointers = from->pointers ? ARENA_ARRAY(a, str, from->pointer_count) : NULL;
@@ -96,6 +98,33 @@ struct grant *grant_after(const struct grant *g, const struct event *e)
     h->grant.token_id = h->actor.token_id;
     h->grant.refs = 1;
     return &h->grant;
+}
+
+/* ---- what it lets see ---- */
+
+enum op_tier actor_tier(const struct actor *a)
+{
+    static const enum op_tier tiers[] = {
+        [ACTOR_SYSTEM] = TIER_NONE,  [ACTOR_OPERATOR] = TIER_OPERATOR, [ACTOR_RUNNER] = TIER_NONE,
+        [ACTOR_SESSION] = TIER_ROOT, [ACTOR_VIEWER] = TIER_VIEWER,
+    };
+
+    return a->is_child ? TIER_CHILD : tiers[a->kind];
+}
+
+str actor_state(const struct actor *a)
+{
+    return a->state_id;
+}
+
+str actor_token(const struct actor *a)
+{
+    return a->token_id;
+}
+
+bool actor_is_attended(const struct actor *a)
+{
+    return a->is_attended;
 }
 
 /* ---- who holds it ---- */

@@ -123,6 +123,22 @@ static err captures_check(struct arena *a, const struct entry *e)
                : broken(a, e->op, "its route has too many captures", e->op->http);
 }
 
+/* What its tool shows and tells must be there to be shown and told. */
+static err names_check(struct arena *a, struct op_table *t, const struct op *op, const char *names,
+                       const struct json *schema)
+{
+    const struct json *all, *there = json_get(schema, "properties");
+
+    if (!names)
+        return NULL;
+    TRY(json_parse(t->arena, str_from(names), NULL, &all));
+    for (uint32_t i = 0; i < all->len; i++)
+        if (!json_find(there, json_name(&all->members[i])))
+            return broken(a, op, "its tool has a field that it does not have itself",
+                          arena_copy(a, json_name(&all->members[i])).at);
+    return NULL;
+}
+
 static err fields_check(struct arena *a, const struct entry *e)
 {
     const struct op *op = e->op;
@@ -162,6 +178,8 @@ static err entry_make(struct arena *a, struct op_table *t, const struct op *op, 
     TRY(schema_make(a, t, op, op->output, "its output", &output, &e->output));
     if (!json_get(output, "properties") && !json_get(output, "$ref"))
         return broken(a, op, "its output declares no properties", op->name);
+    TRY(names_check(a, t, op, op->shows, e->input_text));
+    TRY(names_check(a, t, op, op->tells, output));
     return fields_check(a, e);
 }
 

@@ -33,6 +33,15 @@ enum op_caller { BY_OPERATOR = 1, BY_SESSION = 2, BY_RUNNER = 4, BY_VIEWER = 8, 
 /* A runner carries out what it is given, and has no part in the work itself. */
 #define BY_READERS (BY_OPERATOR | BY_SESSION | BY_VIEWER)
 
+/* What a token stands for, as those see it whose tools are chosen by it. */
+enum op_tier {
+    TIER_CHILD,    /* a session below another */
+    TIER_ROOT,     /* a session without a parent, or one that is not registered */
+    TIER_OPERATOR, /* everything */
+    TIER_VIEWER,   /* what reads */
+    TIER_NONE,     /* nothing: runners carry out what they are given */
+};
+
 /* A body of that media type is not the input but one field of it. */
 struct op_body {
     const char *media_type, *field;
@@ -91,13 +100,16 @@ struct op {
     enum op_effect effect;
     unsigned on, by;
     struct op_body bodies[OP_BODIES_MAX];
-    const char *implied;        /* a field that an agent's session supplies */
-    const char *tool;           /* the tool's name, where a document fixes another one */
-    bool wait;                  /* it may answer that it waits */
-    bool secret;                /* its answer holds a secret and is never kept for a repeat */
-    bool peek;                  /* with nothing but its capture, its answer may be in the cache */
-    const char *summary;        /* one sentence, for people */
-    const char *hint;           /* when to use it, for agents; NULL: the summary */
+    const char *implied; /* a field that an agent's session supplies */
+    const char *tool;    /* the tool's name, where a document fixes another one */
+    enum op_tier tier;   /* the lowest that sees the tool: a child's, or a root's */
+    const char *shows;   /* of its input, what the tool has: name → what an agent is told */
+    const char *tells;   /* of its answer, what the tool tells: name → true, or its members */
+    bool wait;           /* it may answer that it waits */
+    bool secret;         /* its answer holds a secret and is never kept for a repeat */
+    bool peek;           /* with nothing but its capture, its answer may be in the cache */
+    const char *summary; /* one sentence, for people */
+    const char *hint;    /* when to use it, for agents; NULL: the summary */
     const char *input, *output; /* JSON Schema */
     op_run *run;
 };
@@ -204,6 +216,13 @@ void grant_unref(struct grant *g);
 /* The same grant after an event that changes what it reaches: its session was bound to a state, or
  * deleted. NULL: it is as it was. The new one is the caller's. */
 struct grant *grant_after(const struct grant *g, const struct event *e);
+
+/* Which tools it sees; the state that is its own, empty: none; and whether callbacks may wait for it,
+ * which `callback.waiting` tells and `callback.take` gives. */
+enum op_tier actor_tier(const struct actor *a);
+str actor_state(const struct actor *a);
+str actor_token(const struct actor *a); /* its id */
+bool actor_is_attended(const struct actor *a);
 
 /* ---- cache.c: what can be answered from memory ----
  *

@@ -96,15 +96,26 @@ static void write_media_begin(struct json_writer *w, str type)
     json_write_name(w, STR("schema"));
 }
 
+/* Whether a JSON body is one field of the input, as it is, and not the input. */
+static bool json_is_field(const struct op *op)
+{
+    for (int i = 0; i < OP_BODIES_MAX && op->bodies[i].media_type; i++)
+        if (strcmp(op->bodies[i].media_type, "application/json") == 0)
+            return true;
+    return false;
+}
+
 static void write_request_body(struct json_writer *w, const struct described *d)
 {
     json_write_name(w, STR("requestBody"));
     json_write_begin(w, '{');
     json_write_name(w, STR("content"));
     json_write_begin(w, '{');
-    write_media_begin(w, STR("application/json"));
-    write_body_schema(w, d);
-    json_write_end(w, '}');
+    if (!json_is_field(d->op)) {
+        write_media_begin(w, STR("application/json"));
+        write_body_schema(w, d);
+        json_write_end(w, '}');
+    }
     for (int i = 0; i < OP_BODIES_MAX && d->op->bodies[i].media_type; i++) {
         write_media_begin(w, str_from(d->op->bodies[i].media_type));
         json_write_value(w, json_get(fields_of(d), d->op->bodies[i].field));

@@ -136,7 +136,9 @@ static err runner_heartbeat_op(struct tx *tx, const struct input *in, struct ans
         "output_tokens": { "type": "integer", "minimum": 0, "description": "Tokens written." },    \
         "cached_tokens": { "type": "integer", "minimum": 0, "description": "Tokens read from a cache." }, \
         "cost_usd": { "type": "number", "minimum": 0, "description": "Dollars." },                 \
-        "models": { "type": ["object", "null"], "description": "The same by model, as the client says it." } } })
+        "models": { "type": ["object", "null"], "description": "The same by model, as the client says it." }, \
+        "whole": { "type": "array", "items": { "enum": ["input_tokens", "output_tokens", "cached_tokens", "cost_usd", "models"] }, \
+            "description": "Those that count the conversation from its start, not this turn alone." } } })
 
 #define CLIENT_ID JSON("client_id": { "type": ["string", "null"], "maxLength": 500, "description": "What the client calls the conversation." })
 

@@ -83,6 +83,29 @@ static struct usage usage_in(struct tx *tx, const struct input *in)
     };
 }
 
+static bool is_whole(const struct json *usage, const char *name)
+{
+    const struct json *whole = json_get(usage, "whole");
+    bool found = false;
+
+    for (uint32_t i = 0; json_is(whole, JSON_ARRAY) && i < whole->len; i++)
+        found |= str_eq(json_text(&whole->items[i]), str_from(name));
+    return found;
+}
+
+static struct usage_whole whole_in(const struct input *in)
+{
+    const struct json *usage = input_json(in, "usage");
+
+    return (struct usage_whole){
+        .tokens_in = is_whole(usage, "input_tokens"),
+        .tokens_out = is_whole(usage, "output_tokens"),
+        .tokens_cached = is_whole(usage, "cached_tokens"),
+        .cost = is_whole(usage, "cost_usd"),
+        .models = is_whole(usage, "models"),
+    };
+}
+
 /* Why a run did not end well: what its runner says, or how its agent left, and the agent's last
  * words on stderr. */
 static err error_in(struct tx *tx, const struct input *in, str run_id, int64_t code, str *out)
@@ -115,6 +138,7 @@ static err end_report(struct tx *tx, const struct input *in, enum run_status end
         .client_id = input_str(in, "client_id"),
         .git = json_is(git, JSON_OBJECT) ? json_printed(tx->arena, git) : STR(""),
         .usage = usage_in(tx, in),
+        .whole = whole_in(in),
         .exit_code = input_int(in, "exit_code", -1),
     };
     struct run r;

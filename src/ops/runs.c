@@ -421,6 +421,9 @@ static err run_output_op(struct tx *tx, const struct input *in, struct answer *o
             "profile": { "type": "string", "maxLength": 100, "description": "That kind of client, unless the agent says." }, \
             "project_dir": { "type": "string", "maxLength": 4096, "pattern": "^/", "description": "That directory; the same as project_dir." } } })
 
+/* What a tool tells of a turn that was asked for. */
+#define RUN_TELLS JSON({ "session_id": true, "session_name": true, "status": true })
+
 static const struct op ops[] = {
     {
         .name = "run.create", .http = "POST /runs", .effect = OP_WRITES,
@@ -437,19 +440,29 @@ static const struct op ops[] = {
         .name = "session.start", .effect = OP_WRITES, .on = ON_MCP | ON_CLI, .by = BY_OPERATOR | BY_SESSION,
         .tool = "start_agent_session",
         .summary = "Start a session with a prompt.",
-        .hint = "Start another agent below you, with a task of its own. You are called back when it is done, unless you choose another mode.",
+        .hint = "Start another agent below you for a task of its own. Go on or end your turn: you are called back when it is done.",
         .input = FIELDS(JSON("session_name", "prompt"), JSON(
             "session_name": { "type": "string", "description": "A name that is not taken: letters, digits, - and _." }) ","
             PROMPT_FIELDS "," START_FIELDS),
+        .shows = JSON({
+            "session_name": "New: letters, digits, - and _",
+            "prompt": "The whole task: it sees nothing of yours but the shared state",
+            "agent_name": "Its role: list_agent_blueprints",
+            "execution_mode": "sync: wait for its answer; default async_callback",
+            "project_dir": "Default: yours",
+            "max_seconds": "" }),
+        .tells = RUN_TELLS,
         .output = RUN_SHAPE, .run = run_create_op,
     },
     {
         .name = "session.resume", .effect = OP_WRITES, .on = ON_MCP | ON_CLI, .by = BY_OPERATOR | BY_SESSION,
         .tool = "resume_agent_session",
         .summary = "Ask a session that has begun for another turn.",
-        .hint = "Ask an agent below you for more: it goes on in the same conversation.",
+        .hint = "Ask an agent below you for more work in the same conversation, after it has settled.",
         .input = FIELDS(JSON("session_name", "prompt"), JSON(
             "session_name": { "type": "string", "description": "The session, by name or id." }) "," PROMPT_FIELDS),
+        .shows = JSON({ "session_name": "Name or id", "prompt": "", "execution_mode": "sync: wait for its answer" }),
+        .tells = RUN_TELLS,
         .output = RUN_SHAPE, .run = run_create_op,
     },
     {

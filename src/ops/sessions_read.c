@@ -74,6 +74,8 @@ void write_session(struct tx *tx, struct json_writer *w, const struct session *s
     write_usage(tx, w, STR("usage"), &s->usage);
     write_or_null(w, STR("last_event"), s->heard);
     write_time_or_null(w, STR("last_event_at"), s->heard_at_ms);
+    write_or_null(w, STR("notice"), s->notice);
+    write_time_or_null(w, STR("notice_until"), s->notice_until_ms);
     write_time(w, STR("created_at"), s->created_at_ms);
     write_time(w, STR("updated_at"), s->updated_at_ms);
     write_time_or_null(w, STR("ended_at"), s->ended_at_ms);
@@ -156,6 +158,8 @@ err session_status_op(struct tx *tx, const struct input *in, struct answer *out)
     write_int(w, STR("cycle"), s.cycle);
     write_or_null(w, STR("last_event"), s.heard);
     write_time_or_null(w, STR("last_event_at"), s.heard_at_ms);
+    write_or_null(w, STR("notice"), s.notice);
+    write_time_or_null(w, STR("notice_until"), s.notice_until_ms);
     json_write_end(w, '}');
     return NULL;
 }
@@ -174,9 +178,12 @@ static const char *hint_of(const struct session *s)
 {
     if (s->settled)
         return NULL;
-    return s->attended ? "it has not settled: somebody works in it; ask again with wait=true"
-                       : "it has not settled: ask again with wait=true, or go on and be called "
-                         "back if it was started so";
+    return s->attended
+               ? "it has not settled: somebody works in it; ask for its result again with "
+                 "wait=true (get_agent_session_result)"
+               : "it has not settled: ask for its result again with wait=true "
+                 "(get_agent_session_result), or go on and be called back if it was started "
+                 "so";
 }
 
 err session_result_op(struct tx *tx, const struct input *in, struct answer *out)

@@ -74,7 +74,9 @@
 
 #define SESSION_HEARD JSON(                                                                        \
     "last_event": { "type": ["string", "null"], "description": "Its last sign of life, in a few words." }, \
-    "last_event_at": { "type": ["string", "null"], "format": "date-time", "description": "When that was." })
+    "last_event_at": { "type": ["string", "null"], "format": "date-time", "description": "When that was." }, \
+    "notice": { "type": ["string", "null"], "description": "What is in its way, as its client says: a rate limit." }, \
+    "notice_until": { "type": ["string", "null"], "format": "date-time", "description": "When that will be over." })
 
 #define USAGE_MEMBERS JSON(                                                                        \
     "input_tokens": { "type": "integer", "description": "Tokens read." },                          \

@@ -44,7 +44,7 @@ static const struct op ops[] = {
         .name = "state.create", .http = "POST /workflow-states", .effect = OP_WRITES,
         .on = ON_HTTP | ON_MCP | ON_CLI, .by = BY_OPERATOR | BY_SESSION,
         .summary = "Create a state bound to a schema.",
-        .hint = "Create the shared state of this session tree. Do it once, before starting other sessions; they inherit it.",
+        .hint = "Create the state that you will share with the agents you start: once, before starting them. They inherit it.",
         .input = FIELDS(JSON("schema_name", "initial_data"), JSON(
             "schema_name": { "type": "string", "description": "A registered schema." },
             "initial_data": { "description": "The document; it must fit the schema." },
@@ -53,13 +53,16 @@ static const struct op ops[] = {
             "root_session": { "type": "string",
                 "description": "The session that it belongs to; a session's own state always belongs to itself." }) ","
             REPRESENTATION),
+        .tier = TIER_ROOT,
+        .shows = JSON({ "schema_name": "A registered schema", "initial_data": "Must fit the schema", "schema_version": "Default: the newest" }),
+        .tells = JSON({ "state_id": true, "version": true, "schema_name": true, "schema_version": true }),
         .output = WRITTEN, .run = state_create_op,
     },
     {
         .name = "state.read", .http = "GET /workflow-states/{state_id}", .wait = true, .peek = true,
         .on = ON_HTTP | ON_MCP | ON_CLI, .by = BY_READERS, .implied = "state_id",
         .summary = "Read a state: all of it, a part, an older version, or what changed since one.",
-        .hint = "Read the shared state. Of a large one, ask for a part by pointer or query; with wait_version, wait until somebody has written.",
+        .hint = "Read the shared state before you plan or write. Ask for a part by pointer or query if you need no more; with wait_version, wait for others to write.",
         .input = FIELDS(JSON("state_id"), STATE_ID "," JSON(
             "pointer": { "type": "string", "description": "Only the value at this JSON Pointer, like /tasks/0." },
             "query": { "type": "string", "description": "Only what this JSONPath query matches, like $.tasks[?@.status=='done']." },
@@ -69,8 +72,30 @@ static const struct op ops[] = {
             "wait_version": { "type": "integer", "minimum": 1,
                 "description": "Wait until it has this version; when the time is up, answer as it is." },
             "timeout": { "type": "integer", "minimum": 0, "maximum": 60, "default": 30,
-                "description": "How many seconds to wait at most." })),
+                "description": "How many seconds to wait at most." },
+            "max_chars": { "type": "integer", "minimum": 1000,
+                "description": "Show no more characters of the data than this: parts that do not fit are left out and listed." })),
+        .shows = JSON({
+            "pointer": "Only this part, like /tasks/0",
+            "query": "Only what a JSONPath matches: $.tasks[?@.status=='open']",
+            "since_version": "Only the patch since this version",
+            "version": "As it was then",
+            "wait_version": "Wait for this version",
+            "timeout": "Seconds to wait",
+            "max_chars": "Default 8000; larger parts are cut and listed",
+            "state_id": "" }),
+        .tells = JSON({ "state_id": true, "version": true, "current_data": true, "value": true,
+            "matches": true, "patch": true, "truncated": true,
+            "cut_count": true, "cut": true, "hint": true }),
         .output = SHAPE(STATE_REQUIRED, STATE_MEMBERS "," STATE_DATA "," PATCH_MEMBER "," JSON(
+            "truncated": { "type": "boolean", "description": "Not all that was asked for is here: what is here is whole." },
+            "cut_count": { "type": "integer", "description": "How many parts were left out." },
+            "hint": { "type": "string", "description": "How to get what was left out." }) ","
+            SHAPE_LIST("cut", "What was left out, as far as there is room to say it.", SHAPE(JSON("pointer", "kind", "chars"), JSON(
+                "pointer": { "type": "string", "description": "Where it is." },
+                "kind": { "type": "string", "description": "What it is: an object, an array …; or the patch." },
+                "length": { "type": "integer", "description": "How many members, elements or characters it has." },
+                "chars": { "type": "integer", "description": "How many characters its text has." }))) "," JSON(
             "from_version": { "type": "integer", "description": "The version that the patch begins at." },
             "pointer": { "type": "string", "description": "The pointer that was asked for." },
             "value": { "description": "What is at the pointer." }) ","
@@ -83,9 +108,14 @@ static const struct op ops[] = {
         .name = "state.update", .http = "PUT /workflow-states/{state_id}", .effect = OP_WRITES,
         .on = ON_HTTP | ON_MCP | ON_CLI, .by = BY_OPERATOR | BY_SESSION, .implied = "state_id",
         .summary = "Replace a state's data; refused unless it fits the schema.",
-        .hint = "Replace the whole shared state. What is left out is gone, also what others wrote: to change a part, use state_patch.",
+        .hint = "Replace the whole shared state. What you leave out is gone, also what others wrote: to change a part, use state_patch.",
         .input = FIELDS(JSON("state_id", "data"), STATE_ID "," JSON(
-            "data": { "description": "The whole new document." }) "," EXPECTED "," REPRESENTATION),
+            "data": { "description": "The whole new document." },
+            "max_chars": { "type": "integer", "minimum": 1,
+                "description": "Of who reads no more characters at once: without expected_version, refuse to replace a document that has more." }) ","
+            EXPECTED "," REPRESENTATION),
+        .shows = JSON({ "data": "All of the new document", "expected_version": "Refuse if it is not current", "state_id": "" }),
+        .tells = JSON({ "state_id": true, "version": true, "dropped": true }),
         .output = SHAPE(STATE_REQUIRED, STATE_MEMBERS "," STATE_DATA "," JSON(
             "dropped": { "type": "object", "required": ["count", "pointers"],
                 "description": "A warning: members of the old document that the new one does not have any more.",
@@ -101,7 +131,7 @@ static const struct op ops[] = {
         .bodies = { { "application/json-patch+json", "operations" },
                     { "application/merge-patch+json", "merge" } },
         .summary = "Apply a JSON Patch or a merge patch; refused unless the result fits the schema.",
-        .hint = "Change parts of the shared state and leave the rest alone. Append with the path /list/-.",
+        .hint = "Record your progress and results in the shared state; the rest of it stays. Append to a list with the path /list/-.",
         .input = JSON({
             "type": "object", "required": ["state_id"], "additionalProperties": false,
             "oneOf": [ { "required": ["operations"] }, { "required": ["merge"] } ],
@@ -112,6 +142,13 @@ static const struct op ops[] = {
                 "expected_version": { "type": "integer", "minimum": 1,
                     "description": "Refuse unless this version is the current one." },
                 "representation": { "type": "boolean", "description": "Answer with the whole document, too." } } }),
+        .shows = JSON({
+            "operations": "JSON Patch: [{op, path, value}], all or none",
+            "merge": "Or a merge patch: null removes",
+            "expected_version": "Refuse if it is not current",
+            "representation": "Answer the document, too",
+            "state_id": "" }),
+        .tells = JSON({ "state_id": true, "version": true, "current_data": true }),
         .output = WRITTEN, .run = state_patch_op,
     },
     {
@@ -192,8 +229,10 @@ static const struct op ops[] = {
         .name = "state.schema", .http = "GET /workflow-states/{state_id}/schema",
         .on = ON_HTTP | ON_MCP | ON_CLI, .by = BY_READERS, .implied = "state_id",
         .summary = "Show the schema that a state is bound to.",
-        .hint = "Show what the shared state may look like: which members it has, and what they may hold.",
+        .hint = "Show what the shared state may hold. Use it before writing a part that you have not seen, or after a write was refused.",
         .input = FIELDS(JSON("state_id"), STATE_ID),
+        .shows = JSON({ "state_id": "" }),
+        .tells = JSON({ "name": true, "version": true, "json_schema": true }),
         .output = SCHEMA_SHAPE, .run = state_schema_op,
     },
 };

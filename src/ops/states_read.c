@@ -1,8 +1,9 @@
 /* states_read.c: operations that read states. */
+#include "base/utf8.h"
 #include "core/blame.h"
 #include "core/session.h"
-#include "json/path.h"
 #include "json/pointer.h"
+#include "ops/cut.h"
 #include "ops/states.h"
 #include "ops/write.h"
 
@@ -63,63 +64,52 @@ err state_list_op(struct tx *tx, const struct input *in, struct answer *out)
 
 /* ---- one ---- */
 
-static err write_matches(struct tx *tx, struct json_writer *w, const struct json *doc, str query)
+static err write_matches(struct tx *tx, struct json_writer *w, const struct json *doc, str query,
+                         size_t chars_max)
 {
     const struct json_path *path;
     struct json_matches found;
 
     TRY(json_path_compile(tx->arena, query, &path));
     TRY(json_path_run(tx->arena, path, doc, &found));
-    json_write_name(w, STR("matches"));
-    json_write_begin(w, '[');
-    for (size_t i = 0; i < found.count; i++) {
-        struct buf pointer = buf_in(tx->arena);
-        json_path_print_pointer(&pointer, found.items[i].place);
-        json_write_begin(w, '{');
-        write_text(w, STR("pointer"), buf_str(&pointer));
-        json_write_name(w, STR("value"));
-        json_write_value(w, found.items[i].value);
-        json_write_end(w, '}');
-    }
-    json_write_end(w, ']');
+    write_cut_matches(tx->arena, w, &found, chars_max);
     return NULL;
 }
 
-static err write_value_at(struct tx *tx, struct json_writer *w, const struct json *doc, str pointer)
+static err write_value_at(struct tx *tx, struct json_writer *w, const struct json *doc, str pointer,
+                          size_t chars_max)
 {
     const struct json *value;
 
     TRY(json_pointer_get(tx->arena, doc, pointer, &value));
     write_text(w, STR("pointer"), pointer);
-    json_write_name(w, STR("value"));
-    json_write_value(w, value);
+    write_cut_value(tx->arena, w, STR("value"), pointer, value, chars_max);
     return NULL;
 }
 
 /* A version, or what was asked for of it. */
 static err write_version(struct tx *tx, struct json_writer *w, const struct state *s,
-                         int64_t version, const struct input *in)
+                         int64_t version, const struct input *in, size_t chars_max)
 {
     struct json doc;
 
     TRY(state_at(tx, s, version, &doc));
     if (input_json(in, "query"))
-        return write_matches(tx, w, &doc, input_str(in, "query"));
+        return write_matches(tx, w, &doc, input_str(in, "query"), chars_max);
     if (input_json(in, "pointer"))
-        return write_value_at(tx, w, &doc, input_str(in, "pointer"));
-    json_write_name(w, STR("current_data"));
-    json_write_value(w, &doc);
+        return write_value_at(tx, w, &doc, input_str(in, "pointer"), chars_max);
+    write_cut_value(tx->arena, w, STR("current_data"), STR(""), &doc, chars_max);
     return NULL;
 }
 
-static err write_since(struct tx *tx, struct json_writer *w, const struct state *s, int64_t from)
+static err write_since(struct tx *tx, struct json_writer *w, const struct state *s, int64_t from,
+                       size_t chars_max)
 {
     struct json patch;
 
     TRY(state_diff(tx, s, from, s->version, &patch));
     write_int(w, STR("from_version"), from);
-    json_write_name(w, STR("patch"));
-    json_write_value(w, &patch);
+    write_cut_patch(tx->arena, w, &patch, chars_max);
     return NULL;
 }
 
@@ -155,13 +145,17 @@ err state_read_op(struct tx *tx, const struct input *in, struct answer *out)
     }
     int64_t version = input_int(in, "version", s.version),
             since = input_int(in, "since_version", 0);
+    size_t chars_max = input_json(in, "max_chars") ? (size_t)input_int(in, "max_chars", 0)
+                                                   : CUT_NONE;
     bool part = since || input_json(in, "pointer") || input_json(in, "query");
+    bool whole = !part && version == s.version &&
+                 (s.body.len <= chars_max || utf8_length(s.body) <= chars_max);
     out->version = version;
     write_state_head(w, &s, version);
     if (since) {
-        TRY(write_since(tx, w, &s, since));
-    } else if (part || version != s.version) {
-        TRY(write_version(tx, w, &s, version, in));
+        TRY(write_since(tx, w, &s, since, chars_max));
+    } else if (!whole) {
+        TRY(write_version(tx, w, &s, version, in, chars_max));
     } else {
         json_write_name(w, STR("current_data"));
         json_write_printed(w, s.body);

@@ -1,4 +1,5 @@
 /* states_write.c: operations that write states. */
+#include "base/utf8.h"
 #include "core/session.h"
 #include "ops/states.h"
 #include "ops/write.h"
@@ -62,11 +63,34 @@ err state_create_op(struct tx *tx, const struct input *in, struct answer *out)
     return write_written(tx, in, out, &s, NULL);
 }
 
+/* Who reads only so many characters at once has not seen all of a document that has more, unless it
+ * says which version it has read. */
+static err unseen_check(struct tx *tx, const struct input *in)
+{
+    int64_t most = input_int(in, "max_chars", 0);
+    struct state s;
+
+    if (!most || input_json(in, "expected_version"))
+        return NULL;
+    TRY(state_get(tx, input_str(in, "state_id"), &s));
+    size_t chars = utf8_length(s.body);
+    if (chars <= (size_t)most)
+        return NULL;
+    err e = err_new(tx->arena, ERR_CONFLICT,
+                    "state " STR_FMT " has %zu characters, of which at most %lld are read at once: "
+                    "what is left out of the new document would be lost. Change parts of it with a "
+                    "patch; or read all of it and say so with expected_version %lld",
+                    STR_ARG(s.id), chars, (long long)most, (long long)s.version);
+    return err_with(tx->arena, e,
+                    arena_printf(tx->arena, "\"current_version\":%lld", (long long)s.version));
+}
+
 err state_update_op(struct tx *tx, const struct input *in, struct answer *out)
 {
     struct state_dropped dropped;
     struct state s;
 
+    TRY(unseen_check(tx, in));
     TRY(state_replace(tx, input_str(in, "state_id"), input_json(in, "data"),
                       input_int(in, "expected_version", 0), &s, &dropped));
     return write_written(tx, in, out, &s, &dropped);

@@ -6,6 +6,7 @@
 #include "core/callback.h"
 #include "core/census.h"
 #include "core/member.h"
+#include "core/permission.h"
 #include "core/retain.h"
 #include "ops/ops.h"
 #include "ops/write.h"
@@ -26,6 +27,7 @@ static const struct due_work works[DUE_KIND_COUNT] = {
     [DUE_SESSION_STOP] = { .run = callback_due_stop },
     [DUE_UPDATE_OVERDUE] = { .run = callback_due_update },
     [DUE_CALLBACK_DELIVER] = { .run = callback_due_deliver },
+    [DUE_PERMISSION_EXPIRE] = { .run = permission_due_expire },
 };
 
 enum { MEMBERS_MAX = 1000 };

@@ -78,21 +78,38 @@ static str name_of(const struct launch *l)
     return json_str(l->profile, "name");
 }
 
-/* Text of the profile itself, with the server's address in it. */
-static str expanded(struct arena *a, const struct launch *l, str text)
+/* What texts of the profile itself may name: the server's address and this program. */
+static const struct {
+    const char *name;
+    size_t at;
+} variables[] = {
+    { "${BATON_URL}", offsetof(struct launch, url) },
+    { "${BATON}", offsetof(struct launch, baton) },
+};
+
+static str replaced(struct arena *a, str text, str name, str value)
 {
-    static const char variable[] = "${BATON_URL}";
     struct buf out = buf_in(a);
     const char *found;
 
-    while (text.len && (found = memmem(text.at, text.len, variable, strlen(variable)))) {
+    while (text.len && (found = memmem(text.at, text.len, name.at, name.len))) {
         size_t before = (size_t)(found - text.at);
         buf_add(&out, str_slice(text, 0, before));
-        buf_add(&out, l->url);
-        text = str_slice(text, before + strlen(variable), text.len);
+        buf_add(&out, value);
+        text = str_slice(text, before + name.len, text.len);
     }
     buf_add(&out, text);
     return buf_str(&out);
+}
+
+static str expanded(struct arena *a, const struct launch *l, str text)
+{
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        str value;
+        memcpy(&value, (const char *)l + variables[i].at, sizeof value);
+        text = replaced(a, text, str_from(variables[i].name), value);
+    }
+    return text;
 }
 
 /* ---- the command line ---- */

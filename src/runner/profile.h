@@ -4,7 +4,7 @@
  * what is known of the run; each is one whole argument and never becomes two, so that no
  * prompt can add an option. {args} and {options} alone stand for several: what the agent's
  * entry lists, which the operator wrote, and the options whose condition holds. ${BATON_URL}
- * may stand within an argument. Starts nothing. */
+ * and ${BATON}, our own program, may stand within an argument. Starts nothing. */
 #ifndef RUNNER_PROFILE_H
 #define RUNNER_PROFILE_H
 

@@ -98,5 +98,7 @@ void report_usage(struct arena *a, struct json *facts, const struct stream_usage
              (struct json){ .kind = JSON_REAL, .len = (uint32_t)cost.len, .text = cost.at });
     if (u->models.len && !json_parse(a, u->models, NULL, &models))
         json_put(a, &usage, STR("models"), *models);
+    if (u->whole)
+        json_put(a, &usage, STR("whole"), *u->whole);
     json_put(a, facts, STR("usage"), usage);
 }

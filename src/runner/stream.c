@@ -285,6 +285,7 @@ static void usage_add(struct stream *s, const struct json *line, const struct js
     struct stream_usage *u = &s->usage;
 
     u->known = true;
+    u->whole = json_get(rule, "whole");
     u->tokens_in = total(sum, u->tokens_in, tokens_at(s, line, rule, "input"));
     u->tokens_out = total(sum, u->tokens_out, tokens_at(s, line, rule, "output"));
     u->tokens_cached = total(sum, u->tokens_cached, tokens_at(s, line, rule, "cached"));

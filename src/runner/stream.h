@@ -26,8 +26,9 @@ enum {
 struct stream_usage {
     bool known;
     int64_t tokens_in, tokens_out, tokens_cached;
-    int64_t cost; /* in millionths of a dollar */
-    str models;   /* a printed JSON object; empty: nobody said */
+    int64_t cost;             /* in millionths of a dollar */
+    str models;               /* a printed JSON object; empty: nobody said */
+    const struct json *whole; /* which of them count the conversation from its start; NULL: none */
 };
 
 /* What is known so far; the texts are the stream's, good until it is fed again. */

@@ -27,6 +27,7 @@ static void exchange_begin(struct http *h)
     h->wrote = NULL;
     h->match.op = NULL;
     h->match.allowed_count = 0;
+    h->with_body = NULL;
 }
 
 static void exchange_end(struct http *h)
@@ -144,6 +145,10 @@ static void request_done(struct http *h)
     struct op_shown *shown = NULL;
 
     h->whole = true;
+    if (h->with_body) {
+        h->with_body(h);
+        return;
+    }
     h->plain = http_is_plain(h);
     if (h->plain)
         shown = op_peek(h->server->cache, h->match.op, h->match.captures[0].value,
@@ -363,6 +368,8 @@ static void http_ended(struct conn *c)
     h->ended = true;
     if (h->phase == HTTP_WAITING)
         cut_waiting(h, ERR_UNAVAILABLE, gone);
+    else if (h->phase == HTTP_AWAY)
+        mcp_work_over(h->work, MCP_GONE);
     else
         settle(h);
 }
@@ -391,6 +398,8 @@ static void http_revoked(struct conn *c)
     h->shown_len = 0;
     if (h->phase == HTTP_WAITING)
         cut_waiting(h, ERR_UNAUTHENTICATED, "this token is not valid any more");
+    else if (h->phase == HTTP_AWAY)
+        mcp_work_over(h->work, MCP_REVOKED);
 }
 
 static void http_stopping(struct conn *c)
@@ -399,6 +408,8 @@ static void http_stopping(struct conn *c)
 
     if (h->phase == HTTP_WAITING)
         cut_waiting(h, ERR_UNAVAILABLE, stops);
+    else if (h->phase == HTTP_AWAY)
+        mcp_work_over(h->work, MCP_STOPPING);
     else
         settle(h);
 }
@@ -410,6 +421,8 @@ static void http_closed(struct conn *c)
     h->x.conn = NULL;
     if (h->phase == HTTP_WAITING)
         wait_cancel(h->waiting); /* and then `performed` frees it */
+    else if (h->phase == HTTP_AWAY)
+        mcp_work_over(h->work, MCP_GONE); /* and then its work does */
     else if (h->phase != HTTP_ADMITTING && h->phase != HTTP_PERFORMING)
         http_free(h);
 }

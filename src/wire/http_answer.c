@@ -115,23 +115,28 @@ static void finish(struct http *h, struct buf *out, const char *type, str body, 
     answered(h);
 }
 
-void http_respond(struct http_exchange *x, int status, const char *type, str body)
+void http_respond_with(struct http *h, int status, const char *type, str fields, str body)
 {
-    struct http *h = http_of(x);
     struct buf out = head_begin(h, status);
 
+    buf_add(&out, fields);
     finish(h, &out, type, body, status != 204 && status != 304);
+}
+
+void http_respond(struct http_exchange *x, int status, const char *type, str body)
+{
+    http_respond_with(http_of(x), status, type, STR(""), body);
 }
 
 /* ---- problems ---- */
 
-/* What is no operation reads. */
 static bool get_is_safe(const struct http *h)
 {
+    const struct http_request *r = &h->parser.request;
     struct op_match get;
 
-    op_route(h->server->options.table, STR("GET"), h->parser.request.path, &get);
-    return !get.op || get.op->effect == OP_READS;
+    op_route(h->server->options.table, STR("GET"), r->path, &get);
+    return get.op ? get.op->effect == OP_READS : route_has_head(h->server, r);
 }
 
 static void write_allow(struct buf *out, const struct http *h)

@@ -42,18 +42,27 @@ static void refuse_method(struct http *h)
                      STR(""));
 }
 
+static bool is_allowed(const struct http *h)
+{
+    const struct http_request *r = h->x.request;
+
+    for (size_t i = 0; i < h->match.allowed_count; i++)
+        if (str_eq(r->method, h->match.allowed[i]))
+            return true;
+    return h->bodiless && route_has_head(h->server, r);
+}
+
 static void begin_route(struct http *h)
 {
     const struct http_request *r = &h->parser.request;
     struct conn *c = h->x.conn;
 
-    h->match.allowed[0] = STR("GET");
-    h->match.allowed_count = 1;
-    if (!h->bodiless && !str_eq(r->method, STR("GET"))) {
+    route_methods(h->server, r, &h->match);
+    if (!is_allowed(h)) {
         refuse_method(h);
         return;
     }
-    if (http_has_body(r)) {
+    if (http_has_body(r) && !str_eq(r->method, STR("POST"))) {
         refuse(h, err_new(h->x.arena, ERR_INVALID, "expected no body here, found one"));
         return;
     }
@@ -73,6 +82,23 @@ static bool is_unsafe_head(struct http *h)
         return false;
     h->match.allowed[h->match.allowed_count++] = STR("GET");
     return true;
+}
+
+void http_want_body(struct http *h, void (*then)(struct http *h))
+{
+    const struct http_request *r = &h->parser.request;
+    const struct server *s = h->server;
+
+    if (s->buffered + r->content_length > s->limits.buffered_max) {
+        http_refuse_busy(h, "too many bytes of requests are held");
+        return;
+    }
+    if (r->expect_continue) {
+        conn_send(h->x.conn, STR("HTTP/1.1 100 Continue\r\n\r\n"));
+        conn_flush(h->x.conn);
+    }
+    h->with_body = then;
+    h->phase = HTTP_BODY;
 }
 
 static void begin_op(struct http *h)
@@ -97,15 +123,7 @@ static void begin_op(struct http *h)
         refuse(h, e);
         return;
     }
-    if (s->buffered + r->content_length > s->limits.buffered_max) {
-        http_refuse_busy(h, "too many bytes of requests are held");
-        return;
-    }
-    if (r->expect_continue) {
-        conn_send(h->x.conn, STR("HTTP/1.1 100 Continue\r\n\r\n"));
-        conn_flush(h->x.conn);
-    }
-    h->phase = HTTP_BODY;
+    http_want_body(h, NULL);
 }
 
 /* What is left of the connections is for the operator, who must be able to see to it. */
@@ -156,7 +174,7 @@ static void grant_came(void *owner, struct grant *g, err refused)
     } else if (g && !(refused = server_check_inside(h->x.conn, g, h->x.arena))) {
         grant_set(h->x.conn, g);
         http_remember(h);
-        admitted(h, route_needs(h->x.request));
+        admitted(h, route_needs(h->server, h->x.request));
     } else {
         refuse(h, refused);
         if (g)
@@ -198,7 +216,7 @@ static void fenced(void *owner, err refused)
         if (refused)
             refuse(h, refused);
         else
-            admit(h, ROUTE_NONE);
+            admit(h, route_needs(h->server, h->x.request));
         h->pumping = false;
     }
     http_go_on(h);
@@ -216,7 +234,7 @@ static void admit_fenced(struct http *h)
 
 void http_begin(struct http *h)
 {
-    enum route_need need = route_needs(h->x.request);
+    enum route_need need = route_needs(h->server, h->x.request);
 
     h->bodiless = str_eq(h->x.request->method, STR("HEAD"));
     err e = http_check_host(h);
@@ -226,7 +244,7 @@ void http_begin(struct http *h)
         refuse(h, e);
     else if (need == ROUTE_OPEN)
         admitted(h, need);
-    else if (need == ROUTE_NONE && h->server->options.shared)
+    else if ((need == ROUTE_NONE || need == ROUTE_FENCED) && h->server->options.shared)
         admit_fenced(h);
     else
         admit(h, need);

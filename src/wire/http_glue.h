@@ -5,7 +5,7 @@
  * http_check.c   who asks, and for whom the request is: Host, Origin, tokens
  * http_input.c   request → command
  * http_answer.c  command → response
- * routes.c       what is no operation */
+ * routes.c       what is no operation; of that, mcp_http.c has /mcp */
 #ifndef WIRE_HTTP_GLUE_H
 #define WIRE_HTTP_GLUE_H
 
@@ -18,6 +18,7 @@ enum http_phase {
     HTTP_ADMITTING,  /* its token is being looked up, or what other nodes did */
     HTTP_PERFORMING, /* its command is with another thread */
     HTTP_WAITING,    /* its command waits for an event */
+    HTTP_AWAY,       /* others see to it, in h->work */
     HTTP_ANSWERED,   /* its response is on the way */
     HTTP_CLOSING,    /* nothing is read any more */
     HTTP_SWITCHED,   /* the connection speaks another protocol */
@@ -43,7 +44,9 @@ struct http {
     bool close;       /* the connection ends with its response */
     bool bodiless;    /* HEAD: the head of GET's response and nothing more */
     struct op_match match;
-    struct fence fence; /* that it waits for while it is admitted */
+    struct fence fence;                /* that it waits for while it is admitted */
+    void (*with_body)(struct http *h); /* who wants the body; NULL: an operation */
+    struct mcp_work *work;
 
     /* The command. */
     struct command command;
@@ -94,6 +97,9 @@ void http_go_on(struct http *h);
 /* Checks the request. Its phase is another one then: most often HTTP_BODY, or HTTP_ANSWERED. */
 void http_begin(struct http *h);
 
+/* Its body is read, unless there is no room, and given to `then`; NULL: it is an operation's. */
+void http_want_body(struct http *h, void (*then)(struct http *h));
+
 /* ---- http_check.c ---- */
 
 /* MISDIRECTED, when the host is not ours; FORBIDDEN, when a page of another site asks. */
@@ -133,6 +139,9 @@ void http_answer(struct http *h);
 void http_answer_shown(struct http *h, struct op_shown *shown);
 void http_answer_options(struct http *h);
 
+/* A whole response with more fields: lines that end in CR LF. */
+void http_respond_with(struct http *h, int status, const char *type, str fields, str body);
+
 /* UNAVAILABLE, for a reason that passes. */
 void http_refuse_busy(struct http *h, const char *what);
 
@@ -145,9 +154,30 @@ enum route_need {
     ROUTE_NONE, /* it is an operation, or nothing */
     ROUTE_OPEN, /* no token is needed */
     ROUTE_TOKEN,
-    ROUTE_SELF, /* it asks for a token itself, where the request shows none */
+    ROUTE_FENCED, /* a token, and what other nodes did before counts as for operations */
+    ROUTE_SELF,   /* it asks for a token itself, where the request shows none */
 };
 
-enum route_need route_needs(const struct http_request *r);
+enum route_need route_needs(const struct server *s, const struct http_request *r);
+
+/* The methods that the request's route has. */
+void route_methods(const struct server *s, const struct http_request *r, struct op_match *out);
+
+/* Whether HEAD can be had where GET can. */
+bool route_has_head(const struct server *s, const struct http_request *r);
+
+/* ---- mcp_http.c, mcp_work.c ---- */
+
+void mcp_route(struct http_exchange *x);
+
+/* Why a message of MCP, or a stream of its messages, comes to its end before its time. */
+enum mcp_over {
+    MCP_GONE, /* the client */
+    MCP_REVOKED,
+    MCP_STOPPING,
+};
+
+/* What happens to the connection of a request in HTTP_AWAY. */
+void mcp_work_over(struct mcp_work *w, enum mcp_over why);
 
 #endif

@@ -174,6 +174,10 @@ static void write_limits(struct json_writer *w, const struct server_limits *l,
     write_limit(w, "behind_bytes", l->behind_bytes);
     write_limit(w, "ping_ms", (uint64_t)l->ping_ms);
     write_limit(w, "wait_ms", (uint64_t)l->wait_max_ms);
+    write_limit(w, "mcp_wait_ms", (uint64_t)l->mcp_wait_ms);
+    write_limit(w, "mcp_progress_ms", (uint64_t)l->mcp_progress_ms);
+    write_limit(w, "mcp_session_ms", (uint64_t)l->mcp_session_ms);
+    write_limit(w, "mcp_sessions", l->mcp_sessions_max);
 }
 
 static void limits(struct http_exchange *x)
@@ -215,13 +219,14 @@ static const struct {
     enum route_need need;
     void (*answer)(struct http_exchange *x);
 } routes[] = {
-    { STR("/health"),       ROUTE_OPEN,  health    },
-    { STR("/ready"),        ROUTE_OPEN,  ready     },
-    { STR("/metrics"),      ROUTE_TOKEN, metrics   },
-    { STR("/limits"),       ROUTE_TOKEN, limits    },
-    { STR("/openapi.json"), ROUTE_TOKEN, openapi   },
-    { STR("/ws"),           ROUTE_SELF,  ws_begin  },
-    { STR("/events"),       ROUTE_TOKEN, sse_begin },
+    { STR("/mcp"),          ROUTE_FENCED, mcp_route },
+    { STR("/health"),       ROUTE_OPEN,   health    },
+    { STR("/ready"),        ROUTE_OPEN,   ready     },
+    { STR("/metrics"),      ROUTE_TOKEN,  metrics   },
+    { STR("/limits"),       ROUTE_TOKEN,  limits    },
+    { STR("/openapi.json"), ROUTE_TOKEN,  openapi   },
+    { STR("/ws"),           ROUTE_SELF,   ws_begin  },
+    { STR("/events"),       ROUTE_TOKEN,  sse_begin },
 };
 // clang-format on
 
@@ -237,23 +242,45 @@ static bool wants_stream(const struct http_request *r)
            http_accepts(accept, STR("text/event-stream"), &named) > 0 && named;
 }
 
-static size_t route_find(const struct http_request *r)
+static bool is_mcp(const struct server *s, const struct http_request *r)
+{
+    return s->mcp && str_eq(r->path, STR("/mcp"));
+}
+
+static size_t route_find(const struct server *s, const struct http_request *r)
 {
     for (size_t i = 0; i < ROUTES; i++)
-        if (str_eq(r->path, routes[i].path) && (routes[i].answer != sse_begin || wants_stream(r)))
+        if (str_eq(r->path, routes[i].path) && (routes[i].answer != sse_begin || wants_stream(r)) &&
+            (routes[i].answer != mcp_route || is_mcp(s, r)))
             return i;
     return ROUTES;
 }
 
-enum route_need route_needs(const struct http_request *r)
+enum route_need route_needs(const struct server *s, const struct http_request *r)
 {
-    size_t i = route_find(r);
-    return i < ROUTES ? routes[i].need : ROUTE_NONE;
+    size_t i = route_find(s, r);
+
+    if (i == ROUTES)
+        return ROUTE_NONE;
+    return s->options.mcp_open && is_mcp(s, r) ? ROUTE_OPEN : routes[i].need;
+}
+
+void route_methods(const struct server *s, const struct http_request *r, struct op_match *out)
+{
+    static const str all[] = { STR("GET"), STR("POST"), STR("DELETE") };
+
+    out->allowed_count = is_mcp(s, r) ? 3 : 1;
+    memcpy(out->allowed, all, out->allowed_count * sizeof *all);
+}
+
+bool route_has_head(const struct server *s, const struct http_request *r)
+{
+    return !is_mcp(s, r);
 }
 
 bool route_try(struct http_exchange *x)
 {
-    size_t i = route_find(x->request);
+    size_t i = route_find(x->conn->server, x->request);
 
     if (i < ROUTES)
         routes[i].answer(x);

@@ -46,6 +46,10 @@ struct server_limits server_limits_default(void)
         .behind_bytes = 4 << 20,
         .ping_ms = 25 * 1000,
         .wait_max_ms = 60 * 1000,
+        .mcp_wait_ms = 45 * 1000,
+        .mcp_progress_ms = 10 * 1000,
+        .mcp_session_ms = 3600 * 1000,
+        .mcp_sessions_max = 1000,
     };
 }
 
@@ -310,6 +314,7 @@ void server_stop(struct server *s, int64_t grace_ms, void (*stopped)(void *self)
         if (!c->closing && !c->closed)
             c->protocol->stopping(c);
     }
+    mcp_front_stop(s);
     timer_set(s->more->grace, s->conn_count ? grace_ms : 0);
 }
 
@@ -341,6 +346,8 @@ struct server *server_new(const struct server_options *options)
     s->delivery = delivery_new(s);
     s->more = more_new(s);
     s->hub = hub_new(s);
+    if (options->mcp)
+        s->mcp = mcp_front_new(s);
     loop_each_turn(s->loop, on_turn, s);
     return s;
 }
@@ -363,6 +370,7 @@ void server_free(struct server *s)
 
     assert(s->conn_count == 0);
     settle_all(s);
+    mcp_front_free(s);
     hub_free(s->hub);
     loop_each_turn(s->loop, NULL, NULL);
     timer_free(m->look);

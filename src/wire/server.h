@@ -10,6 +10,7 @@
 #include "wire/http_parse.h"
 #include "wire/loop.h"
 
+struct mcp;
 struct server;
 
 /* A token on its way to the one who can look it up. */
@@ -35,6 +36,10 @@ struct server_limits {
     uint32_t behind_events, behind_bytes; /* of a slow subscriber: 1,000 and 4 MiB */
     int64_t ping_ms;                      /* to a silent subscriber: 25 s */
     int64_t wait_max_ms;                  /* of a long poll: 60 s */
+    int64_t mcp_wait_ms;                  /* of a tool: 45 s */
+    int64_t mcp_progress_ms;              /* between signs of life of one that waits: 10 s */
+    int64_t mcp_session_ms;               /* of one that nobody uses: 1 h */
+    uint32_t mcp_sessions_max;            /* 1,000 */
 };
 
 struct server_limits server_limits_default(void);
@@ -59,6 +64,8 @@ struct server_options {
     bool (*inside)(int64_t pid);        /* whether a process belongs to a run; NULL: none does */
     void *self;
     const char *version;
+    struct mcp *mcp; /* what /mcp speaks; NULL: there is no such route */
+    bool mcp_open;   /* it asks for no token, and performs nothing */
 };
 
 struct server *server_new(const struct server_options *options);

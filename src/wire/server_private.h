@@ -9,6 +9,7 @@
  * ws.c        WebSocket, with ws_message.c;  sse.c  streams of events;  both sit on hub.h
  * pace.c      slow consumers
  * wait.c      commands that wait for an event or a time
+ * mcp_…c      /mcp: see mcp_wire.h
  * routes.c    /health /ready /metrics /limits /openapi.json, and where the streams begin */
 #ifndef WIRE_SERVER_PRIVATE_H
 #define WIRE_SERVER_PRIVATE_H
@@ -44,6 +45,7 @@ struct server {
 
     uint64_t by_class[6], cache_hits; /* for /metrics: statuses by their hundreds */
     struct shared *openapi;           /* its text, made when it is asked for */
+    struct mcp_front *mcp;            /* mcp_session.c's; NULL: there is no /mcp */
     struct server_more *more;         /* server.c's own */
 };
 
@@ -144,6 +146,15 @@ bool route_try(struct http_exchange *x);
 
 void ws_begin(struct http_exchange *x);
 void sse_begin(struct http_exchange *x);
+
+/* ---- mcp_session.c ---- */
+
+/* All that /mcp has beyond single connections. Sessions of a token end with it, and all of them when
+ * the server stops. */
+struct mcp_front *mcp_front_new(struct server *s);
+void mcp_front_revoke(struct server *s, str token_id);
+void mcp_front_stop(struct server *s);
+void mcp_front_free(struct server *s);
 
 /* ---- wait.c ---- */
 

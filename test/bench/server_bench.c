@@ -29,6 +29,9 @@ static const struct {
     { "nodes",     table_nodes },
     { "team",      table_team },
     { "claims",    table_claims },
+    { "mcp",       table_mcp },
+    { "hooks",     table_hooks },
+    { "tokens",    table_tokens },
 };
 // clang-format on
 

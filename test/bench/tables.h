@@ -6,6 +6,9 @@
  * tables_memory.c    what it takes to be there
  * tables_nodes.c     nodes that share a PostgreSQL, beside SQLite and a plain UPDATE
  * tables_team.c      a team of agents, and claims from a long queue
+ * tables_mcp.c       a tool of MCP, beside the TypeScript SDK
+ * tables_hooks.c     hooks of clients
+ * tables_tokens.c    what agents are made to read
  * site.c             the data directories of all of these */
 #ifndef BENCH_TABLES_H
 #define BENCH_TABLES_H
@@ -36,6 +39,6 @@ typedef void table(const struct site *s, const struct target *t);
 
 table table_get, table_patch, table_large_and_hot, table_syncs, table_fan_out, table_readers,
     table_growth, table_start, table_histories, table_memory, table_size, table_nodes, table_team,
-    table_claims;
+    table_claims, table_mcp, table_hooks, table_tokens;
 
 #endif

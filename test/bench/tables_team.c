@@ -70,7 +70,7 @@ static const struct queue {
     { "1,000 demands",              1000,   0,      NULL,    false },
     { "all of them different",      QUEUED, 0,      NULL,    true },
     { "in different directories",   1,      QUEUED, NULL,    false },
-    { "these below a runner's own", 1,      QUEUED, "/work", true },
+    { "these below a runner's own", 1,      QUEUED, "/projects", true },
 };
 // clang-format on
 

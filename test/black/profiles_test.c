@@ -221,8 +221,8 @@ TEST_LIMIT(streams_of_clients_are_read_as_result_usage_and_failure, LIMIT_S)
 
 /* ---- what a client is given ---- */
 
-/* How each is started and resumed by an agent with a model, a role and tools; ID and URL stand for
- * those of the run. */
+/* How each is started and resumed by an agent with a model, a role and tools; ID, FILE and
+ * BATON stand for those of the run. */
 static const struct {
     const char *profile, *stream, *start, *resume, *prompt, *mcp;
 } given[] = {
@@ -230,9 +230,11 @@ static const struct {
       "{'type':'system','subtype':'init','session_id':'@ID@'}\n"
       "{'type':'result','is_error':false,'result':'ok'}\n",
       "claude|-p|--output-format|stream-json|--verbose|--session-id|ID|--model|m|"
-      "--append-system-prompt|You test.|--allowedTools|Read,Bash(git *)|--mcp-config|FILE",
+      "--append-system-prompt|You test.|--allowedTools|Read,Bash(git *)|--mcp-config|FILE|"
+      "--allowedTools|mcp__baton__*",
       "claude|-p|--output-format|stream-json|--verbose|--resume|ID|--model|m|"
-      "--append-system-prompt|You test.|--allowedTools|Read,Bash(git *)|--mcp-config|FILE",
+      "--append-system-prompt|You test.|--allowedTools|Read,Bash(git *)|--mcp-config|FILE|"
+      "--allowedTools|mcp__baton__*",
       "do it",
       "{'mcpServers':{'baton':{'type':'http','url':'${BATON_URL}/mcp','headers':{'Authorization':"
       "'Bearer ${BATON_TOKEN}','X-Workflow-State-Id':'${WORKFLOW_STATE_ID:-}'},"
@@ -240,11 +242,13 @@ static const struct {
     { "codex",
       "{'type':'thread.started','thread_id':'th-1'}\n"
       "{'type':'item.completed','item':{'type':'agent_message','text':'ok'}}\n",
-      "codex|exec|--json|--skip-git-repo-check|-m|m|-c|mcp_servers.baton.url=\"URL/mcp\"|"
-      "-c|mcp_servers.baton.bearer_token_env_var=\"BATON_TOKEN\"|"
+      "codex|exec|--json|--skip-git-repo-check|-m|m|-c|mcp_servers.baton.command='BATON'|"
+      "-c|mcp_servers.baton.args=[\"mcp\"]|"
+      "-c|mcp_servers.baton.env_vars=[\"BATON_URL\",\"BATON_TOKEN\",\"BATON_SESSION_ID\",\"WORKFLOW_STATE_ID\",\"TRACEPARENT\"]|"
       "-c|mcp_servers.baton.default_tools_approval_mode=\"approve\"|-",
-      "codex|exec|--json|--skip-git-repo-check|-m|m|-c|mcp_servers.baton.url=\"URL/mcp\"|"
-      "-c|mcp_servers.baton.bearer_token_env_var=\"BATON_TOKEN\"|"
+      "codex|exec|--json|--skip-git-repo-check|-m|m|-c|mcp_servers.baton.command='BATON'|"
+      "-c|mcp_servers.baton.args=[\"mcp\"]|"
+      "-c|mcp_servers.baton.env_vars=[\"BATON_URL\",\"BATON_TOKEN\",\"BATON_SESSION_ID\",\"WORKFLOW_STATE_ID\",\"TRACEPARENT\"]|"
       "-c|mcp_servers.baton.default_tools_approval_mode=\"approve\"|resume|ID|-",
       "You test.||do it", NULL },
     { "gemini",
@@ -289,14 +293,27 @@ static str word_after(str words, const char *word)
     return STR("");
 }
 
-static void check_argv(const struct black *b, str client_id, const char *expected)
+/* The program that a client is to start, in an argument with quotes around it. */
+static str program_in(str argv)
+{
+    static const char before[] = "command='";
+    const char *found = memmem(argv.at, argv.len, before, strlen(before));
+    str path = STR(""), rest;
+
+    if (found)
+        str_cut((str){ found + strlen(before),
+                       argv.len - (size_t)(found - argv.at) - strlen(before) },
+                '\'', &path, &rest);
+    return path;
+}
+
+static void check_argv(str client_id, const char *expected)
 {
     str argv = lines("argv");
-    str url = arena_printf(check_arena(), "http://127.0.0.1:%u", (unsigned)b->port);
 
     argv = replaced(argv, word_after(argv, "--mcp-config"), "FILE");
-    argv = replaced(argv, client_id, "ID");
-    CHECK_STR(replaced(argv, url, "URL"), expected);
+    argv = replaced(argv, program_in(argv), "BATON");
+    CHECK_STR(replaced(argv, client_id, "ID"), expected);
 }
 
 /* The names of variables that are ours or an agent's, in order. */
@@ -341,7 +358,7 @@ static void check_given(const struct black *b, size_t i)
     script_start(b, name, name, "do it", "");
     str id = json_str(script_settled(b, name, "finished"), "client_id");
     CHECK(id.len > 0);
-    check_argv(b, id, given[i].start);
+    check_argv(id, given[i].start);
     CHECK_STR(lines("stdin"), given[i].prompt);
     CHECK_STR(names_given(), environments[i].names);
     if (given[i].mcp)
@@ -352,7 +369,7 @@ static void check_given(const struct black *b, size_t i)
     script_resume(b, name, "and more");
     CHECK_STR(json_str(script_settled(b, name, "finished"), "client_id"),
               arena_copy(check_arena(), id).at);
-    check_argv(b, id, given[i].resume);
+    check_argv(id, given[i].resume);
     CHECK(str_ends(check_read("stdin"), STR("and more")));
 }
 

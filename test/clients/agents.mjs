@@ -73,7 +73,7 @@ function listed(client, name, home, profile) {
   let before = [];
   if (client.by === 'options') {
     const mcp = profile.options.find((option) => option.if === 'mcp');
-    before = mcp.args.map((word) => word.replace('${BATON_URL}', url));
+    before = mcp.args.map((word) => word.replace('${BATON}', 'baton'));
   } else {
     const path = join(home, 'project', client.file);
     mkdirSync(join(path, '..'), { recursive: true });

@@ -77,6 +77,47 @@ static bool refer_session_id(struct inputs *in, struct json *out)
     return true;
 }
 
+/* What a client calls a session that is there, or one that is not. */
+static str any_client_id(struct inputs *in)
+{
+    const struct map *sessions = &in->model->sessions;
+    const str prefix = STR("claude-");
+    uint32_t from = sessions->count ? random_below(in->random, sessions->count) : 0;
+
+    for (uint32_t i = 0; i < sessions->count; i++) {
+        str id = sessions->entries[(from + i) % sessions->count].key;
+        if (str_starts(id, prefix))
+            return str_slice(id, prefix.len, id.len);
+    }
+    return arena_printf(in->arena, "c%u", random_below(in->random, 8));
+}
+
+/* Mostly a tool that the role of one of them asks for: there is the most to get wrong. */
+static bool refer_event(struct inputs *in, struct json *out)
+{
+    static const char *const names[] = { "SessionStart", "UserPromptSubmit", "Stop",
+                                         "StopFailure",  "SessionEnd",       "Nonsense" };
+    const char *name = chance(in, 3) ? names[random_below(in->random, COUNT(names))] : "PreToolUse";
+    str id = chance(in, 4) ? arena_printf(in->arena, "c%u", random_below(in->random, 8))
+                           : any_client_id(in);
+
+    *out = json_object();
+    json_put(in->arena, out, STR("session_id"), json_string(id));
+    json_put(in->arena, out, STR("hook_event_name"), text(name));
+    json_put(in->arena, out, STR("tool_name"), text("Bash"));
+    json_put(in->arena, out, STR("tool_input"), json_object());
+    return op_is(in, "hook.event");
+}
+
+static bool refer_permission_id(struct inputs *in, struct json *out)
+{
+    const struct map *all = &in->model->permissions;
+
+    *out = all->count ? json_string(all->entries[random_below(in->random, all->count)].key)
+                      : text("prm_none");
+    return true;
+}
+
 static bool refer_run_id(struct inputs *in, struct json *out)
 {
     *out = in->run ? json_string(in->run->id) : text("run_none");
@@ -172,6 +213,8 @@ static const struct {
     { "profile", refer_profile },
     { "project_dir", refer_project_dir },
     { "agent_name", refer_agent_name },
+    { "event", refer_event },
+    { "permission_id", refer_permission_id },
 };
 
 bool inputs_team_refer(struct inputs *in, str name, struct json *out)

@@ -18,6 +18,7 @@ struct model *model_new(struct arena *a, const struct retention *retention)
     m->tokens = map_in(a);
     m->sessions = map_in(a);
     m->runners = map_in(a);
+    m->permissions = map_in(a);
     m->runs = map_in(a);
     return m;
 }
@@ -269,12 +270,13 @@ static void session_follow(struct model *m, const struct event *e)
     s->gone = e->type == EVENT_SESSION_DELETED;
 }
 
-static void runner_follow(struct model *m, const struct event *e)
+/* One of a list of which nothing but the id is known. */
+static void id_follow(struct model *m, struct map *ids, const struct event *e)
 {
     str id = arena_copy(m->arena, e->subject);
 
-    if (!map_get(&m->runners, id))
-        map_put(&m->runners, id, (void *)id.at);
+    if (!map_get(ids, id))
+        map_put(ids, id, (void *)id.at);
 }
 
 static void run_follow(struct model *m, const struct event *e)
@@ -303,7 +305,8 @@ static void names_follow(struct model *m, const struct event *e)
     case EVENT_SESSION_UPDATED:
     case EVENT_SESSION_SETTLED:
     case EVENT_SESSION_DELETED: session_follow(m, e); break;
-    case EVENT_RUNNER_JOINED: runner_follow(m, e); break;
+    case EVENT_RUNNER_JOINED: id_follow(m, &m->runners, e); break;
+    case EVENT_APPROVAL_REQUESTED: id_follow(m, &m->permissions, e); break;
     case EVENT_RUN_ENQUEUED:
     case EVENT_RUN_CLAIMED:
     case EVENT_RUN_STARTED:

@@ -187,6 +187,8 @@ static void read_check(struct swarm *s, const struct command *c)
     CHECK(!state->deleted && c->version >= 1 && c->version <= state->version);
     CHECK_OK(json_parse(s->arena, c->answer, NULL, &answer));
     const struct json *data = json_get(answer, "current_data");
+    if (json_bool_or(answer, "truncated", false))
+        return; /* as much of it as was asked for */
     CHECK(!data || json_equal(data, &state->versions[c->version - 1].doc));
 }
 
@@ -355,13 +357,34 @@ uint64_t swarm_setting(const char *variable, uint64_t otherwise)
     return text && *text ? strtoull(text, NULL, 10) : otherwise;
 }
 
+/* What chance alone seldom makes: an agent that asks whether it may use a tool. */
+static const struct {
+    const char *op, *input;
+} founding[] = {
+    { "agent.create", "{'name':'asker','profile':'claude','ask':['Bash']}" },
+    { "run.create", "{'type':'start_session','session_id':'claude-x','session_name':'asker',"
+                    "'prompt':'x','agent_name':'asker'}" },
+    { "hook.event", "{'client':'claude','event':{'session_id':'x','hook_event_name':'PreToolUse',"
+                    "'tool_name':'Bash','tool_input':{}}}" },
+};
+
+static void found(struct swarm *s, const char *name, const struct json *input)
+{
+    static const struct actor founder = { .kind = ACTOR_OPERATOR, .name = { "operator", 8 } };
+    static const struct actor machine = { .kind = ACTOR_RUNNER, .name = { "runner", 6 } };
+    const struct op *op = op_find(s->w->table, str_from(name));
+    const struct actor *who = op->by & BY_OPERATOR ? &founder : &machine;
+
+    swarm_perform(s, swarm_command(s, op, input ? *input : inputs_draw(&s->inputs, op, false), who,
+                                   STR("")));
+    swarm_settle(s);
+}
+
 static void begin(struct swarm *s)
 {
     static const char *const ops[] = { "schema.create", "state.create",    "schema.create",
                                        "state.create",  "token.create",    "session.create",
                                        "run.create",    "runner.register", "run.create" };
-    static const struct actor founder = { .kind = ACTOR_OPERATOR, .name = { "operator", 8 } };
-    static const struct actor machine = { .kind = ACTOR_RUNNER, .name = { "runner", 6 } };
 
     s->model = model_new(s->arena, &retention);
     s->follower = model_new(s->arena, &retention);
@@ -370,12 +393,11 @@ static void begin(struct swarm *s)
     swarm_open(s, 0, s->model->now_ms);
     if (s->on.disk)
         vfs_sync_directory(s->on.disk);
-    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
-        const struct op *op = op_find(s->w->table, str_from(ops[i]));
-        const struct actor *who = op->by & BY_OPERATOR ? &founder : &machine;
-        struct command *c = swarm_command(s, op, inputs_draw(&s->inputs, op, false), who, STR(""));
-        swarm_perform(s, c);
-        swarm_settle(s);
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        found(s, ops[i], NULL);
+    for (size_t i = 0; i < sizeof founding / sizeof *founding; i++) {
+        struct json input = json_of(s->arena, founding[i].input);
+        found(s, founding[i].op, &input);
     }
     s->next_op[OP_READS] = s->next_op[OP_WRITES] = below(s, (uint32_t)op_count(s->w->table));
 }

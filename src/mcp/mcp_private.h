@@ -1,0 +1,151 @@
+/* mcp_private.h: what the files of mcp/ know of each other.
+ *
+ * rpc.c        messages
+ * mcp.c        a message: its era, its client, its method; the table of methods
+ * era.c        revisions, initialize, server/discover, what the server says of itself
+ * head.c       what the fields of HTTP must say of a message of 2026-07-28
+ * tools.c      tools/list: the operation table as an agent sees it
+ * tool_call.c  tools/call: arguments → operation → result
+ * resources.c  resources/…;  prompts.c  prompts/…;  completion.c  completion/complete
+ * listen.c     subscriptions/listen, and what listeners are sent
+ * tasks.c      tasks/…: a task is a run
+ * parts.c      what those five share: parts.h, write.h
+ * rounds.c     requestState: what a client hands back to us, signed
+ * fixtures.c   what the conformance suite expects, with fixture_…c */
+#ifndef MCP_MCP_PRIVATE_H
+#define MCP_MCP_PRIVATE_H
+
+#include "mcp/mcp.h"
+
+struct tool_list; /* tools.c's: what each kind of token sees, printed once */
+struct fixtures;  /* fixtures.c's: what is remembered of the suite's tools */
+
+struct mcp {
+    struct mcp_options options;
+    struct arena *arena; /* as long as the server */
+    str server_info;     /* printed JSON */
+    struct tool_list *tools;
+    struct fixtures *fixtures; /* NULL until one is called */
+};
+
+/* A method. It sets what is next of the call. */
+typedef void mcp_method(struct mcp_call *m);
+
+/* Of what mcp.h promises: mcp_fault and mcp_progress are in mcp.c, versions in era.c, what
+ * listeners are sent in listen.c, mcp_uri_state in resources.c, mcp_task_look in tasks.c. */
+
+/* ---- mcp.c: how a method says what is next ---- */
+
+/* The answer is what is written between these two: a result object. mcp_result_begin writes `{`,
+ * and for a modern client resultType "complete" and _meta with serverInfo; mcp_result_end writes
+ * `}` and makes it the answer, with status 200. */
+struct json_writer *mcp_result_begin(struct mcp_call *m);
+struct json_writer *mcp_result_begin_as(struct mcp_call *m, const char *result_type);
+void mcp_result_end(struct mcp_call *m);
+
+/* ttlMs and cacheScope, which some results of 2026-07-28 must have; nothing for an older client. */
+void mcp_write_cache(struct mcp_call *m, struct json_writer *w, int64_t ttl_ms, bool public);
+
+/* The answer is an error. The status is 200; but for a modern client 404 with RPC_METHOD, and 400
+ * with RPC_HEADER, RPC_CAPABILITY and RPC_VERSION. `data` is printed JSON or empty. */
+void mcp_refuse(struct mcp_call *m, enum rpc_code code, str data, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* The same with a status of its own: the message as such is wrong, whatever it asks for. */
+void mcp_refuse_as(struct mcp_call *m, int status, enum rpc_code code, str data, const char *format,
+                   ...) __attribute__((format(printf, 5, 6)));
+
+/* A field of the head, of any bytes; false, when there is none. */
+bool mcp_head_field(const struct mcp_call *m, const char *name, str *value);
+
+/* The operation of that name with this input is next, then `then`. */
+void mcp_ask(struct mcp_call *m, const char *op, const struct json *input,
+             void (*then)(struct mcp_call *m, const struct command *done));
+
+/* A member of params: a string, "" when it is not there; refuses and gives false when it is there
+ * and no string, or is missing and needed. */
+bool mcp_param_str(struct mcp_call *m, const char *name, bool needed, str *out);
+
+/* cursor of a list: a place to go on from, opaque to clients. False: it was refused. */
+bool mcp_cursor(struct mcp_call *m, str *after);
+void mcp_write_next(struct json_writer *w, str after); /* nextCursor; nothing when it is empty */
+
+/* ---- methods ---- */
+
+mcp_method mcp_initialize, mcp_discover, mcp_ping; /* era.c */
+mcp_method mcp_tools_list, mcp_tools_call;         /* tools.c, tool_call.c */
+mcp_method mcp_resources_list, mcp_resources_templates, mcp_resources_read, mcp_resources_subscribe,
+    mcp_resources_unsubscribe;                                /* resources.c */
+mcp_method mcp_prompts_list, mcp_prompts_get;                 /* prompts.c */
+mcp_method mcp_complete;                                      /* completion.c */
+mcp_method mcp_tasks_get, mcp_tasks_update, mcp_tasks_cancel; /* tasks.c */
+mcp_method mcp_listen;                                        /* listen.c */
+
+/* ---- era.c ---- */
+
+#define MCP_META_VERSION "io.modelcontextprotocol/protocolVersion"
+#define MCP_META_CAPABILITIES "io.modelcontextprotocol/clientCapabilities"
+#define MCP_META_CLIENT "io.modelcontextprotocol/clientInfo"
+#define MCP_META_SERVER "io.modelcontextprotocol/serverInfo"
+
+/* Which revision a message speaks, and for whom: sets `client`. False: it was refused. */
+bool mcp_find_era(struct mcp_call *m);
+
+/* Who answers: printed JSON. */
+str mcp_server_info(struct arena *a, const char *version);
+
+/* ---- head.c ---- */
+
+/* Whether the fields of the head agree with the message; refuses and gives false when not. The
+ * tool's input schema tells which arguments are repeated in the head (x-mcp-header); may be NULL. */
+bool mcp_check_version_head(struct mcp_call *m, str version);
+bool mcp_check_head(struct mcp_call *m);
+bool mcp_check_param_head(struct mcp_call *m, const struct json *input_schema,
+                          const struct json *arguments);
+
+/* ---- tools.c ---- */
+
+/* Which tools a token sees. */
+struct tool_list *tools_new(struct arena *a, const struct op_table *t);
+
+/* The operation of a tool as this actor sees it; NULL: there is none for it. */
+const struct op *tool_find(const struct mcp *m, const struct actor *actor, str name);
+
+/* ---- tool_call.c ---- */
+
+/* The answer is a tool's result: a text, an error that says how to repair it … */
+void tool_answer_text(struct mcp_call *m, str text, bool is_error);
+/* … or what an operation has answered, as text and as structuredContent. */
+void tool_answer_json(struct mcp_call *m, str printed);
+
+/* ---- tasks.c ---- */
+
+/* Answers a tools/call that started a run, for a client that knows tasks. `run` is what run.get
+ * answers. */
+void task_answer_created(struct mcp_call *m, const struct json *run);
+
+/* ---- rounds.c: what a client hands back ---- */
+
+/* A text that the client returns as it is: `payload` (printed JSON) signed, bound to the actor, to
+ * what the request asks for, and to a time. */
+str round_seal(struct mcp_call *m, str payload, int64_t lives_ms);
+
+/* The payload of params.requestState; refuses and gives false when it was changed, has expired, or
+ * belongs to another. True with *out NULL: there is none. */
+bool round_open(struct mcp_call *m, const struct json **out);
+
+/* The answer to an input request of that name, of params.inputResponses; NULL: none that fits. */
+const struct json *round_response(struct mcp_call *m, const char *name);
+
+/* The answer says that more is needed: between the two the caller writes the member inputRequests
+ * with its name, or nothing: then the client repeats the request as soon as it likes. */
+struct json_writer *round_begin(struct mcp_call *m);
+void round_end(struct mcp_call *m, str request_state); /* empty: none */
+
+/* ---- fixtures.c ---- */
+
+/* What the suite expects: the methods of the table in fixture mode, but those about the server
+ * itself. False: there is none of that name. */
+bool fixture_method(struct mcp_call *m);
+
+#endif

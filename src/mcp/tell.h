@@ -1,0 +1,27 @@
+/* tell.h: what of an operation's answer a tool tells: a choice of members. Private to mcp/.
+ *
+ * An agent pays for every word that it is told. Works on the text as it was printed, without a tree:
+ * most answers are a document that passes through. */
+#ifndef MCP_TELL_H
+#define MCP_TELL_H
+
+#include "json/json.h"
+
+struct tell {
+    str name;
+    bool nullable;              /* null says nothing here, and is left out */
+    const struct tell *members; /* of it, or of each of its elements; NULL: all of it */
+    size_t count;
+};
+
+/* What `names` chooses (name → true, or an object of the same kind) of what `schema` describes. */
+size_t tell_make(struct arena *a, const struct json *names, const struct json *schema,
+                 const struct tell **out);
+
+/* The object `printed` with these members alone. */
+void tell_write(struct buf *out, str printed, const struct tell *tells, size_t count);
+
+/* The text of a member of an object; empty: there is none. */
+str tell_find(str printed, str name);
+
+#endif

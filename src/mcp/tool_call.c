@@ -1,0 +1,354 @@
+/* tool_call.c: tools/call: arguments → operation → result.
+ *
+ * A call is one operation, or two where a session is started and its answer waited for. No call
+ * waits longer than a client bears: who can repeat a request at no cost is asked to, and others are
+ * told how things stand. Last, a session that somebody outside runs is told with its answer which of
+ * its children have ended. */
+#include <assert.h>
+
+#include "mcp/tools.h"
+#include "mcp/write.h"
+
+enum {
+    ROUNDS_MAX = 5, /* that a client is asked to repeat a request */
+    ROUND_LIVES_MS = 10 * 60 * 1000,
+    TIMEOUT_MAX_S = 60, /* of every operation that waits */
+};
+
+/* A call under way. */
+struct calling {
+    const struct tool *tool;
+    const struct json *arguments;
+    int64_t timeout_s; /* of one round */
+    int64_t round;
+    bool waits;   /* it waits for something … */
+    bool patient; /* … and has not said how long: several rounds will do */
+    bool sync;    /* it starts a session and waits for its answer */
+    str session;  /* that it has started */
+
+    str text; /* the result, while callbacks are looked for */
+    bool is_error;
+};
+
+static const struct json no_input = { .kind = JSON_OBJECT };
+
+/* ---- results ---- */
+
+/* `extra` is a second text; empty: none. A result that is no error is JSON, and there twice: as it
+ * is for programs, and as text for models. */
+static void answer(struct mcp_call *m, str text, bool is_json, bool is_error, str extra)
+{
+    struct json_writer *w = mcp_result_begin(m);
+
+    buf_reserve(w->out, 2 * text.len + text.len / 4 + extra.len + 200);
+    json_write_name(w, STR("content"));
+    json_write_begin(w, '[');
+    write_text_block(w, text);
+    if (extra.len)
+        write_text_block(w, extra);
+    json_write_end(w, ']');
+    if (is_json && m->client.version >= MCP_2025_06_18) {
+        json_write_name(w, STR("structuredContent"));
+        json_write_printed(w, text);
+    }
+    if (is_error)
+        write_bool(w, STR("isError"), true);
+    mcp_result_end(m);
+}
+
+void tool_answer_text(struct mcp_call *m, str text, bool is_error)
+{
+    answer(m, text, false, is_error, STR(""));
+}
+
+void tool_answer_json(struct mcp_call *m, str printed)
+{
+    answer(m, printed, true, false, STR(""));
+}
+
+/* ---- what else the agent is told: which of its children have ended ---- */
+
+static void answer_with(struct mcp_call *m, str callbacks)
+{
+    const struct calling *c = m->own;
+
+    answer(m, c->text, !c->is_error, c->is_error, callbacks);
+}
+
+/* What was taken is told by this answer. What could not be taken waits on. */
+static void callbacks_taken(struct mcp_call *m, const struct command *done)
+{
+    const struct json *taken;
+    bool none = done->error || json_parse(m->arena, done->answer, NULL, &taken);
+
+    answer_with(m, none ? STR("") : json_str(taken, "text"));
+}
+
+static void callbacks_looked(struct mcp_call *m, const struct command *done)
+{
+    if (!done->error && str_eq(tell_find(done->answer, STR("waiting")), STR("true")))
+        mcp_ask(m, "callback.take", &no_input, callbacks_taken);
+    else
+        answer_with(m, STR(""));
+}
+
+/* The text need not live longer than this. */
+static void conclude(struct mcp_call *m, str text, bool is_error)
+{
+    struct calling *c = m->own;
+
+    if (!actor_is_attended(m->actor)) {
+        answer(m, text, !is_error, is_error, STR(""));
+        return;
+    }
+    c->text = arena_copy(m->arena, text);
+    c->is_error = is_error;
+    m->key = STR(""); /* it is the first operation's */
+    mcp_ask(m, "callback.waiting", &no_input, callbacks_looked);
+}
+
+static void conclude_answer(struct mcp_call *m, const struct tool *t, str printed)
+{
+    struct buf told = buf_in(m->arena);
+
+    buf_reserve(&told, printed.len);
+    tell_write(&told, printed, t->tells, t->tell_count);
+    conclude(m, buf_str(&told), false);
+}
+
+static void conclude_error(struct mcp_call *m, err e)
+{
+    const struct calling *c = m->own;
+
+    conclude(m, tool_error_text(m->arena, c->tool, c->arguments, e), true);
+}
+
+/* ---- waiting ---- */
+
+/* What was waited for has not come, and the client is to ask again: true, when that is the answer.
+ * It costs no model a word, but there is an end to it. */
+static bool goes_round(struct mcp_call *m)
+{
+    const struct calling *c = m->own;
+    struct buf payload = buf_in(m->arena);
+    struct json_writer w = json_writer_to(&payload);
+
+    if (!c->patient || !mcp_is_modern(m->client.version) || c->round == ROUNDS_MAX)
+        return false;
+    json_write_begin(&w, '{');
+    write_int(&w, STR("round"), c->round + 1);
+    write_text(&w, STR("session"), c->session);
+    json_write_end(&w, '}');
+    round_begin(m);
+    round_end(m, round_seal(m, buf_str(&payload), ROUND_LIVES_MS));
+    return true;
+}
+
+/* Whether an answer has what was waited for. */
+static bool is_over(const struct calling *c, const struct command *done)
+{
+    int64_t wanted = json_int_or(c->arguments, "wait_version", 0);
+
+    return wanted ? done->version >= wanted
+                  : !str_eq(tell_find(done->answer, STR("settled")), STR("false"));
+}
+
+/* ---- starting a session and waiting for its answer ---- */
+
+static void result_came(struct mcp_call *m, const struct command *done)
+{
+    const struct calling *c = m->own;
+
+    if (done->error)
+        conclude(
+            m,
+            arena_printf(m->arena,
+                         "The session was started, but its answer could not be waited for: " STR_FMT
+                         ". Ask for it with get_agent_session_result, session_id " STR_FMT
+                         " and wait true.",
+                         STR_ARG(done->error->message), STR_ARG(c->session)),
+            true);
+    else if (is_over(c, done) || !goes_round(m))
+        conclude_answer(m, tool_of(m->mcp, "session.result"), done->answer);
+}
+
+static void result_ask(struct mcp_call *m)
+{
+    const struct calling *c = m->own;
+    struct json *input = ARENA_NEW(m->arena, struct json);
+
+    *input = json_object();
+    json_put(m->arena, input, STR("session_id"), json_string(c->session));
+    json_put(m->arena, input, STR("wait"), json_bool(true));
+    json_put(m->arena, input, STR("timeout"), json_int(m->arena, c->timeout_s));
+    m->key = STR("");
+    mcp_ask(m, "session.result", input, result_came);
+}
+
+static void started(struct mcp_call *m, const struct command *done)
+{
+    struct calling *c = m->own;
+    const struct json *run;
+
+    if (done->error) {
+        conclude_error(m, done->error);
+        return;
+    }
+    err unread = json_parse(m->arena, arena_copy(m->arena, done->answer), NULL, &run);
+    assert(!unread);
+    (void)unread;
+    c->session = json_str(run, "session_id");
+    if (m->client.tasks)
+        task_answer_created(m, run);
+    else
+        result_ask(m);
+}
+
+/* ---- a call ---- */
+
+static void performed(struct mcp_call *m, const struct command *done)
+{
+    const struct calling *c = m->own;
+    bool peeked = m->peeked;
+
+    m->peeked = false;
+    /* What came out of the cache is all of a document, and may be more than is shown. */
+    if (peeked && done->answer.len > TOOL_CHARS_MAX)
+        mcp_ask(m, c->tool->op->name, m->input, performed);
+    else if (done->error)
+        conclude_error(m, done->error);
+    else if (!c->waits || is_over(c, done) || !goes_round(m))
+        conclude_answer(m, c->tool, done->answer);
+}
+
+/* The state that the call is about when it does not say: the one of the head, or the session's. */
+static str state_implied(struct mcp_call *m)
+{
+    str named;
+
+    if (m->head.field && m->head.field(m->head.self, "x-workflow-state-id", &named) && named.len)
+        return named;
+    return actor_state(m->actor);
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* What the arguments say of waiting. */
+static void read_waiting(struct mcp_call *m, struct calling *c)
+{
+    const struct json *timeout = json_get(c->arguments, "timeout");
+    int64_t most = least(m->mcp->options.wait_ms / 1000, TIMEOUT_MAX_S);
+
+    c->sync = c->tool->starts && str_eq(json_str(c->arguments, "execution_mode"), STR("sync"));
+    c->waits = c->sync || (c->tool->op->wait && (json_bool_or(c->arguments, "wait", false) ||
+                                                 json_get(c->arguments, "wait_version")));
+    c->patient = c->waits && !timeout;
+    c->timeout_s = least(json_int_or(c->arguments, "timeout", most), most);
+}
+
+/* An argument as the operation gets it: what waits is cut to what a client bears, and a start that
+ * is waited for is waited for here. */
+static struct json argument(struct mcp_call *m, const struct calling *c,
+                            const struct json_member *given)
+{
+    str name = json_name(given);
+
+    if (str_eq(name, STR("timeout")) && given->value.kind == JSON_INTEGER && c->timeout_s >= 0)
+        return json_int(m->arena, c->timeout_s);
+    if (str_eq(name, STR("execution_mode")) && c->sync)
+        return json_string(STR("async_poll"));
+    return given->value;
+}
+
+static struct json *input_make(struct mcp_call *m, const struct calling *c)
+{
+    struct json *input = ARENA_NEW(m->arena, struct json);
+    const struct json *given = c->arguments;
+
+    *input = json_object();
+    for (uint32_t i = 0; i < given->len; i++)
+        json_put(m->arena, input, json_name(&given->members[i]),
+                 argument(m, c, &given->members[i]));
+    if (c->tool->is_capped && !json_get(given, "max_chars"))
+        json_put(m->arena, input, STR("max_chars"), json_int(m->arena, TOOL_CHARS_MAX));
+    if (c->patient && !c->sync)
+        json_put(m->arena, input, STR("timeout"), json_int(m->arena, c->timeout_s));
+    return input;
+}
+
+/* Fills in what the session implies; false, when nothing does, and the call was answered. */
+static bool input_imply(struct mcp_call *m, const struct calling *c, struct json *input)
+{
+    const char *field = c->tool->op->implied;
+
+    if (!field || json_get(input, field))
+        return true;
+    str id = state_implied(m);
+    if (id.len) {
+        json_put(m->arena, input, str_from(field), json_string(id));
+        return true;
+    }
+    conclude(m,
+             actor_tier(m->actor) == TIER_OPERATOR || actor_tier(m->actor) == TIER_VIEWER
+                 ? STR("Which state is meant? Give its state_id: no session implies one here.")
+                 : STR("There is no shared state yet: the root of your sessions creates it with "
+                       "state_create. Go on without it, and answer with your result."),
+             true);
+    return false;
+}
+
+/* A read of a whole document, by nothing but its id, may be in memory. */
+static void input_plain(struct mcp_call *m, const struct calling *c, const struct json *input)
+{
+    const char *field = c->tool->op->implied;
+    uint32_t own = json_get(c->arguments, field) != NULL;
+    const struct json *id = json_get(input, field);
+
+    m->plain = c->tool->op->peek && c->arguments->len == own && json_is(id, JSON_STRING);
+    if (m->plain)
+        m->plain_id = json_text(id);
+}
+
+static void call(struct mcp_call *m, struct calling *c)
+{
+    read_waiting(m, c);
+    if (c->sync && c->session.len) { /* a later round: it runs already */
+        result_ask(m);
+        return;
+    }
+    struct json *input = input_make(m, c);
+    if (!input_imply(m, c, input))
+        return;
+    mcp_ask(m, c->tool->op->name, input, c->sync ? started : performed);
+    input_plain(m, c, input);
+}
+
+void mcp_tools_call(struct mcp_call *m)
+{
+    const struct json *arguments = json_get(m->message.params, "arguments"), *past;
+    struct calling *c = ARENA_NEW(m->arena, struct calling);
+    str name;
+
+    if (!mcp_param_str(m, "name", true, &name))
+        return;
+    c->tool = tool_seen(m->mcp, m->actor, name);
+    if (!c->tool) {
+        mcp_refuse(m, RPC_PARAMS, STR(""), "Unknown tool: " STR_FMT, STR_ARG(name));
+        return;
+    }
+    if (arguments && arguments->kind != JSON_OBJECT) {
+        mcp_refuse(m, RPC_PARAMS, STR(""), "params.arguments must be an object, found %s",
+                   json_kind_name(arguments->kind));
+        return;
+    }
+    if (!round_open(m, &past))
+        return;
+    c->arguments = arguments ? arguments : &no_input;
+    c->round = json_int_or(past, "round", 0);
+    c->session = json_str(past, "session");
+    m->own = c;
+    call(m, c);
+}

@@ -1,0 +1,313 @@
+/* tools.c: tools/list: the operation table as an agent sees it.
+ *
+ * An agent pays for this list with every turn. So a tool has of its operation's input what an agent
+ * needs, in few words, and of its output what it tells. What each kind of token sees is printed once
+ * and never changes. */
+#include "mcp/tools.h"
+
+#include <assert.h>
+
+#include "mcp/write.h"
+
+enum { PAGE = 50 };
+
+struct tool_list {
+    struct tool *tools; /* in the order of the table */
+    size_t count;
+};
+
+/* ---- schemas, reduced ---- */
+
+static bool names_it(const struct json *list, str name)
+{
+    for (uint32_t i = 0; json_is(list, JSON_ARRAY) && i < list->len; i++)
+        if (json_is(&list->items[i], JSON_STRING) && str_eq(json_text(&list->items[i]), name))
+            return true;
+    return false;
+}
+
+/* The type that a value has when it is not null; empty: it may have several. A choice of words is
+ * text. */
+static str type_of(const struct json *schema)
+{
+    const struct json *type = json_get(schema, "type");
+    str found = STR("");
+    int count = 0;
+
+    if (json_is(type, JSON_STRING))
+        return json_text(type);
+    for (uint32_t i = 0; json_is(type, JSON_ARRAY) && i < type->len; i++) {
+        if (str_eq(json_text(&type->items[i]), STR("null")))
+            continue;
+        found = json_text(&type->items[i]);
+        count++;
+    }
+    return count == 1 ? found : json_get(schema, "enum") ? STR("string") : STR("");
+}
+
+/* A field that takes any value takes an object, nearly always, and models that are not told so write
+ * it as a string. An array must say what is in it, or some clients refuse the tool. */
+static void write_field(struct json_writer *w, const struct json *field, str about)
+{
+    const struct json *choices = json_get(field, "enum"), *items = json_get(field, "items");
+    str type = type_of(field);
+
+    json_write_begin(w, '{');
+    write_text(w, STR("type"), type.len ? type : STR("object"));
+    if (choices) {
+        json_write_name(w, STR("enum"));
+        json_write_value(w, choices);
+    }
+    if (str_eq(type, STR("array"))) {
+        json_write_name(w, STR("items"));
+        json_write_begin(w, '{');
+        write_text(w, STR("type"), items ? type_of(items) : STR("object"));
+        json_write_end(w, '}');
+    }
+    if (about.len)
+        write_text(w, STR("description"), about);
+    json_write_end(w, '}');
+}
+
+static void write_required(struct json_writer *w, const struct json *required,
+                           const struct json *shown, const char *implied)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; json_is(required, JSON_ARRAY) && i < required->len; i++) {
+        str name = json_text(&required->items[i]);
+        if (!json_find(shown, name) || str_eq(name, str_from(implied)))
+            continue;
+        if (!any) {
+            json_write_name(w, STR("required"));
+            json_write_begin(w, '[');
+        }
+        any = true;
+        json_write_str(w, name);
+    }
+    if (any)
+        json_write_end(w, ']');
+}
+
+/* Without what combines schemas at the top: some models take no tool that has that. The operation
+ * checks it all. */
+static void write_input(struct json_writer *w, const struct op *op, const struct json *input,
+                        const struct json *shows)
+{
+    const struct json *fields = json_get(input, "properties");
+
+    json_write_name(w, STR("inputSchema"));
+    json_write_begin(w, '{');
+    write_text(w, STR("type"), STR("object"));
+    json_write_name(w, STR("properties"));
+    json_write_begin(w, '{');
+    for (uint32_t i = 0; i < shows->len; i++) {
+        str name = json_name(&shows->members[i]);
+        json_write_name(w, name);
+        write_field(w, json_find(fields, name), json_text(&shows->members[i].value));
+    }
+    json_write_end(w, '}');
+    write_required(w, json_get(input, "required"), shows, op->implied);
+    json_write_end(w, '}');
+}
+
+/* What is nullable is left out when it is null, so it is not required, and never null. */
+static void write_output(struct json_writer *w, const struct tool *t, const struct json *output)
+{
+    const struct json *members = json_get(output, "properties");
+    const struct json *required = json_get(output, "required");
+
+    json_write_name(w, STR("outputSchema"));
+    json_write_begin(w, '{');
+    write_text(w, STR("type"), STR("object"));
+    json_write_name(w, STR("properties"));
+    json_write_begin(w, '{');
+    for (size_t i = 0; i < t->tell_count; i++) {
+        str type = type_of(json_find(members, t->tells[i].name));
+        json_write_name(w, t->tells[i].name);
+        json_write_begin(w, '{');
+        if (type.len)
+            write_text(w, STR("type"), type);
+        json_write_end(w, '}');
+    }
+    json_write_end(w, '}');
+    json_write_name(w, STR("required"));
+    json_write_begin(w, '[');
+    for (size_t i = 0; i < t->tell_count; i++)
+        if (!t->tells[i].nullable && names_it(required, t->tells[i].name))
+            json_write_str(w, t->tells[i].name);
+    json_write_end(w, ']');
+    json_write_end(w, '}');
+}
+
+/* ---- a tool ---- */
+
+/* What its route says of it: PUT and DELETE take something away, and may be repeated. */
+static void write_annotations(struct json_writer *w, const struct op *op)
+{
+    str route = str_from(op->http);
+    bool takes = str_starts(route, STR("PUT ")) || str_starts(route, STR("DELETE "));
+
+    json_write_name(w, STR("annotations"));
+    json_write_begin(w, '{');
+    write_bool(w, STR("readOnlyHint"), op->effect == OP_READS);
+    if (op->effect == OP_WRITES) {
+        write_bool(w, STR("destructiveHint"), takes);
+        write_bool(w, STR("idempotentHint"), takes);
+    }
+    write_bool(w, STR("openWorldHint"), false);
+    json_write_end(w, '}');
+}
+
+static const struct json *parsed(struct arena *a, const char *text)
+{
+    const struct json *json;
+    err e = json_parse(a, str_from(text), NULL, &json);
+
+    assert(!e); /* op_table_new has read it */
+    (void)e;
+    return json;
+}
+
+static str tool_name(struct arena *a, const struct op *op)
+{
+    str name = arena_copy(a, str_from(op->tool ? op->tool : op->name));
+
+    for (char *at = (char *)name.at; (at = strchr(at, '.'));)
+        *at = '_';
+    return name;
+}
+
+static str tool_listed(struct arena *a, const struct tool *t, const struct json *shows)
+{
+    struct buf out = buf_in(a);
+    struct json_writer w = json_writer_to(&out);
+
+    json_write_begin(&w, '{');
+    write_text(&w, STR("name"), t->name);
+    write_text(&w, STR("description"), str_from(t->op->hint ? t->op->hint : t->op->summary));
+    write_input(&w, t->op, parsed(a, t->op->input), shows);
+    write_output(&w, t, parsed(a, t->op->output));
+    write_annotations(&w, t->op);
+    json_write_name(&w, STR("_meta"));
+    json_write_begin(&w, '{');
+    write_bool(&w, STR("anthropic/alwaysLoad"), true); /* else its client hides it until asked */
+    json_write_end(&w, '}');
+    json_write_end(&w, '}');
+    return buf_str(&out);
+}
+
+static void tool_make(struct arena *a, const struct op_table *table, const struct op *op,
+                      struct tool *out)
+{
+    assert(op->shows && op->tells); /* what is a tool says what it has */
+    *out = (struct tool){ .op = op,
+                          .name = tool_name(a, op),
+                          .is_capped = op_field(table, op, STR("max_chars")),
+                          .starts = op_field(table, op, STR("execution_mode")) };
+    out->tell_count = tell_make(a, parsed(a, op->tells), parsed(a, op->output), &out->tells);
+    out->listed = tool_listed(a, out, parsed(a, op->shows));
+}
+
+struct tool_list *tools_new(struct arena *a, const struct op_table *t)
+{
+    struct tool_list *list = ARENA_NEW(a, struct tool_list);
+
+    list->tools = ARENA_ARRAY(a, struct tool, op_count(t));
+    for (size_t i = 0; i < op_count(t); i++)
+        if (op_at(t, i)->on & ON_MCP)
+            tool_make(a, t, op_at(t, i), &list->tools[list->count++]);
+    return list;
+}
+
+/* ---- who sees it ---- */
+
+static bool is_seen(const struct op *op, enum op_tier tier)
+{
+    switch (tier) {
+    case TIER_CHILD:
+    case TIER_ROOT: return (op->by & BY_SESSION) && op->tier <= tier;
+    case TIER_OPERATOR: return op->by & BY_OPERATOR;
+    case TIER_VIEWER: return (op->by & BY_VIEWER) && op->effect == OP_READS;
+    case TIER_NONE: break;
+    }
+    return false;
+}
+
+const struct tool *tool_seen(const struct mcp *m, const struct actor *actor, str name)
+{
+    enum op_tier tier = actor_tier(actor);
+
+    for (size_t i = 0; i < m->tools->count; i++)
+        if (str_eq(m->tools->tools[i].name, name))
+            return is_seen(m->tools->tools[i].op, tier) ? &m->tools->tools[i] : NULL;
+    return NULL;
+}
+
+const struct op *tool_find(const struct mcp *m, const struct actor *actor, str name)
+{
+    const struct tool *t = tool_seen(m, actor, name);
+
+    return t ? t->op : NULL;
+}
+
+const struct tool *tool_of(const struct mcp *m, const char *op)
+{
+    for (size_t i = 0; i < m->tools->count; i++)
+        if (str_eq(str_from(m->tools->tools[i].op->name), str_from(op)))
+            return &m->tools->tools[i];
+    return NULL;
+}
+
+/* ---- tools/list ---- */
+
+/* The place behind the tool that the last page ended with; false: there is no such tool. */
+static bool page_begin(struct mcp_call *m, enum op_tier tier, size_t *out)
+{
+    const struct tool_list *all = m->mcp->tools;
+    str after;
+
+    *out = 0;
+    if (!mcp_cursor(m, &after))
+        return false;
+    if (!after.len)
+        return true;
+    while (*out < all->count &&
+           !(is_seen(all->tools[*out].op, tier) && str_eq(all->tools[*out].name, after)))
+        ++*out;
+    if ((*out)++ < all->count)
+        return true;
+    mcp_refuse(m, RPC_PARAMS, STR(""),
+               "params.cursor is none of this list: begin again without it");
+    return false;
+}
+
+void mcp_tools_list(struct mcp_call *m)
+{
+    enum { KEPT_MS = 5 * 60 * 1000 };
+    const struct tool_list *all = m->mcp->tools;
+    enum op_tier tier = actor_tier(m->actor);
+    str last = STR(""), next = STR("");
+    size_t i, written = 0;
+
+    if (!page_begin(m, tier, &i))
+        return;
+    struct json_writer *w = mcp_result_begin(m);
+    json_write_name(w, STR("tools"));
+    json_write_begin(w, '[');
+    for (; i < all->count && !next.len; i++) {
+        const struct tool *t = &all->tools[i];
+        if (!is_seen(t->op, tier))
+            continue;
+        if (written == PAGE)
+            next = last;
+        else
+            json_write_printed(w, t->listed);
+        last = t->name;
+        written++;
+    }
+    json_write_end(w, ']');
+    mcp_write_next(w, next);
+    mcp_write_cache(m, w, KEPT_MS, false);
+    mcp_result_end(m);
+}

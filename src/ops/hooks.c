@@ -1,0 +1,257 @@
+/* hooks.c: the operation hook.event: what clients of agents tell, and what they are told to do.
+ *
+ * One table says what each event is and what is done about it. The rules are those of sessions and
+ * callbacks; here is only which of them an event calls, and how each client wants its answer. */
+#include "ops/hooks.h"
+
+#include "core/callback.h"
+#include "core/prompt.h"
+#include "ops/ops.h"
+#include "ops/shapes.h"
+#include "ops/write.h"
+
+const char *const hook_client_names[HOOK_CLIENT_COUNT] = { "claude", "codex", "gemini" };
+
+/* ---- what is done about events ---- */
+
+static void context_add(struct hook_reply *r, str text)
+{
+    if (r->context.len && text.len)
+        buf_add(&r->context, STR("\n"));
+    buf_add(&r->context, text);
+}
+
+static err greet(struct tx *tx, struct hook *h, struct hook_reply *r)
+{
+    str text;
+
+    TRY(prompt_hello(tx, &h->s, &text));
+    context_add(r, text);
+    return NULL;
+}
+
+/* Whether it is one of the tools of ours that write the state, whatever the client calls the server
+ * that has it. */
+static bool writes_state(str tool)
+{
+    return str_ends(tool, STR("state_patch")) || str_ends(tool, STR("state_update"));
+}
+
+/* What a client writes by the token of the session that started it counts as its own, too. */
+static err on_tool_done(struct tx *tx, struct hook *h, struct hook_reply *r)
+{
+    bool borrowed = tx->actor->kind == ACTOR_SESSION && !str_eq(tx->actor->session_id, h->s.id);
+
+    (void)r;
+    if (!borrowed || !writes_state(json_str(h->told, "tool_name")))
+        return NULL;
+    return callback_on_write(tx, &h->s);
+}
+
+/* Ends of children come first: who stops while some wait has not heard all. */
+static err on_stop(struct tx *tx, struct hook *h, struct hook_reply *r)
+{
+    struct stop_advice advice = { .block = false };
+    size_t callbacks;
+    str ends;
+
+    TRY(callback_take(tx, &h->s, &ends, &callbacks));
+    if (callbacks)
+        advice = (struct stop_advice){ .block = true, .prompt = ends };
+    else
+        TRY(callback_on_stop(tx, &h->s, STR(""), &advice));
+    if (advice.block) {
+        r->decision = HOOK_GO_ON;
+        r->reason = advice.prompt;
+    }
+    return NULL;
+}
+
+/* It is noted and shown, and fails nothing: the client tries again, or its run says what came of
+ * it. */
+static err on_failure(struct tx *tx, struct hook *h, struct hook_reply *r)
+{
+    struct session *s = &h->s;
+
+    (void)r;
+    s->notice = hook_failure(tx->arena, h->told, tx->now_ms, &s->notice_until_ms);
+    s->heard = s->notice;
+    return session_store(tx, s);
+}
+
+static err on_end(struct tx *tx, struct hook *h, struct hook_reply *r)
+{
+    (void)r;
+    return callback_on_end(tx, &h->s);
+}
+
+/* ---- which events there are ---- */
+
+struct hook_kind {
+    const char *name; /* as a client calls it */
+    const char *type; /* as it is kept */
+    bool works;       /* the agent is at work */
+    bool carries;     /* the answer can hold something for the agent to read */
+    err (*run)(struct tx *tx, struct hook *h, struct hook_reply *r);
+};
+
+// clang-format off
+static const struct hook_kind kinds[] = {
+    /*                       kept as           works  carries  */
+    { "SessionStart",       "session_start",   false, true,  greet            },
+    { "UserPromptSubmit",   "message",         true,  true,  NULL             },
+    { "BeforeAgent",        "message",         true,  true,  NULL             },
+    { "PreToolUse",         "pre_tool",        true,  false, hook_before_tool },
+    { "BeforeTool",         "pre_tool",        true,  false, hook_before_tool },
+    { "PostToolUse",        "post_tool",       true,  true,  on_tool_done     },
+    { "AfterTool",          "post_tool",       true,  true,  on_tool_done     },
+    { "PostToolUseFailure", "post_tool",       true,  false, NULL             },
+    { "SubagentStart",      "subagent_start",  false, false, NULL             },
+    { "SubagentStop",       "subagent_stop",   false, false, NULL             },
+    { "TaskCreated",        "task_created",    false, false, NULL             },
+    { "TaskCompleted",      "task_completed",  false, false, NULL             },
+    { "Stop",               "session_stop",    false, false, on_stop          },
+    { "AfterAgent",         "session_stop",    false, false, on_stop          },
+    { "StopFailure",        "stop_failure",    false, false, on_failure       },
+    { "SessionEnd",         "session_end",     false, false, on_end           },
+};
+
+static const struct hook_kind
+    /* A stop after which the client goes on by itself is none. */
+    pause_kind = { "", "session_pause", false, false, NULL },
+    other_kind = { "", "hook",          false, false, NULL };
+// clang-format on
+
+static const struct hook_kind *kind_of(const struct hook *h)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (str_eq(h->name, str_from(kinds[i].name)))
+            return kinds[i].run == on_stop && hook_goes_on(h->told) ? &pause_kind : &kinds[i];
+    return &other_kind;
+}
+
+/* What agents inside of a client do is not a turn of its session, and what they read is not read by
+ * its agent. */
+static err event_handle(struct tx *tx, struct hook *h, struct hook_reply *r)
+{
+    const struct hook_kind *kind = kind_of(h);
+    str type = str_from(kind->type), data = hook_digest(tx->arena, h), ends = STR("");
+    size_t callbacks;
+    int64_t number;
+
+    TRY(kind->works && !h->inner ? session_event_add(tx, &h->s, type, data, &number)
+                                 : session_event_note(tx, &h->s, type, data, &number));
+    if (h->fresh && kind->carries && !h->inner && kind->run != greet)
+        TRY(greet(tx, h, r));
+    if (kind->run)
+        TRY(kind->run(tx, h, r));
+    if (kind->carries && !h->inner)
+        TRY(callback_take(tx, &h->s, &ends, &callbacks));
+    context_add(r, ends);
+    return NULL;
+}
+
+/* ---- answers, as clients want them ---- */
+
+static void write_specific(struct json_writer *w, const struct hook *h, const char *decision,
+                           struct hook_reply *r)
+{
+    json_write_name(w, STR("hookSpecificOutput"));
+    json_write_begin(w, '{');
+    write_text(w, STR("hookEventName"), h->name);
+    if (decision) {
+        write_text(w, STR("permissionDecision"), str_from(decision));
+        write_text(w, STR("permissionDecisionReason"), r->reason);
+    }
+    if (r->context.len)
+        write_text(w, STR("additionalContext"), buf_str(&r->context));
+    json_write_end(w, '}');
+}
+
+static void write_decision(struct json_writer *w, const char *decision, str reason)
+{
+    write_text(w, STR("decision"), str_from(decision));
+    write_text(w, STR("reason"), reason);
+}
+
+// clang-format off
+/* How a client is told each decision: at the top of the answer, or for this event. NULL: it is not
+ * told, since it would go by its own rules anyway. */
+static const struct {
+    const char *top, *specific;
+} words[HOOK_CLIENT_COUNT][HOOK_DEFER + 1] = {
+    [HOOK_CLAUDE] = { [HOOK_GO_ON] = { "block", NULL }, [HOOK_ALLOW] = { NULL, "allow" },
+                      [HOOK_DENY]  = { NULL, "deny" },  [HOOK_DEFER] = { NULL, "defer" } },
+    [HOOK_CODEX]  = { [HOOK_GO_ON] = { "block", NULL }, [HOOK_DENY]  = { NULL, "deny" } },
+    [HOOK_GEMINI] = { [HOOK_GO_ON] = { "deny", NULL },  [HOOK_DENY]  = { "deny", NULL } },
+};
+// clang-format on
+
+static void write_reply(struct json_writer *w, const struct hook *h, struct hook_reply *r)
+{
+    const char *top = words[h->client][r->decision].top;
+    const char *specific = words[h->client][r->decision].specific;
+
+    json_write_begin(w, '{');
+    if (top)
+        write_decision(w, top, r->reason);
+    if (specific || r->context.len)
+        write_specific(w, h, specific, r);
+    json_write_end(w, '}');
+}
+
+static enum hook_client client_of(str name)
+{
+    int i = 0;
+
+    while (i < HOOK_CLIENT_COUNT - 1 && !str_eq(name, str_from(hook_client_names[i])))
+        i++;
+    return (enum hook_client)i;
+}
+
+static err hook_event_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    const struct json *told = input_json(in, "event");
+    struct hook h = { .client = client_of(input_str(in, "client")),
+                      .name = json_str(told, "hook_event_name"),
+                      .told = told,
+                      .inner = json_str(told, "agent_id").len };
+    struct hook_reply reply = { .context = buf_in(tx->arena) };
+    bool there;
+
+    TRY(hook_session(tx, &h, input_str(in, "parent"), &there));
+    if (there) {
+        TRY(event_handle(tx, &h, &reply));
+        out->nudge = h.s.id;
+    }
+    write_reply(&out->json, &h, &reply);
+    return NULL;
+}
+
+// clang-format off
+
+static const struct op ops[] = {
+    {
+        .name = "hook.event", .http = "POST /hooks/{client}", .effect = OP_WRITES,
+        .on = ON_HTTP, .by = BY_OPERATOR | BY_SESSION,
+        .bodies = { { "application/json", "event" } },
+        .summary = "Tell what a client's hook was called with; the answer is what the client is to do, in its own words.",
+        .input = JSON({
+            "type": "object", "additionalProperties": false, "required": ["client", "event"],
+            "properties": {
+                "client": { "enum": ["claude", "codex", "gemini"], "description": "Whose hook it is." },
+                "event": { "type": "object", "description": "What the client gave to its hook, as it is." },
+                "parent": { "type": "string", "minLength": 1, "maxLength": 100,
+                    "description": "The session that an unknown one is registered below, by id or name; with the operator's token." }
+            }
+        }),
+        .output = SHAPE("", JSON(
+            "decision": { "type": "string", "description": "That the agent must not stop yet, or may not use the tool." },
+            "reason": { "type": "string", "description": "Why, for the agent." },
+            "hookSpecificOutput": { "type": "object", "description": "What is special about the event: what the agent is to read, and whether it may use the tool." })),
+        .run = hook_event_op,
+    },
+};
+// clang-format on
+
+const struct op_list hook_ops = { ops, sizeof ops / sizeof *ops };

@@ -1,0 +1,69 @@
+/* hooks.h: what the files of the operation hook.event share. Private to ops/hooks*.c.
+ *
+ * Clients of agents call a hook at each step: they tell what happens, as JSON, and do what the
+ * answer says. What they call things differs; what is done about them does not. */
+#ifndef OPS_HOOKS_H
+#define OPS_HOOKS_H
+
+#include "core/session.h"
+
+enum hook_client { HOOK_CLAUDE, HOOK_CODEX, HOOK_GEMINI, HOOK_CLIENT_COUNT };
+
+extern const char *const hook_client_names[HOOK_CLIENT_COUNT];
+
+/* An event on its way through the rules. */
+struct hook {
+    enum hook_client client;
+    str name;                /* of the event, as its client calls it */
+    const struct json *told; /* all of it */
+    struct session s;        /* whose event it is */
+    bool fresh;              /* that was registered just now */
+    bool inner;              /* an agent inside of the client told it, which is no session here */
+};
+
+enum hook_decision {
+    HOOK_NOTHING, /* the client goes by its own rules */
+    HOOK_GO_ON,   /* it must not stop yet */
+    HOOK_ALLOW,
+    HOOK_DENY,
+    HOOK_DEFER, /* somebody else decides later: the client ends, and is resumed then */
+};
+
+/* What the client is to do, and what its agent is to read. */
+struct hook_reply {
+    enum hook_decision decision;
+    str reason;
+    struct buf context;
+};
+
+/* ---- hooks_session.c ---- */
+
+/* Whose event it is. A session's token speaks for its own session, and, where the client has
+ * another conversation than that, for one below it; the operator's for the session that the
+ * client's own id stands for. One that is not known is registered, as one that somebody attends to,
+ * below `parent` where that is known. False: there is nobody to speak of. */
+err hook_session(struct tx *tx, struct hook *h, str parent, bool *there);
+
+/* ---- hooks_event.c ---- */
+
+/* What is kept of it among the events of its session: bounded, whatever was told. */
+str hook_digest(struct arena *a, const struct hook *h);
+
+/* The same for any value: long texts, long lists and what is deep inside are cut. */
+struct json hook_cut(struct arena *a, const struct json *value, size_t text_max);
+
+/* What stopped the agent, in a line; and when it can go on, in milliseconds, 0: it does not say. */
+str hook_failure(struct arena *a, const struct json *told, int64_t now_ms, int64_t *until_ms);
+
+/* Whether something of the client goes on by itself after a stop: the agent will, too. */
+bool hook_goes_on(const struct json *told);
+
+/* ---- hooks_tool.c ---- */
+
+/* Whether a role's list of tools to ask for has this call in it. */
+bool hook_asks(struct arena *a, const struct json *list, str tool, const struct json *input);
+
+/* Before a tool is used: an agent that is run from here asks for those that its role lists. */
+err hook_before_tool(struct tx *tx, struct hook *h, struct hook_reply *r);
+
+#endif

@@ -1,0 +1,146 @@
+/* hooks_session.c: which session a client's event belongs to. */
+#include "base/digest.h"
+#include "base/utf8.h"
+#include "ops/hooks.h"
+
+enum {
+    OWN_ID_MAX = 50,   /* of a client's id that is taken as it is */
+    DIGEST_CHARS = 32, /* of one that is not */
+    DIR_BYTES_MAX = 30,
+    SHORT_ID_BYTES = 8,
+    CLIENT_ID_MAX = 200, /* of what is kept of a client's id */
+    PATH_BYTES_MAX = 4096,
+};
+
+static bool is_plain(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
+}
+
+/* ---- names ---- */
+
+/* The id of a session whose client has one of its own: whoever knows the one knows the other. */
+static str id_of(struct arena *a, const struct hook *h, str own)
+{
+    unsigned char sum[SHA256_BYTES];
+    bool plain = own.len <= OWN_ID_MAX;
+
+    for (size_t i = 0; i < own.len; i++)
+        plain = plain && is_plain(own.at[i]);
+    if (!plain) {
+        sha256(own, sum);
+        own = str_slice(hex_encode(a, (str){ (const char *)sum, sizeof sum }), 0, DIGEST_CHARS);
+    }
+    return arena_printf(a, "%s-" STR_FMT, hook_client_names[h->client], STR_ARG(own));
+}
+
+/* The last part of a path, in letters that names have. */
+static str dir_word(struct arena *a, str path)
+{
+    while (path.len > 1 && path.at[path.len - 1] == '/')
+        path.len--;
+    size_t from = path.len;
+    while (from > 0 && path.at[from - 1] != '/')
+        from--;
+    str word = arena_copy(a, utf8_cut(str_slice(path, from, path.len), DIR_BYTES_MAX));
+    for (char *at = (char *)word.at; *at; at++)
+        if (!is_plain(*at) && *at != '_')
+            *at = '-';
+    return word;
+}
+
+/* Legible where it can be: "claude-shop-1b2c3d4e"; else its id, which nobody has. */
+static err name_of(struct tx *tx, const struct hook *h, str id, str *out)
+{
+    const char *client = hook_client_names[h->client];
+    str dir = dir_word(tx->arena, json_str(h->told, "cwd"));
+    str own = str_slice(id, strlen(client) + 1, strlen(client) + 1 + SHORT_ID_BYTES);
+    struct session other;
+    bool taken;
+
+    *out = arena_printf(tx->arena, "%s-" STR_FMT "%s" STR_FMT, client, STR_ARG(dir),
+                        dir.len ? "-" : "", STR_ARG(own));
+    TRY(session_find(tx, *out, &other, &taken));
+    if (taken)
+        *out = id;
+    return NULL;
+}
+
+/* ---- registering ---- */
+
+/* Nobody here resumes it. One whose parent runs it as a part of its own turn does not call back:
+ * the parent sees its end, and must not wait for one that was killed. */
+static err session_register(struct tx *tx, struct hook *h, str id, str own, str parent)
+{
+    bool by_session = tx->actor->kind == ACTOR_SESSION;
+    str dir = json_str(h->told, "cwd");
+    struct session above;
+    struct session_new n = { .id = id, .attended = true, .calls_back = !by_session };
+    bool found = false;
+
+    TRY(name_of(tx, h, id, &n.name));
+    if (!by_session && parent.len)
+        TRY(session_find(tx, parent, &above, &found));
+    if (found)
+        n.parent = above.id;
+    if (!by_session && str_starts(dir, STR("/")) && dir.len <= PATH_BYTES_MAX)
+        n.project_dir = dir;
+    TRY(session_create(tx, &n, &h->s));
+    h->fresh = true;
+    h->s.client_id = own;
+    return session_store(tx, &h->s);
+}
+
+/* ---- finding ---- */
+
+/* Whether the client's conversation is the one of the session whose token it shows. The first that
+ * is heard of is; after that, the agent may have started another client within its turn. */
+static err is_own(struct tx *tx, struct hook *h, str id, str own, bool *out)
+{
+    struct session *s = &h->s;
+    bool same_client = str_eq(s->profile, str_from(hook_client_names[h->client]));
+
+    *out = !s->client_id.len || str_eq(s->client_id, own) || str_eq(s->id, id);
+    if (s->client_id.len || !(s->attended || same_client))
+        return NULL;
+    s->client_id = own;
+    return session_store(tx, s);
+}
+
+static err session_by_id(struct tx *tx, struct hook *h, str id, bool *found)
+{
+    bool reached;
+
+    TRY(session_find(tx, id, &h->s, found));
+    if (!*found)
+        return NULL;
+    TRY(session_in_reach(tx, &h->s, &reached));
+    if (reached && (h->s.attended || tx->actor->kind != ACTOR_SESSION))
+        return NULL;
+    return err_new(tx->arena, ERR_FORBIDDEN,
+                   "session " STR_FMT " is not one that this token speaks for", STR_ARG(id));
+}
+
+err hook_session(struct tx *tx, struct hook *h, str parent, bool *there)
+{
+    str own = json_str(h->told, "session_id");
+
+    *there = false;
+    if (!own.len)
+        return NULL;
+    str id = id_of(tx->arena, h, own);
+    own = utf8_cut(own, CLIENT_ID_MAX);
+    if (tx->actor->kind == ACTOR_SESSION) {
+        bool known;
+        TRY(session_find(tx, tx->actor->session_id, &h->s, &known));
+        if (!known)
+            return NULL; /* it was deleted: there is nobody that this could be below of */
+        TRY(is_own(tx, h, id, own, there));
+    }
+    if (!*there)
+        TRY(session_by_id(tx, h, id, there));
+    if (*there || str_eq(h->name, STR("SessionEnd")))
+        return NULL;
+    *there = true;
+    return session_register(tx, h, id, own, parent);
+}

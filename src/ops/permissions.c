@@ -1,0 +1,113 @@
+/* permissions.c: operations on what agents want to do and a person decides. */
+#include "core/permission.h"
+#include "ops/ops.h"
+#include "ops/shapes.h"
+#include "ops/write.h"
+
+static void write_permission(struct json_writer *w, const struct permission *p)
+{
+    json_write_begin(w, '{');
+    write_text(w, STR("permission_id"), p->id);
+    write_text(w, STR("status"), team_name(&permission_words, (int)p->status));
+    write_text(w, STR("session_id"), p->session_id);
+    write_text(w, STR("session_name"), p->session_name);
+    write_text(w, STR("client"), p->client);
+    write_text(w, STR("tool_name"), p->tool);
+    json_write_name(w, STR("tool_input"));
+    json_write_printed(w, p->input);
+    write_or_null(w, STR("reason"), p->reason);
+    write_or_null(w, STR("decided_by"), p->decided_by);
+    write_time(w, STR("created_at"), p->created_at_ms);
+    if (p->decided_at_ms)
+        write_time(w, STR("decided_at"), p->decided_at_ms);
+    else
+        write_or_null(w, STR("decided_at"), STR(""));
+    json_write_end(w, '}');
+}
+
+static err permission_list_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    size_t limit = (size_t)input_int(in, "limit", 50), count;
+    struct permission_filter f = { .after = input_str(in, "after"),
+                                   .status = input_str(in, "status"),
+                                   .limit = (int64_t)limit + 1 };
+    const struct permission *all;
+    struct session s;
+
+    if (input_str(in, "session").len) {
+        TRY(session_get(tx, input_str(in, "session"), &s));
+        f.session_id = s.id;
+    }
+    TRY(permission_list(tx, &f, &all, &count));
+    json_write_begin(&out->json, '{');
+    json_write_name(&out->json, STR("permissions"));
+    json_write_begin(&out->json, '[');
+    for (size_t i = 0; i < count && i < limit; i++)
+        write_permission(&out->json, &all[i]);
+    json_write_end(&out->json, ']');
+    if (count > limit) {
+        out->next = all[limit - 1].id;
+        write_text(&out->json, STR("next"), out->next);
+    }
+    json_write_end(&out->json, '}');
+    return NULL;
+}
+
+static err permission_resolve_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    struct permission p;
+
+    TRY(permission_resolve(tx, input_str(in, "permission_id"),
+                           str_eq(input_str(in, "decision"), STR("allow")), input_str(in, "reason"),
+                           &p));
+    write_permission(&out->json, &p);
+    return NULL;
+}
+
+// clang-format off
+
+#define FIELDS(required, members) \
+    "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[" required "],\"properties\":{" members "}}"
+
+#define PERMISSION_SHAPE SHAPE(JSON("permission_id", "status", "session_id", "session_name",       \
+    "client", "tool_name", "tool_input", "created_at"), JSON(                                      \
+    "permission_id": { "type": "string", "description": "Its id." },                               \
+    "status": { "enum": ["waiting", "allowed", "denied", "expired", "withdrawn"],                  \
+        "description": "What was decided; expired: nobody did in time; withdrawn: its session has settled." }, \
+    "session_id": { "type": "string", "description": "The session that asks." },                   \
+    "session_name": { "type": "string", "description": "The name of that session." },              \
+    "client": { "type": "string", "description": "Its client." },                                  \
+    "tool_name": { "type": "string", "description": "The tool that it wants to use." },            \
+    "tool_input": { "type": "object", "description": "What for; long texts are cut." },            \
+    "reason": { "type": ["string", "null"], "description": "Why it was decided so." },             \
+    "decided_by": { "type": ["string", "null"], "description": "Who decided." },                   \
+    "created_at": { "type": "string", "format": "date-time", "description": "When it was asked for." }, \
+    "decided_at": { "type": ["string", "null"], "format": "date-time", "description": "When it was decided." }))
+
+static const struct op ops[] = {
+    {
+        .name = "permission.list", .http = "GET /permissions", .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR,
+        .summary = "List what agents want to do and a person decides, by id.",
+        .input = FIELDS("", JSON(
+            "status": { "enum": ["waiting", "allowed", "denied", "expired", "withdrawn"], "description": "Only those with this status." },
+            "session": { "type": "string", "description": "Only those of this session, by id or name." },
+            "after": { "type": "string", "description": "Begin after this id: the last page's next." },
+            "limit": { "type": "integer", "minimum": 1, "maximum": 500, "default": 50, "description": "How many at most." })),
+        .output = SHAPE(JSON("permissions"), SHAPE_LIST("permissions", "A page of them.", PERMISSION_SHAPE) ","
+            JSON("next": { "type": "string", "description": "Where the next page begins; not there on the last." })),
+        .run = permission_list_op,
+    },
+    {
+        .name = "permission.resolve", .http = "POST /permissions/{permission_id}", .effect = OP_WRITES,
+        .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR,
+        .summary = "Allow or deny what an agent wants to do; its session is then resumed.",
+        .input = FIELDS(JSON("permission_id", "decision"), JSON(
+            "permission_id": { "type": "string", "description": "What is decided on." },
+            "decision": { "enum": ["allow", "deny"], "description": "Whether it may." },
+            "reason": { "type": "string", "maxLength": 1000, "description": "Why, for the agent." })),
+        .output = PERMISSION_SHAPE, .run = permission_resolve_op,
+    },
+};
+// clang-format on
+
+const struct op_list permission_ops = { ops, sizeof ops / sizeof *ops };

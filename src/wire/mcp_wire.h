@@ -1,0 +1,184 @@
+/* mcp_wire.h: what the files of MCP over HTTP know of each other. Private to them.
+ *
+ * mcp_http.c     the route /mcp: its requests, as far as their heads tell
+ * mcp_work.c     one message: performed, waited for, answered
+ * mcp_play.c     one that is answered by a stream of messages, and perhaps asks the client
+ * mcp_channel.c  messages to a client as a stream, which may be cut and resumed
+ * mcp_session.c  sessions of clients of the older revisions
+ * mcp_listen.c   who hears of what has changed
+ *
+ * What messages mean is mcp/'s business. */
+#ifndef WIRE_MCP_WIRE_H
+#define WIRE_MCP_WIRE_H
+
+#include "mcp/mcp.h"
+#include "wire/http_glue.h"
+#include "wire/hub.h"
+
+/* One for the server. Sessions, and the signature of what clients hand back, are this node's alone:
+ * where several nodes share a store, a client of an older revision stays with one of them. */
+struct mcp_front {
+    struct list sessions; /* least recently used first */
+    struct list buckets[256];
+    uint32_t session_count;
+    struct timer *idle;
+    struct list listeners;
+};
+
+/* ---- mcp_channel.c ---- */
+
+/* What the owner of a channel is told. After MCP_GONE the channel is no more. */
+struct mcp_channel_events {
+    void (*room)(void *owner); /* what had to wait is sent, or somebody has come to listen */
+    void (*over)(void *owner, enum mcp_over why);
+};
+
+/* Messages to one client. Without a session they end with their connection; those of a session are
+ * kept for a while, and the client may come back for them by another connection. */
+struct mcp_channel {
+    struct server *server;
+    struct mcp_session *session; /* NULL: none */
+    struct list link;            /* in the session, oldest first */
+    uint32_t number;             /* there */
+    struct conn *conn;           /* NULL: nobody listens at present */
+    const struct mcp_channel_events *events;
+    void *owner;       /* NULL: nothing more comes */
+    int64_t sent;      /* the number of the last message */
+    struct list kept;  /* messages, oldest first */
+    size_t kept_bytes; /* of those */
+    uint32_t kept_count;
+};
+
+struct mcp_channel *mcp_channel_new(struct server *s, struct mcp_session *session,
+                                    const struct mcp_channel_events *events, void *owner);
+
+/* The connection of the request is the channel's from now on: it is sent the head of a stream, then
+ * what was kept after the message of that number. The request goes on in HTTP_SWITCHED. */
+void mcp_channel_attach(struct mcp_channel *ch, struct http *h, int64_t after);
+
+/* The number with which a stream begins, as the revision wants it. */
+void mcp_channel_prime(struct mcp_channel *ch);
+
+void mcp_channel_send(struct mcp_channel *ch, str message);
+
+/* False: somebody must first take what was sent already. */
+bool mcp_channel_has_room(const struct mcp_channel *ch);
+
+/* Ends the connection and not the channel; a client that is told a time comes back after it. */
+void mcp_channel_cut(struct mcp_channel *ch, int64_t retry_ms);
+
+/* Nothing more comes: the owner has nothing to do with it any more. */
+void mcp_channel_end(struct mcp_channel *ch);
+
+/* For its session, when that ends, or when there are too many. */
+void mcp_channel_forget(struct mcp_channel *ch);
+
+/* ---- mcp_session.c ---- */
+
+enum { MCP_ID_CHARS = 32 };
+
+struct mcp_session {
+    struct server *server;
+    struct list link;   /* in the order of use */
+    struct list bucket; /* of its id */
+    char id[MCP_ID_CHARS];
+    str token_id; /* of whoever began it; nobody else gets at it */
+    struct mcp_client client;
+    int64_t used_ms;
+    struct list works;    /* that are not answered */
+    struct list channels; /* of requests, oldest first */
+    uint32_t channel_count, channel_next;
+    struct mcp_channel *general; /* for what belongs to no request: a GET listens to it */
+    struct mcp_listener *listener;
+};
+
+/* The one of Mcp-Session-Id, if it is this token's; NULL: there is none. It counts as used. */
+struct mcp_session *mcp_session_find(struct server *s, const struct http_request *r,
+                                     const struct grant *g);
+
+/* NULL: there are too many, and none of them is idle. */
+struct mcp_session *mcp_session_begin(struct server *s, const struct mcp_client *client,
+                                      const struct grant *g);
+void mcp_session_end(struct mcp_session *session);
+
+/* The channel that an event's id belongs to, and the number of the event. False: there is none. */
+bool mcp_session_resume(struct mcp_session *session, str event_id, struct mcp_channel **channel,
+                        int64_t *after);
+
+/* A channel has sent its last: some of the oldest of those may go. */
+void mcp_session_trim(struct mcp_session *session);
+
+/* ---- mcp_listen.c ---- */
+
+enum mcp_topic_kind { TOPIC_TOOLS, TOPIC_PROMPTS, TOPIC_RESOURCES, TOPIC_URI, TOPIC_TASK };
+
+/* A session's, on its general channel. It hears of nothing until it is told what. */
+struct mcp_listener *mcp_listener_new(struct mcp_session *session);
+
+/* That of a message which asks to hear of things, on its request's connection. The message's memory
+ * is the listener's from now on. */
+struct mcp_work;
+void mcp_listener_open(struct mcp_work *w);
+
+/* INVALID: it hears of too much already. What it hears of twice, it is told once. */
+err mcp_listener_add(struct mcp_listener *l, struct arena *a, enum mcp_topic_kind kind, str name,
+                     struct grant *g);
+void mcp_listener_drop(struct mcp_listener *l, enum mcp_topic_kind kind, str name);
+void mcp_listener_free(struct mcp_listener *l);
+
+/* A list of ours is another from now on: "tools" or "prompts". */
+void mcp_listeners_tell(struct server *s, const char *what);
+
+/* ---- mcp_work.c ---- */
+
+struct mcp_work {
+    struct server *server;
+    struct arena *arena; /* the request's, which this is in */
+    struct mcp_call call;
+    struct grant *grant;
+    struct mcp_session *session; /* NULL: none */
+    struct list link;            /* there */
+
+    /* Who is answered: a request, or later a stream. */
+    struct http *http;
+    struct mcp_channel *channel;
+
+    /* The command. */
+    struct command command;
+    const struct command *wrote; /* that the command reads behind; NULL: it is the message's own */
+    struct waiting *waiting;
+    int64_t wait_mark, wait_until_ms;
+    uint32_t cache_mark;
+    const char *cut; /* why it was cut short, as an error of `cut_kind` */
+    enum error_kind cut_kind;
+
+    struct timer *timer; /* of the next sign of life, or of a pause */
+    int64_t signs;       /* of life so far */
+    struct mcp_play play;
+};
+
+/* A request whose body is there. */
+void mcp_work_begin(struct http *h);
+
+/* Has its waiting end: it is answered soon, or at once. */
+void mcp_work_cut(struct mcp_work *w, enum error_kind kind, const char *why);
+
+/* What it has come to is sent. Afterwards it is no more. */
+void mcp_work_answer(struct mcp_work *w);
+
+/* It is answered by a stream from now on. False: the client takes none and was told so, and the work
+ * is no more. */
+bool mcp_work_stream(struct mcp_work *w);
+
+/* Takes the connection from its request, with the request's memory, for the channel. */
+void mcp_work_take(struct mcp_work *w, struct mcp_channel *ch);
+
+/* ---- mcp_play.c ---- */
+
+void mcp_play_begin(struct mcp_work *w);
+void mcp_play_cut(struct mcp_work *w, const char *why);
+
+/* The client has answered a request of ours. */
+void mcp_play_hear(struct mcp_session *session, const struct rpc *reply);
+
+#endif

@@ -1,0 +1,105 @@
+# Hooks of clients: JSON in, JSON out, fast; and nothing that goes wrong holds an agent up.
+. "${0%/*}/lib"
+
+start='{"session_id":"11111111-2222-4333-8444-555555555555","cwd":"/work/shop","hook_event_name":"SessionStart","source":"startup"}'
+
+# Without a server: nothing on standard output, and all is well.
+export BATON_DATA="$PWD/data"
+run_on "$start" hook claude
+exits 0
+prints
+complains 'baton serve'
+
+# Wrong usage is 1, never 2: that would stop the agent.
+run hook
+exits 1
+prints
+run hook emacs
+exits 1
+prints
+complains "expected claude, codex or gemini, found 'emacs'"
+run hook claude --nonsense
+exits 1
+run hook --help
+exits 0
+shows 'BATON_HOOK_TIMEOUT_MS'
+
+serve --runner off
+
+run_on "$start" hook claude
+exits 0
+silent
+shows '{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"You are session `claude-shop-11111111` in baton'
+run session get claude-shop-11111111 --json
+exits 0
+shows '"attended":true'
+shows '"client_id":"11111111-2222-4333-8444-555555555555"'
+run_on '{"session_id":"11111111-2222-4333-8444-555555555555","hook_event_name":"Stop"}' hook claude
+exits 0
+printf '{}' | cmp -s - out || fail 'expected {}'
+
+# Below the session that the environment names.
+BATON_SESSION_ID=claude-shop-11111111 run_on '{"session_id":"t","hook_event_name":"SessionStart"}' hook codex
+exits 0
+shows 'you work for session `claude-shop-11111111`'
+
+# What is no JSON, or not what the server takes, is said on standard error alone.
+for text in '' '{' '[]' 'null' '{"session_id":"a","session_id":"b"}' 'Hello'; do
+    run_on "$text" hook claude
+    exits 0
+    prints
+    [ -s err ] || fail "expected a message for $text"
+done
+# Half of a character, where a client has cut a text, is none of that.
+run_on '{"session_id":"u","hook_event_name":"UserPromptSubmit","prompt":"a \ud83d"}' hook gemini
+exits 0
+silent
+shows 'UserPromptSubmit'
+
+# A token that is not known.
+BATON_URL=$url BATON_TOKEN=op_x.y run_on "$start" hook claude
+exits 0
+prints
+complains 'Unauthenticated'
+
+# The same by HTTP, as clients that can ask it there do; the rules of all requests hold.
+if command -v curl >/dev/null; then
+    token=$(cat data/operator.token)
+    ask() {
+        curl -s -o out -w '%{http_code}' -X POST -H 'Content-Type: application/json' "$@" "$url/hooks/claude"
+    }
+    what='POST /hooks/claude' status=0
+    [ "$(ask -H "Authorization: Bearer $token" -d "$start")" = 200 ] || fail 'expected 200'
+    shows 'hookSpecificOutput'
+    [ "$(ask -H "Authorization: Bearer $token" -d '{')" = 400 ] || fail 'expected 400'
+    [ "$(ask -d "$start")" = 401 ] || fail 'expected 401'
+    [ "$(ask -H "Authorization: Bearer $token" -H 'Origin: http://evil.example' -d "$start")" = 403 ] || fail 'expected 403'
+    [ "$(ask -H "Authorization: Bearer $token" -H 'Host: evil.example' -d "$start")" = 421 ] || fail 'expected 421'
+fi
+
+# A server that hangs is waited for no longer than it was said.
+kill -STOP "$server"
+before=$(date +%s%N)
+BATON_HOOK_TIMEOUT_MS=300 run_on "$start" hook claude
+after=$(date +%s%N)
+kill -CONT "$server"
+exits 0
+prints
+[ $(((after - before) / 1000000)) -lt 1500 ] || fail 'expected it to end after 300 ms'
+# So is a standard input that does not end.
+mkfifo endless
+exec 4<>endless
+before=$(date +%s%N)
+BATON_HOOK_TIMEOUT_MS=200 run hook claude <&4
+after=$(date +%s%N)
+exits 0
+prints
+complains 'took too long'
+[ $(((after - before) / 1000000)) -lt 1500 ] || fail 'expected it to end after 200 ms'
+stop
+
+# It starts no server.
+run_on "$start" hook claude
+exits 0
+prints
+[ ! -e data/server.json ] || fail 'expected no server'

@@ -1,0 +1,22 @@
+# Claude Code itself says whether the plugin is one. Where it is not at hand, nobody can.
+. "${0%/*}/lib"
+
+platform=claude-code-linux-$(uname -m | sed 's/x86_64/x64/; s/aarch64/arm64/')
+for folder in "${BATON_NPM:-$HOME/.cache/baton/npm}" \
+    "${BATON_CLIENTS:-$HOME/.cache/baton-clients}/agents/claude"; do
+    claude=$folder/node_modules/@anthropic-ai/$platform/claude
+    [ ! -x "$claude" ] || break
+done
+if [ ! -x "$claude" ]; then
+    echo 'Claude Code is not at hand; make test-clients gets it'
+    exit 77
+fi
+
+export HOME="$PWD" CLAUDE_CONFIG_DIR="$PWD/claude" CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1
+export DISABLE_AUTOUPDATER=1
+for manifest in plugin.json marketplace.json; do
+    what="claude plugin validate $manifest" status=0
+    "$claude" plugin validate "$SOURCE/plugin/.claude-plugin/$manifest" >out 2>err || status=$?
+    exits 0
+    shows 'Validation passed'
+done

@@ -1,0 +1,55 @@
+// claude.mjs PACKAGES BATON: Claude Code as a child's agent, in a project that baton init has wired and
+// in one that it has not; and started by hand.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { handOn, house, live, script, start } from './life.mjs';
+import { startModel } from './model.mjs';
+import { check, clean, end, finally_, from } from './site.mjs';
+
+const program = from('agents/claude', `@anthropic-ai/claude-code-${process.platform}-${process.arch}/claude`);
+const { home, wired, bare, env: own } = house('claude', program);
+
+// What its profile takes out of the environment can still be had by a setting.
+mkdirSync(join(home, '.claude'));
+const quiet = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1' };
+writeFileSync(join(home, '.claude/settings.json'), JSON.stringify({ env: quiet }));
+
+const model = await startModel(script);
+finally_(model.close);
+const key = 'a key that nobody looks at';
+const env = { ...own, ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: key };
+const site = await start(env);
+
+await site.call('POST', '/agents', { name: 'coder', profile: 'claude', tools: ['Read'] });
+await live(site, { named: 'Claude Code with hooks', agent: 'coder', project: wired, how: ['work'] });
+await live(site, {
+  named: 'Claude Code without hooks', agent: 'coder', project: bare, how: ['work', 'state_update'],
+});
+await check('Claude Code by hand: hooks and tools speak for one session, a root, which ends', async () => {
+  const id = randomUUID();
+  const trusted = { projects: { [wired]: { hasTrustDialogAccepted: true } } };
+  writeFileSync(join(home, '.claude.json'), JSON.stringify(trusted));
+  const started = promisify(execFile)(program, ['-p', '--session-id', id, 'Make a state.'], {
+    cwd: wired,
+    env: clean({ ...env, BATON_DATA: site.data }),
+    timeout: 60000,
+  });
+  started.child.stdin.end();
+  const { stdout } = await started;
+  assert.match(stdout, /It is made\./);
+  const session = await site.call('GET', `/sessions/claude-${id}`);
+  assert.match(session.workflow_state_id ?? 'none', /^wfstate_/);
+  assert.equal(session.parent_session_id, null);
+  assert.equal(session.status, 'finished');
+  const { sessions } = await site.call('GET', '/sessions');
+  assert.equal(sessions.filter((s) => /^(claude|mcp)-/.test(s.session_id)).length, 1);
+});
+await handOn(site, { named: 'Claude Code as a parent', agent: 'coder', project: bare });
+await check('Claude Code: the model was asked for nothing that it does not know', () => {
+  if (model.strange.length) throw new Error(model.strange.join(', '));
+});
+await end();

@@ -1,0 +1,49 @@
+// codex.mjs PACKAGES BATON: Codex as a child's agent, in a project that baton init has wired and in one
+// that it has not.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { handOn, house, live, script, start } from './life.mjs';
+import { startModel } from './model.mjs';
+import { check, end, finally_, from } from './site.mjs';
+
+const program = from('agents/codex', '.bin/codex');
+const { home, wired, bare, env } = house('codex', program);
+
+const model = await startModel(script);
+finally_(model.close);
+mkdirSync(join(home, '.codex'));
+writeFileSync(
+  join(home, '.codex/config.toml'),
+  `model = "scripted"
+model_provider = "loopback"
+check_for_update_on_startup = false
+[analytics]
+enabled = false
+[model_providers.loopback]
+name = "loopback"
+base_url = "${model.url}/v1"
+wire_api = "responses"
+env_key = "LOOPBACK_KEY"
+[projects."${wired}"]
+trust_level = "trusted"
+`,
+);
+const site = await start({ ...env, LOOPBACK_KEY: 'a key that nobody looks at' });
+
+// Hooks that nobody has trusted do not run. A person trusts them once; here an option does.
+const { source, created_at, updated_at, ...codex } = await site.call('GET', '/profiles/codex');
+const trust = (line) => line.toSpliced(line.indexOf('exec') + 1, 0, '--dangerously-bypass-hook-trust');
+const trusting = { ...codex, name: 'codex-trusting', start: trust(codex.start), resume: trust(codex.resume) };
+await site.call('POST', '/profiles', trusting);
+await site.call('POST', '/agents', { name: 'coder', profile: 'codex' });
+await site.call('POST', '/agents', { name: 'trusting', profile: 'codex-trusting' });
+
+await live(site, { named: 'Codex with hooks', agent: 'trusting', project: wired, how: ['work'] });
+await live(site, {
+  named: 'Codex without hooks', agent: 'coder', project: bare, how: ['work', 'state_update'],
+});
+await handOn(site, { named: 'Codex as a parent', agent: 'coder', project: bare });
+await check('Codex: the model was asked for nothing that it does not know', () => {
+  if (model.strange.length) throw new Error(model.strange.join(', '));
+});
+await end();

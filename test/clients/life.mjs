@@ -1,0 +1,171 @@
+// life.mjs: the life of a child whose agent is a real client, from its start to its parent's callback.
+//
+// The model of the client follows a script (model.mjs) that reads the state and then stops without
+// recording anything, as agents do. What makes it record is baton: by a hook, in the same turn, or by
+// a second run.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { baton, check, clean, folder, Site, until } from './site.mjs';
+import { say, tokens, use } from './model.mjs';
+
+const update = /Required: Update Workflow State/;
+const made = { schema_name: 'any', initial_data: {} };
+const patch = { operations: [{ op: 'add', path: '/answer', value: 42 }] };
+
+const child = { session_name: 'handed-on', agent_name: 'coder', prompt: 'Find the answer.' };
+
+// What it does, by what it is asked: tools, one after the other, and then its last words.
+const parts = [
+  { asked: update, tools: [['state_patch', patch]], last: 'It is recorded.' },
+  { asked: /Child Session Completed/, tools: [['state_read', {}]], last: 'I have heard.' },
+  { asked: /Make a state\./, tools: [['state_create', made]], last: 'It is made.' },
+  {
+    asked: /Hand it on\./,
+    tools: [['state_create', made], ['start_agent_session', child]],
+    last: 'It is handed on.',
+  },
+  { asked: /Find the answer\./, tools: [['state_read', {}]], last: 'It is done.' },
+  { asked: /(?:)/, tools: [], last: 'Nobody told me what to do.' },
+];
+
+export function script({ asked, since }) {
+  const { tools, last } = parts.find((part) => part.asked.test(asked));
+  const next = tools.find(([tool]) => !since.includes(tool));
+  return next ? use(...next) : say(last);
+}
+
+const settings = {
+  BATON_STATE_UPDATE_MAX_RETRIES: '2',
+  BATON_STATE_UPDATE_RETRY_DELAY: '0',
+  BATON_STATE_UPDATE_TIMEOUT: '60',
+};
+
+// A home with the client in its path and two projects: one is wired for it, the other is not.
+export function house(client, program) {
+  const home = folder();
+  const [bin, wired, bare] = ['bin', 'wired', 'bare'].map((name) => join(home, name));
+  for (const path of [bin, wired, bare]) mkdirSync(path);
+  symlinkSync(program, join(bin, client));
+  execFileSync(baton, ['init', `--${client}`, '--yes', '--dir', wired], { env: clean({ HOME: home }) });
+  return { home, wired, bare, env: { HOME: home, PATH: `${bin}:${process.env.PATH}` } };
+}
+
+export async function start(env) {
+  const site = await Site.start({ ...settings, ...env });
+  await site.call('POST', '/workflow-schemas', { name: 'any', json_schema: { type: 'object' } });
+  return site;
+}
+
+// A tool of the parent's, as its client calls it: the texts of the result.
+async function tool(site, parent, name, args = {}) {
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args, _meta } };
+  const answer = await fetch(`${site.url}/mcp`, {
+    method: 'POST',
+    headers: {
+      Authorization: `Bearer ${parent.token}`,
+      Accept: 'application/json, text/event-stream',
+      'Content-Type': 'application/json',
+      'MCP-Protocol-Version': '2026-07-28',
+      'Mcp-Method': 'tools/call',
+      'Mcp-Name': name,
+    },
+    body: JSON.stringify(message),
+  });
+  const text = await answer.text();
+  const { result } = JSON.parse(text.startsWith('{') ? text : text.match(/^data: (.*"result".*)$/m)[1]);
+  assert.ok(result && !result.isError, text);
+  return result.content.map((block) => block.text);
+}
+
+async function failure(site, name) {
+  const result = await site.call('GET', `/sessions/${name}/result`);
+  const { runs } = await site.call('GET', '/runs');
+  const ended = runs.map((run) => `${run.session_name} ${run.purpose} ${run.status}: ${run.error}`);
+  return JSON.stringify({ ...result, runs: ended }, null, 1);
+}
+
+// One child of a root that somebody runs by hand. `how`: the purposes of its runs, one after the other.
+export async function live(site, { named, agent, project, how }) {
+  const name = named.replaceAll(/[^a-z]+/gi, '-').toLowerCase();
+  const say = (sentence, body) => check(`${named}: ${sentence}`, body);
+  const root = await site.session(`${name}-root`, { project_dir: project });
+  const [text] = await tool(site, root, 'state_create', made);
+  const { state_id } = JSON.parse(text);
+  let child;
+
+  await say('its parent starts it, and it settles', async () => {
+    const asked = {
+      session_name: name,
+      agent_name: agent,
+      prompt: 'Find the answer.',
+      execution_mode: 'async_callback',
+    };
+    await tool(site, root, 'start_agent_session', asked);
+    child = await until(`the end of ${name}`, async () => {
+      const session = await site.call('GET', `/sessions/${name}`);
+      return session.settled && session;
+    }, 120000);
+    assert.equal(child.status, 'finished', await failure(site, name));
+  });
+  if (!child) return;
+  await say('it has recorded, because it was made to', async () => {
+    const state = await site.call('GET', `/workflow-states/${state_id}`);
+    assert.deepEqual(state.current_data, { answer: 42 }, await failure(site, name));
+    assert.equal(state.version, 2);
+    assert.equal(child.state_update_status, 'completed');
+    const { runs } = await site.call('GET', '/runs');
+    const purposes = runs.filter((run) => run.session_name === name).map((run) => run.purpose);
+    assert.deepEqual(purposes.sort(), [...how].sort());
+  });
+  await say('the tokens of its four turns are counted', () => {
+    assert.equal(child.usage.input_tokens, 4 * tokens.input);
+    assert.equal(child.usage.output_tokens, 4 * tokens.output);
+    for (const { inputTokens } of Object.values(child.usage.models ?? {}))
+      assert.equal(inputTokens, 4 * tokens.input);
+  });
+  await say('its parent is told once, after the state was written', async () => {
+    const told = [];
+    for (let i = 0; i < 3; i++) told.push(...(await tool(site, root, 'state_read')).slice(1));
+    assert.equal(told.length, 1, JSON.stringify(told));
+    assert.match(told[0], new RegExp(`Session \`${name}\` has completed`));
+    assert.match(told[0], /Workflow State Version: 2\b/);
+    const { events } = await site.call('GET', '/events?limit=500');
+    const about = (type, id) => events.filter((e) => e.type === type && JSON.stringify(e).includes(id));
+    const delivered = about('callback_delivered', child.session_id);
+    assert.equal(delivered.length, 1);
+    const written = about('workflow_state_updated', state_id);
+    assert.equal(written.length, 1);
+    assert.ok(written[0].seq < delivered[0].seq);
+  });
+}
+
+// A root whose agent is a real client, too: it hands its work on and ends, and a run of its own tells
+// it how the child has ended.
+export async function handOn(site, { named, agent, project }) {
+  await check(`${named}: it is resumed once, when its child has recorded`, async () => {
+    const name = 'root-of-handed-on';
+    const asked = { type: 'start_session', session_name: name, agent_name: agent, prompt: 'Hand it on.' };
+    await site.call('POST', '/runs', { ...asked, project_dir: project });
+    const ofRoot = async () => {
+      const { runs } = await site.call('GET', '/runs');
+      return runs.filter((run) => run.session_name === name);
+    };
+    await until('the run that tells it', async () => {
+      const runs = await ofRoot();
+      const { settled } = await site.call('GET', `/sessions/${name}`);
+      return runs.length > 1 && runs.every((run) => run.ended_at) && settled;
+    }, 60000);
+    const runs = (await ofRoot()).map((run) => `${run.purpose} ${run.status}`);
+    assert.deepEqual(runs.sort(), ['callback completed', 'work completed']);
+    const { result } = await site.call('GET', `/sessions/${name}/result`);
+    assert.equal(result, 'I have heard.');
+    const { state_update_status } = await site.call('GET', '/sessions/handed-on');
+    assert.equal(state_update_status, 'completed');
+  });
+}

@@ -1,0 +1,184 @@
+// model.mjs: a model on loopback that follows a script, for clients that ask for one over HTTP.
+//
+// It speaks the messages of Anthropic and the responses of OpenAI, as a stream. Whichever it is, the
+// script sees the same view of the conversation and answers with words or with a call:
+//
+//   view = { asked, since, offered }   what the user asked last (its text), which tools were called
+//                                      since then (their own names), and which tools there are
+//   say('words'), use('state_read', { … })
+//
+// No key is looked at: nobody else can reach it. Each turn counts as so many tokens.
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+
+export const say = (text) => ({ text });
+export const use = (tool, input) => ({ tool, input });
+export const tokens = { input: 1000, output: 10 };
+
+// Tools of MCP servers bear the server's name: mcp__baton__state_read.
+const ownName = (name) => name.replace(/^mcp__.*__/, '');
+
+let turns = 0;
+const fresh = (kind) => `${kind}_${++turns}`;
+
+const texts = (content) =>
+  typeof content === 'string' ? content : (content ?? []).map((block) => block.text ?? '').join('\n');
+
+// ---- Anthropic: /v1/messages ----
+
+// A message of the user's that carries results of tools is not a question.
+function viewOfMessages({ messages, tools = [] }) {
+  const isResult = (m) => Array.isArray(m.content) && m.content.some((b) => b.type === 'tool_result');
+  const last = messages.findLastIndex((m) => m.role === 'user' && !isResult(m));
+  const calls = messages.slice(last + 1).flatMap((m) => (Array.isArray(m.content) ? m.content : []));
+  return {
+    asked: texts(messages[last]?.content),
+    since: calls.filter((block) => block.type === 'tool_use').map((block) => ownName(block.name)),
+    offered: tools.map((tool) => tool.name),
+  };
+}
+
+function blockOf(answer, offered) {
+  if (!answer.tool) return { type: 'text', text: answer.text };
+  const name = offered.find((offer) => ownName(offer) === answer.tool) ?? answer.tool;
+  return { type: 'tool_use', id: fresh('toolu'), name, input: answer.input };
+}
+
+function* streamOfMessage(message, block) {
+  const { text, input, ...head } = block;
+  const start = text === undefined ? { ...head, input: {} } : { ...head, text: '' };
+  const delta =
+    text === undefined
+      ? { type: 'input_json_delta', partial_json: JSON.stringify(input) }
+      : { type: 'text_delta', text };
+  yield { type: 'message_start', message: { ...message, content: [], stop_reason: null } };
+  yield { type: 'content_block_start', index: 0, content_block: start };
+  yield { type: 'content_block_delta', index: 0, delta };
+  yield { type: 'content_block_stop', index: 0 };
+  yield {
+    type: 'message_delta',
+    delta: { stop_reason: message.stop_reason, stop_sequence: null },
+    usage: { output_tokens: tokens.output },
+  };
+  yield { type: 'message_stop' };
+}
+
+function answerMessages(request, script) {
+  const view = viewOfMessages(request);
+  const block = blockOf(view.offered.length ? script(view) : say('fine'), view.offered);
+  const message = {
+    id: fresh('msg'),
+    type: 'message',
+    role: 'assistant',
+    model: request.model,
+    content: [block],
+    stop_reason: block.type === 'text' ? 'end_turn' : 'tool_use',
+    stop_sequence: null,
+    usage: { input_tokens: tokens.input, output_tokens: tokens.output },
+  };
+  return request.stream ? { stream: streamOfMessage(message, block) } : { whole: message };
+}
+
+// ---- OpenAI: /v1/responses ----
+
+// Tools of an MCP server come one by one, or together in a namespace of that server.
+function offersOf(tools) {
+  return tools.flatMap((tool) =>
+    tool.type === 'namespace'
+      ? tool.tools.map(({ name }) => ({ name, namespace: tool.name }))
+      : [{ name: tool.name ?? tool.type }],
+  );
+}
+
+function viewOfResponses({ input, tools = [] }) {
+  const last = input.findLastIndex((item) => item.type === 'message' && item.role === 'user');
+  const calls = input.slice(last + 1).filter((item) => item.type === 'function_call');
+  return {
+    asked: texts(input[last]?.content),
+    since: calls.map((item) => ownName(item.name)),
+    offered: offersOf(tools),
+  };
+}
+
+function itemOf(answer, offered) {
+  if (!answer.tool) {
+    const content = [{ type: 'output_text', text: answer.text, annotations: [] }];
+    return { type: 'message', id: fresh('msg'), role: 'assistant', status: 'completed', content };
+  }
+  const offer = offered.find((o) => ownName(o.name) === answer.tool) ?? { name: answer.tool };
+  const args = JSON.stringify(answer.input);
+  return { type: 'function_call', id: fresh('fc'), call_id: fresh('call'), ...offer, arguments: args };
+}
+
+function* streamOfResponse(response, item) {
+  yield { type: 'response.created', response: { ...response, status: 'in_progress', output: [] } };
+  yield { type: 'response.output_item.added', output_index: 0, item };
+  yield { type: 'response.output_item.done', output_index: 0, item };
+  yield { type: 'response.completed', response };
+}
+
+function answerResponses(request, script) {
+  const view = viewOfResponses(request);
+  const item = itemOf(script(view), view.offered);
+  const response = {
+    id: fresh('resp'),
+    object: 'response',
+    status: 'completed',
+    model: request.model,
+    output: [item],
+    usage: {
+      input_tokens: tokens.input,
+      input_tokens_details: { cached_tokens: 0 },
+      output_tokens: tokens.output,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: tokens.input + tokens.output,
+    },
+  };
+  return request.stream ? { stream: streamOfResponse(response, item) } : { whole: response };
+}
+
+// ---- the server ----
+
+const routes = {
+  'POST /v1/messages': answerMessages,
+  'POST /v1/messages/count_tokens': () => ({ whole: { input_tokens: tokens.input } }),
+  'POST /v1/responses': answerResponses,
+};
+
+async function bodyOf(request) {
+  let text = '';
+  for await (const part of request) text += part;
+  return text ? JSON.parse(text) : {};
+}
+
+function send(response, { whole, stream }) {
+  if (whole) {
+    response.writeHead(200, { 'Content-Type': 'application/json' });
+    return void response.end(JSON.stringify(whole));
+  }
+  response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+  for (const event of stream) response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+  response.end();
+}
+
+// Starts one: { url, requests, close() }. Requests that it has no answer to are errors of this file.
+export async function startModel(script) {
+  const model = { requests: [], strange: [] };
+  const server = createServer(async (request, response) => {
+    const route = `${request.method} ${new URL(request.url, 'http://x').pathname}`;
+    const body = await bodyOf(request);
+    model.requests.push({ route, body });
+    const answer = routes[route];
+    if (answer) return send(response, answer(body, script));
+    if (request.method !== 'HEAD') model.strange.push(route);
+    response.writeHead(request.method === 'HEAD' ? 200 : 404).end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  model.url = `http://127.0.0.1:${server.address().port}`;
+  model.close = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return model;
+}

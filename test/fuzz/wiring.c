@@ -1,0 +1,65 @@
+/* Fuzz target: files of others that `baton init` adds to.
+ *
+ * Whatever a file says, it is refused, or wired so that wiring it again changes nothing, and so that
+ * nothing of ours is left when that is taken out. A block of ours leaves no trace at all. */
+#include <assert.h>
+
+#include "cli/init.h"
+#include "cli/init_json.h"
+#include "cli/init_text.h"
+
+static str edited(const struct wiring *w, const struct wire_file *f, str text)
+{
+    str out;
+    err e = f->edit(w, text, &out);
+
+    assert(!e); /* it was edited before, and what we have made of it can be edited, too */
+    return out;
+}
+
+static void check_file(struct arena *a, const struct wire_file *f, str text)
+{
+    struct wiring in = { a, STR("baton"), true }, out = { a, STR("baton"), false };
+    struct wiring moved = { a, STR("/else where/baton"), true };
+    str with;
+    err e = f->edit(&in, text, &with);
+
+    if (e) {
+        assert(e->kind == ERR_INVALID || e->kind == ERR_TOO_LARGE);
+        return;
+    }
+    if (str_eq(with, text) && str_trim(text).len) /* it has comments, and says it all: by hand */
+        return;
+    assert(str_eq(edited(&in, f, with), with));
+    str without = edited(&out, f, with);
+    assert(str_eq(edited(&out, f, without), without));
+    str again = edited(&moved, f, with);
+    assert(str_eq(edited(&moved, f, again), again));
+}
+
+static void check_block(struct arena *a, str text)
+{
+    size_t from, to;
+    bool had = text_marked(text, &from, &to);
+    str with = text_mark(a, text, STR("a\nb\n"));
+
+    assert(text_marked(with, &from, &to));
+    assert(str_eq(text_mark(a, with, STR("a\nb\n")), with));
+    if (!had)
+        assert(str_eq(text_mark(a, with, STR("")), text));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct arena *a = arena_new();
+    str text = arena_copy(a, (str){ (const char *)data, size });
+
+    if (size < 4096) {
+        for (const struct wire_file *f = wire_files; f->path; f++)
+            check_file(a, f, text);
+        check_block(a, text);
+    }
+    arena_free(a);
+    return 0;
+}

@@ -1,0 +1,550 @@
+/* init_test.c: edits of other people's files keep every byte that is not ours. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/init.h"
+#include "cli/init_json.h"
+#include "cli/init_text.h"
+#include "cli/text_diff.h"
+#include "cli/toml_edit.h"
+#include "json_help.h"
+
+static void file_put(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0);
+}
+
+/* ---- JSON ---- */
+
+static struct json_text opened(const char *text)
+{
+    struct json_text t;
+    CHECK_OK(json_text_open(check_arena(), str_from(text), &t));
+    return t;
+}
+
+TEST(a_json_member_is_added_in_the_look_of_its_neighbours)
+{
+    static const struct {
+        const char *before, *after;
+    } cases[] = {
+        { "", "{\n  \"m\": { \"x\": 1 }\n}\n" },
+        { "{}", "{\n  \"m\": { \"x\": 1 }\n}" },
+        { "{\n}\n", "{\n  \"m\": { \"x\": 1 }\n}\n" },
+        { "{\"a\":1}", "{\"a\":1, \"m\": { \"x\": 1 }}" },
+        { "{\n\t\"a\": 1\n}\n", "{\n\t\"a\": 1,\n\t\"m\": { \"x\": 1 }\n}\n" },
+        { "{\r\n    \"a\": [ ]\r\n}\r\n",
+          "{\r\n    \"a\": [ ],\r\n    \"m\": { \"x\": 1 }\r\n}\r\n" },
+        { "{\n  \"m\": {}\n}", "{\n  \"m\": {\n    \"x\": 1\n  }\n}" },
+        { "{\n  \"m\": { \"y\": \"}\\\"\" }\n}", "{\n  \"m\": { \"y\": \"}\\\"\", \"x\": 1 }\n}" },
+        { "{\n  \"m\": {\n    \"x\": [2, {}]\n  },\n  \"b\": 0\n}",
+          "{\n  \"m\": {\n    \"x\": 1\n  },\n  \"b\": 0\n}" },
+    };
+    struct json one = json_int(check_arena(), 1);
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct json_text t = opened(cases[i].before);
+        CHECK_OK(json_text_set(&t, "/m/x", &one));
+        CHECK_STR(t.text, cases[i].after);
+    }
+}
+
+TEST(what_was_added_to_json_is_taken_out_without_a_trace)
+{
+    static const char *const texts[] = {
+        "{\"a\":1}",
+        "{ \"a\" : 1 ,  \"b\":[1,2] }\n",
+        "{\n\t\"a\": {\"x\":  3},\n\n\t\"z\": null\n}",
+        "{\r\n  \"a\": \"\\u0041 }]\"\r\n}\r\n",
+        "\n  {\n      \"a\": 1\n  }\n\n",
+    };
+    struct arena *a = check_arena();
+    struct json value = json_of(a, "{'command':'baton','args':['mcp'],'more':{'deep':[1,2,3]}}");
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct json_text t = opened(texts[i]);
+        CHECK_OK(json_text_set(&t, "/servers/baton", &value));
+        CHECK_OK(json_text_push(&t, "/list", &value));
+        CHECK_OK(json_text_push(&t, "/list", &value));
+        CHECK_INT(json_text_get(&t, "/list")->len, 2);
+        json_text_drop(&t, "/list/0");
+        json_text_drop(&t, "/list/0");
+        json_text_drop_empty(&t, "/list");
+        json_text_drop(&t, "/servers/baton");
+        json_text_drop_empty(&t, "/servers");
+        CHECK_STR(t.text, texts[i]);
+    }
+}
+
+TEST(the_first_middle_and_last_entry_can_be_dropped)
+{
+    struct json_text t = opened("[ 1, [2, 3] ,\n 4 ]");
+
+    json_text_drop(&t, "/1");
+    CHECK_STR(t.text, "[ 1 ,\n 4 ]");
+    json_text_drop(&t, "/0");
+    CHECK_STR(t.text, "[ 4 ]");
+    json_text_drop(&t, "/7");
+    json_text_drop(&t, "/0");
+    CHECK_STR(t.text, "[]");
+}
+
+TEST(a_json_edit_refuses_what_is_not_an_object_on_its_way)
+{
+    struct json one = json_int(check_arena(), 1);
+    struct json_text t = opened("{\"m\": [], \"n\": {}}");
+
+    CHECK_ERR(json_text_set(&t, "/m/x", &one), ERR_INVALID);
+    CHECK_ERR(json_text_push(&t, "/n", &one), ERR_INVALID);
+    CHECK_STR(t.text, "{\"m\": [], \"n\": {}}");
+}
+
+/* Values at random go in and out of texts at random; whatever happens, the text is JSON that says
+ * what it should. */
+TEST(random_json_edits_say_what_they_should)
+{
+    struct random r = random_start();
+    struct arena *a = check_arena();
+
+    for (int i = 0; i < 300; i++) {
+        struct json doc = random_json(a, &r, 3, 5), value = random_json(a, &r, 3, 5);
+        struct buf text = buf_in(a);
+        struct json_text t;
+        if (random_below(&r, 2))
+            json_print_pretty(&text, &doc);
+        else
+            json_print(&text, &doc);
+        CHECK_OK(json_text_open(a, buf_str(&text), &t));
+        if (!json_is(&doc, JSON_OBJECT))
+            continue;
+        str before = t.text;
+        CHECK_OK(json_text_set(&t, "/new", &value));
+        CHECK(json_equal(json_text_get(&t, "/new"), &value));
+        json_text_drop(&t, "/new");
+        CHECK(doc.len == 0 || str_eq(t.text, before));
+        CHECK(json_equal(t.json, &doc));
+    }
+}
+
+TEST(comments_and_trailing_commas_become_spaces)
+{
+    static const struct {
+        const char *before, *after;
+        bool had;
+    } cases[] = {
+        { "{\"a\": \"// no /* comment, }\"}", "{\"a\": \"// no /* comment, }\"}", false },
+        { "{ // x\n\"a\": 1, /* y */ }", "{     \n\"a\": 1          }", true },
+        { "[1,\n]", "[1 \n]", true },
+        { "[1] /*/ open", "[1]         ", true },
+        { "[\"\\\"//\", 2]", "[\"\\\"//\", 2]", false },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bool had;
+        CHECK_STR(json_text_plain(check_arena(), str_from(cases[i].before), &had), cases[i].after);
+        CHECK(had == cases[i].had);
+    }
+}
+
+/* ---- TOML ---- */
+
+static const struct toml_key two_keys[] = {
+    { "command", { "\"baton\"", 7 }, false },
+    { "wait", { "30", 2 }, true },
+};
+
+TEST(a_toml_table_of_ours_is_added_and_taken_out_without_a_trace)
+{
+    static const char *const texts[] = {
+        "",
+        "model = \"x\"\n",
+        "model = \"x\"",
+        "a = 1\r\n[t]\r\nb = 2\r\n",
+        "# only a comment\n\n\n",
+        "text = '''\n[mcp_servers.baton]\n'''\nlist = [\n  [1],\n  \"]\", # ]\n]\n[[x.y]]\nz = { a = 1 }",
+        "[mcp_servers.other]\ncommand = \"o\"\n\n[mcp_servers.other.env]\nK = \"v\"\n",
+    };
+    struct arena *a = check_arena();
+    str with, again, without;
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        CHECK_OK(toml_put(a, str_from(texts[i]), "mcp_servers.baton", two_keys, 2, &with));
+        CHECK(strstr(with.at, "[mcp_servers.baton]"));
+        CHECK_OK(toml_put(a, with, "mcp_servers.baton", two_keys, 2, &again));
+        CHECK_STR(again, with.at);
+        CHECK_OK(toml_drop(a, with, "mcp_servers.baton", &without));
+        CHECK_STR(without, texts[i]);
+    }
+}
+
+TEST(a_toml_table_keeps_what_somebody_has_added_to_it)
+{
+    static const char text[] = "[mcp_servers.baton] # ours\n"
+                               "command = \"/old/baton\" # here\n"
+                               "wait=99\n"
+                               "extra = [\n  1,\n]\n"
+                               "\n"
+                               "[mcp_servers.baton.env]\nK = \"v\"\n"
+                               "\n"
+                               "[z]\n";
+    struct arena *a = check_arena();
+    str out;
+
+    CHECK_OK(toml_put(a, str_from(text), "mcp_servers.baton", two_keys, 2, &out));
+    CHECK_STR(out, "[mcp_servers.baton] # ours\n"
+                   "command = \"baton\" # here\n"
+                   "wait=99\n"
+                   "extra = [\n  1,\n]\n"
+                   "\n"
+                   "[mcp_servers.baton.env]\nK = \"v\"\n"
+                   "\n"
+                   "[z]\n");
+    CHECK_OK(toml_drop(a, out, "mcp_servers.baton", &out));
+    CHECK_STR(out, "\n[z]\n");
+    CHECK_OK(toml_put(a, STR("[mcp_servers.baton]\ncommand = 'x'"), "mcp_servers.baton", two_keys,
+                      2, &out));
+    CHECK_STR(out, "[mcp_servers.baton]\ncommand = \"baton\"\nwait = 30");
+}
+
+TEST(toml_that_cannot_be_edited_is_refused_with_its_line)
+{
+    static const struct {
+        const char *text, *says;
+    } cases[] = {
+        { "a = \"x\n", "line 1" },
+        { "\n\nnot toml\n", "line 3" },
+        { "[a\n", "line 1" },
+        { "a = [1,\n", "line 1" },
+        { "mcp_servers = { baton = {} }\n", "mcp_servers outside of it" },
+        { "mcp_servers.baton.command = 'x'\n", "mcp_servers.baton.command outside of it" },
+        { "[mcp_servers]\nbaton = { command = 'x' }\n", "mcp_servers.baton outside of it" },
+    };
+    str out;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        err e = toml_put(check_arena(), str_from(cases[i].text), "mcp_servers.baton", two_keys, 2,
+                         &out);
+        CHECK_ERR(e, ERR_INVALID);
+        if (!strstr(e->message.at, cases[i].says))
+            check_fail(__FILE__, __LINE__, "expected '%s' in: %s", cases[i].says, e->message.at);
+    }
+}
+
+TEST(toml_strings_are_escaped)
+{
+    CHECK_STR(toml_string(check_arena(), STR("C:\\x \"y\"\n")), "\"C:\\\\x \\\"y\\\"\\u000A\"");
+}
+
+/* ---- marked blocks ---- */
+
+TEST(a_marked_block_is_replaced_in_its_place_and_removed_without_a_trace)
+{
+    static const char *const texts[] = {
+        "", "# Title\n", "# Title", "a\r\nb\r\n", "\n\n", "a\n\n"
+    };
+    struct arena *a = check_arena();
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        str text = str_from(texts[i]), with = text_mark(a, text, STR("one\ntwo\n"));
+        CHECK(strstr(with.at, MARK_BEGIN));
+        CHECK_STR(text_mark(a, with, STR("one\ntwo\n")), with.at);
+        CHECK_STR(text_mark(a, text_mark(a, with, STR("three\n")), STR("")), texts[i]);
+    }
+    CHECK_STR(text_mark(a, STR("x\n\n" MARK_BEGIN "\nold\n" MARK_END "\ny\n"), STR("new\n")),
+              "x\n\n" MARK_BEGIN "\nnew\n" MARK_END "\ny\n");
+    CHECK_STR(text_mark(a, STR("x\n\n" MARK_BEGIN "\nold\n" MARK_END "\ny\n"), STR("")), "x\ny\n");
+    CHECK_STR(text_mark(a, STR(MARK_END "\n"), STR("")), MARK_END "\n");
+}
+
+/* ---- diffs ---- */
+
+TEST(a_diff_shows_changed_lines_with_three_around_them)
+{
+    static const struct {
+        const char *old, *new, *diff;
+    } cases[] = {
+        { "a\n", "a\n", "" },
+        { "", "a\nb\n", "--- /dev/null\n+++ b/f\n@@ -0,0 +1,2 @@\n+a\n+b\n" },
+        { "a\n", "", "--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n" },
+        { "1\n2\n3\n4\n5\n6\n7\n8\n9\n", "1\n2\n3\n4\nx\n6\n7\n8\n9\n",
+          "--- a/f\n+++ b/f\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+x\n 6\n 7\n 8\n" },
+        { "a", "a\n", "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n" },
+        { "a\nb\nc\n", "b\nc\nd\n", "--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n-a\n b\n c\n+d\n" },
+        { "x\n", "\033[2J\n", "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-x\n+\\u001b[2J\n" },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buf out = buf_in(check_arena());
+        text_diff(&out, "f", str_from(cases[i].old), str_from(cases[i].new), false);
+        CHECK_STR(buf_str(&out), cases[i].diff);
+    }
+}
+
+/* What `patch` would make of it: the diff is applied to the old text. */
+static str patched(struct arena *a, str old, str diff)
+{
+    struct buf out = buf_in(a);
+    size_t at = 0, line_number = 1, from;
+    str line, rest = STR("");
+
+    for (; diff.len; diff = rest, rest = STR("")) {
+        str_cut(diff, '\n', &line, &rest);
+        if (sscanf(line.at, "@@ -%zu", &from) == 1) {
+            for (; line_number < from && at < old.len; line_number++) {
+                size_t n = str_find(str_slice(old, at, old.len), '\n') + 1;
+                buf_add(&out, str_slice(old, at, at + n));
+                at += n;
+            }
+        } else if (line.at[0] == ' ' || (line.at[0] == '-' && !str_starts(line, STR("---")))) {
+            if (line.at[0] == ' ')
+                buf_printf(&out, STR_FMT "\n", STR_ARG(str_slice(line, 1, line.len)));
+            at += line.len;
+            line_number++;
+        } else if (line.at[0] == '+' && !str_starts(line, STR("+++"))) {
+            buf_printf(&out, STR_FMT "\n", STR_ARG(str_slice(line, 1, line.len)));
+        }
+    }
+    buf_add(&out, str_slice(old, at, old.len));
+    return buf_str(&out);
+}
+
+TEST(a_diff_leads_from_one_text_to_the_other)
+{
+    struct random r = random_start();
+    struct arena *a = check_arena();
+
+    for (int i = 0; i < 200; i++) {
+        struct buf old = buf_in(a), new = buf_in(a), diff = buf_in(a);
+        for (uint32_t n = 1 + random_below(&r, 30); n > 0; n--) {
+            unsigned word = random_below(&r, 6);
+            if (random_below(&r, 4))
+                buf_printf(&old, "%u\n", word);
+            if (random_below(&r, 4))
+                buf_printf(&new, "%u\n", word);
+        }
+        if (!old.len || !new.len)
+            continue;
+        text_diff(&diff, "f", buf_str(&old), buf_str(&new), false);
+        CHECK_STR(patched(a, buf_str(&old), buf_str(&diff)), buf_str(&new).at);
+    }
+}
+
+/* ---- what is written for clients ---- */
+
+static str edited(const struct wire_file *f, const char *baton, bool wanted, str text)
+{
+    struct wiring w = { check_arena(), str_from(baton), wanted };
+    str out;
+
+    CHECK_OK(f->edit(&w, text, &out));
+    return out;
+}
+
+/* Somebody's own text for each kind of file. */
+static const char *own_text(const struct wire_file *f)
+{
+    if (str_ends(str_from(f->path), STR(".toml")))
+        return "model = \"m\"\n\n[mcp_servers.other]\ncommand = \"o\"\n";
+    return "{\n    \"hooks\": {\n        \"Stop\": [\n"
+           "            { \"hooks\": [ { \"type\": \"command\", \"command\": \"say done\" } ] }\n"
+           "        ]\n    },\n"
+           "    \"mcpServers\": {\"other\": {\"command\": \"o\"}},\n"
+           "    \"permissions\": { \"allow\": [ \"Bash(ls:*)\" ], \"deny\": [] }\n}\n";
+}
+
+TEST(every_file_is_wired_once_and_unwired_without_a_trace)
+{
+    for (const struct wire_file *f = wire_files; f->path; f++) {
+        const char *const texts[] = { "", own_text(f) };
+        for (size_t i = 0; i < 2; i++) {
+            str with = edited(f, "baton", true, str_from(texts[i]));
+            CHECK(!str_eq(with, str_from(texts[i])));
+            CHECK_STR(edited(f, "baton", true, with), with.at);
+            CHECK_STR(edited(f, "baton", false, with), texts[i]);
+        }
+    }
+}
+
+/* Of JSON, whatever it looks like. */
+static bool says_the_same(str a, str b)
+{
+    const struct json *one, *other;
+
+    if (a.at[0] != '{')
+        return str_eq(a, b);
+    CHECK_OK(json_parse(check_arena(), a, NULL, &one));
+    CHECK_OK(json_parse(check_arena(), b, NULL, &other));
+    return json_equal(one, other);
+}
+
+TEST(a_program_that_has_moved_is_put_right_and_nothing_doubled)
+{
+    for (const struct wire_file *f = wire_files; f->path; f++) {
+        str old = edited(f, "/old place/baton", true, STR(""));
+        CHECK(says_the_same(edited(f, "baton", true, old), edited(f, "baton", true, STR(""))));
+        CHECK_STR(edited(f, "/new/baton", false, old), "");
+    }
+}
+
+TEST(times_that_somebody_has_set_are_kept)
+{
+    const struct wire_file *mcp = &wire_files[0], *settings = &wire_files[1];
+    str text = STR("{\"mcpServers\":{\"baton\":{\"type\":\"stdio\",\"command\":\"baton\","
+                   "\"args\":[\"mcp\"],\"timeout\":5,\"alwaysLoad\":false,\"env\":{}}}}");
+
+    CHECK_STR(edited(mcp, "baton", true, text), text.at);
+    str with = edited(settings, "baton", true, STR(""));
+    char *time = strstr((char *)with.at, "\"timeout\": 10");
+    CHECK(time);
+    memcpy(time, "\"timeout\": 99", 13);
+    CHECK_STR(edited(settings, "baton", true, with), with.at);
+}
+
+TEST(a_server_that_is_reached_by_a_url_is_left_alone)
+{
+    static const char *const texts[] = {
+        "{\"mcpServers\":{\"baton\":{\"type\":\"http\",\"url\":\"http://h/mcp\"}}}",
+        "{\"mcpServers\":{\"baton\":{\"httpUrl\":\"http://h/mcp\"}}}",
+    };
+
+    for (size_t i = 0; i < 2; i++) {
+        CHECK_STR(edited(&wire_files[0], "baton", true, str_from(texts[i])), texts[i]);
+        CHECK_STR(edited(&wire_files[0], "baton", false, str_from(texts[i])), texts[i]);
+    }
+}
+
+TEST(comments_are_never_lost)
+{
+    struct arena *a = check_arena();
+    struct wiring w = { a, STR("baton"), true };
+    const struct wire_file *f = &wire_files[0];
+    str out, with = edited(f, "baton", true, STR(""));
+
+    CHECK_ERR(f->edit(&w, STR("{ // mine\n}"), &out), ERR_INVALID);
+    CHECK_ERR(f->edit(&w, STR("{ nonsense"), &out), ERR_INVALID);
+    CHECK_ERR(f->edit(&w, STR("[]"), &out), ERR_INVALID);
+    str commented = arena_printf(a, "// wired by hand\n" STR_FMT, STR_ARG(with));
+    CHECK_OK(f->edit(&w, commented, &out));
+    CHECK_STR(out, commented.at);
+}
+
+/* ---- files ---- */
+
+static str here(void)
+{
+    char path[4096];
+    CHECK(realpath(".", path));
+    return arena_copy(check_arena(), str_from(path));
+}
+
+TEST(no_link_leads_a_write_out_of_the_project)
+{
+    struct arena *a = check_arena();
+    struct init_file f;
+
+    CHECK(mkdir("project", 0700) == 0 && mkdir("outside", 0700) == 0);
+    file_put("outside/settings.json", "{}");
+    CHECK(symlink("../outside", "project/.claude") == 0);
+    CHECK(symlink("../outside/settings.json", "project/.mcp.json") == 0);
+    CHECK(symlink("nowhere", "project/AGENTS.md") == 0);
+    str root = arena_printf(a, STR_FMT "/project", STR_ARG(here()));
+    CHECK_ERR(init_file_read(a, root, ".claude/settings.json", &f), ERR_FORBIDDEN);
+    CHECK_ERR(init_file_read(a, root, ".claude/new.json", &f), ERR_FORBIDDEN);
+    CHECK_ERR(init_file_read(a, root, ".mcp.json", &f), ERR_FORBIDDEN);
+    CHECK_ERR(init_file_read(a, root, "AGENTS.md", &f), ERR_FORBIDDEN);
+}
+
+TEST(a_link_inside_of_the_project_stays_a_link)
+{
+    struct arena *a = check_arena();
+    bool chosen[CLIENTS] = { [CLIENT_CLAUDE] = true };
+    struct init_plan plan;
+    struct stat st;
+    size_t blocks = 0;
+
+    file_put("AGENTS.md", "# Mine\n");
+    CHECK(symlink("AGENTS.md", "CLAUDE.md") == 0);
+    CHECK_OK(init_plan_make(a, here(), chosen, false, &plan));
+    for (size_t i = 0; i < plan.count; i++) {
+        blocks += str_ends(str_from(plan.changes[i].file.path), STR(".md"));
+        CHECK_OK(init_file_write(a, plan.root, &plan.changes[i].file, plan.changes[i].after));
+    }
+    CHECK_INT(blocks, 1); /* one file, one block */
+    CHECK(lstat("CLAUDE.md", &st) == 0 && S_ISLNK(st.st_mode));
+}
+
+TEST(a_file_keeps_its_mode_and_is_not_overwritten_when_it_has_changed)
+{
+    struct arena *a = check_arena();
+    struct init_file f;
+    struct stat st;
+
+    file_put("x.json", "{}");
+    CHECK(chmod("x.json", 0640) == 0);
+    CHECK_OK(init_file_read(a, here(), "x.json", &f));
+    CHECK_OK(init_file_write(a, here(), &f, STR("{\"a\":1}")));
+    CHECK(stat("x.json", &st) == 0);
+    CHECK_INT(st.st_mode & 07777, 0640);
+    CHECK_ERR(init_file_write(a, here(), &f, STR("{}")), ERR_CONFLICT);
+    CHECK_STR(check_read("x.json"), "{\"a\":1}");
+}
+
+static str planned(const struct init_plan *p, const char *path)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (strcmp(p->changes[i].file.path, path) == 0)
+            return p->changes[i].after;
+    return STR("(not planned)");
+}
+
+TEST(the_block_goes_where_each_client_reads_it)
+{
+    struct arena *a = check_arena();
+    bool claude[CLIENTS] = { [CLIENT_CLAUDE] = true }, gemini[CLIENTS] = { [CLIENT_GEMINI] = true };
+    struct init_plan plan;
+
+    CHECK_OK(init_plan_make(a, here(), claude, false, &plan));
+    CHECK(str_starts(planned(&plan, "AGENTS.md"), STR(MARK_BEGIN)));
+    CHECK_STR(planned(&plan, "CLAUDE.md"), "(not planned)");
+    file_put("CLAUDE.md", "# Mine\n");
+    CHECK_OK(init_plan_make(a, here(), claude, false, &plan));
+    CHECK(strstr(planned(&plan, "CLAUDE.md").at, MARK_BEGIN));
+    file_put("CLAUDE.md", "# Mine\n@AGENTS.md\n");
+    CHECK_OK(init_plan_make(a, here(), claude, false, &plan));
+    CHECK_STR(planned(&plan, "CLAUDE.md"), "(not planned)");
+
+    CHECK_OK(init_plan_make(a, here(), gemini, false, &plan));
+    CHECK(str_starts(planned(&plan, "GEMINI.md"), STR(MARK_BEGIN)));
+    CHECK(mkdir(".gemini", 0700) == 0);
+    file_put(".gemini/settings.json", "{\"context\":{\"fileName\":[\"AGENTS.md\"]}}");
+    CHECK_OK(init_plan_make(a, here(), gemini, false, &plan));
+    CHECK_STR(planned(&plan, "GEMINI.md"), "(not planned)");
+}
+
+/* ---- the plugin, which says the same in other files ---- */
+
+static const struct json *source_json(const char *path)
+{
+    const struct json *out;
+    CHECK_OK(json_parse(check_arena(), check_read(check_source(path)), NULL, &out));
+    return out;
+}
+
+static const struct json *wired_json(const struct wire_file *f)
+{
+    const struct json *out;
+    CHECK_OK(json_parse(check_arena(), edited(f, "baton", true, STR("")), NULL, &out));
+    return out;
+}
+
+TEST(the_plugin_wires_what_init_wires)
+{
+    CHECK(json_equal(json_get(source_json("plugin/hooks/hooks.json"), "hooks"),
+                     json_get(wired_json(&wire_files[1]), "hooks")));
+    CHECK(json_equal(source_json("plugin/.mcp.json"), wired_json(&wire_files[0])));
+    CHECK_STR(json_str(source_json("plugin/.claude-plugin/plugin.json"), "version"), BATON_VERSION);
+}

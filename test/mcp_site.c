@@ -1,0 +1,295 @@
+/* mcp_site.c: a server that speaks MCP, with clients, for tests. */
+#include "mcp_site.h"
+
+#include <arpa/inet.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "json_help.h"
+
+/* ---- what the server wants of its maker ---- */
+
+static int64_t site_now(void *self)
+{
+    return ((struct mcp_site *)self)->world->now_ms;
+}
+
+static void perform(struct mcp_site *s, struct command *c)
+{
+    struct engine *reader;
+
+    s->performed++;
+    c->waits = false;
+    c->error = NULL;
+    CHECK_OK(world_reader(s->world, &reader));
+    if (c->op->effect == OP_WRITES)
+        op_perform(&s->world->engine, &c, 1);
+    else
+        op_read(reader, c);
+}
+
+void mcp_site_perform(struct mcp_site *s)
+{
+    while (s->waiting) {
+        struct command *c = s->waiting;
+        s->waiting = c->follows;
+        c->follows = NULL;
+        perform(s, c);
+        server_performed(s->server, c);
+    }
+}
+
+static bool site_submit(void *self, struct command *list)
+{
+    struct mcp_site *s = self;
+    struct command **end = &s->waiting;
+
+    if (s->full)
+        return false;
+    while (*end)
+        end = &(*end)->follows;
+    *end = list;
+    if (!s->holds)
+        mcp_site_perform(s);
+    return true;
+}
+
+static void site_admit(void *self, struct admission *a)
+{
+    struct mcp_site *s = self;
+    struct engine *reader;
+
+    CHECK_OK(world_reader(s->world, &reader));
+    a->error = op_admit(reader, a->arena, a->token, &a->grant);
+    server_admitted(s->server, a);
+}
+
+static void on_stop(void *self)
+{
+    loop_stop(((struct mcp_site *)self)->loop);
+}
+
+static void on_stopped(void *self)
+{
+    ((struct mcp_site *)self)->stopped = true;
+}
+
+/* ---- the site ---- */
+
+static void furnish(struct mcp_site *s)
+{
+    struct world *w = s->world;
+    struct command *c = world_call(w, "token.create", "{'kind':'operator'}", "");
+    const struct json *answer;
+
+    CHECK_OK(c->error);
+    CHECK_OK(json_parse(check_arena(), c->answer, NULL, &answer));
+    s->operator_token = json_str(answer, "token");
+    s->operator_token_id = json_str(answer, "token_id");
+    c = world_call(w, "schema.create", "{'name':'s','json_schema':{'type':'object'}}", "");
+    CHECK_OK(c->error);
+    c = world_call(w, "state.create", "{'schema_name':'s','initial_data':{'title':'t'}}", "");
+    CHECK_OK(c->error);
+    CHECK_OK(json_parse(check_arena(), c->answer, NULL, &answer));
+    s->state_id = json_str(answer, "state_id");
+}
+
+static int64_t last_seq(struct mcp_site *s)
+{
+    struct store_node node;
+
+    CHECK_OK(store_begin(s->world->engine.sql, check_arena(), &node));
+    store_rollback(s->world->engine.sql);
+    return node.seq;
+}
+
+struct mcp_site *mcp_site_open(const struct server_limits *limits, bool fixtures)
+{
+    struct mcp_site *s = ARENA_NEW(check_arena(), struct mcp_site);
+
+    signal(SIGPIPE, SIG_IGN);
+    CHECK_OK(world_open("mcp.db", NULL, &s->world));
+    furnish(s);
+    s->loop = loop_new();
+    s->stop = wakeup_new(s->loop, on_stop, s);
+    s->timer = timer_new(s->loop, on_stop, s);
+    s->mcp = mcp_new(&(struct mcp_options){ .table = s->world->table,
+                                            .version = "1.2.3",
+                                            .fixtures = fixtures,
+                                            .secret = "secret",
+                                            .wait_ms = 45000 });
+    s->server =
+        server_new(&(struct server_options){ .loop = s->loop,
+                                             .table = s->world->table,
+                                             .seq = last_seq(s),
+                                             .cache_bytes = 1 << 20,
+                                             .limits = limits ? *limits : server_limits_default(),
+                                             .now_ms = site_now,
+                                             .submit = site_submit,
+                                             .admit = site_admit,
+                                             .self = s,
+                                             .version = "1.2.3",
+                                             .mcp = s->mcp,
+                                             .mcp_open = fixtures });
+    CHECK_OK(loop_listen_tcp(s->loop, check_arena(), STR("127.0.0.1"), &s->port, server_accept,
+                             s->server, &s->tcp));
+    return s;
+}
+
+void mcp_site_close(struct mcp_site *s)
+{
+    listener_close(s->tcp);
+    if (!s->server->stopping)
+        server_stop(s->server, 100, on_stopped);
+    s->holds = false;
+    for (int i = 0; i < 1000 && !s->stopped; i++) {
+        mcp_site_perform(s);
+        timer_set(s->timer, 5);
+        loop_run(s->loop);
+    }
+    CHECK(s->stopped);
+    CHECK_INT(s->server->buffered, 0);
+    server_free(s->server);
+    mcp_free(s->mcp);
+    timer_free(s->timer);
+    wakeup_free(s->stop);
+    loop_free(s->loop);
+    world_close(s->world);
+}
+
+void mcp_site_turn(struct mcp_site *s)
+{
+    for (int i = 0; i < 12; i++) {
+        wakeup_send(s->stop);
+        loop_run(s->loop);
+    }
+}
+
+void mcp_site_wait(struct mcp_site *s, int64_t ms)
+{
+    s->world->now_ms += ms;
+    timer_set(s->timer, ms);
+    loop_run(s->loop);
+    mcp_site_turn(s);
+}
+
+static void nothing(struct command *c)
+{
+    (void)c;
+}
+
+const struct json *mcp_site_do(struct mcp_site *s, const char *op, const char *input)
+{
+    struct command *c = world_call(s->world, op, input, "");
+    const struct json *answer = NULL;
+
+    CHECK_OK(c->error);
+    if (!c->empty)
+        CHECK_OK(json_parse(check_arena(), c->answer, NULL, &answer));
+    c->done = nothing;
+    server_performed(s->server, c);
+    mcp_site_turn(s);
+    return answer;
+}
+
+str mcp_site_session(struct mcp_site *s, const char *name, str state_id)
+{
+    struct arena *a = check_arena();
+    str bound = state_id.len
+                    ? arena_printf(a, ",'workflow_state_id':'" STR_FMT "'", STR_ARG(state_id))
+                    : STR("");
+    str made = json_str(
+        mcp_site_do(s, "session.create",
+                    arena_printf(a, "{'session_name':'%s'" STR_FMT "}", name, STR_ARG(bound)).at),
+        "session_id");
+
+    return json_str(
+        mcp_site_do(s, "token.create",
+                    arena_printf(a, "{'kind':'session','scope':{'session_id':'" STR_FMT "'}}",
+                                 STR_ARG(made))
+                        .at),
+        "token");
+}
+
+/* ---- clients ---- */
+
+struct mcp_peer *mcp_peer_new(struct mcp_site *s)
+{
+    struct mcp_peer *p = ARENA_NEW(check_arena(), struct mcp_peer);
+    struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(s->port) };
+
+    *p = (struct mcp_peer){ .site = s, .heard = buf_in(check_arena()) };
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    p->fd = socket(AF_INET, SOCK_STREAM, 0);
+    setsockopt(p->fd, IPPROTO_TCP, TCP_NODELAY, &(int){ 1 },
+               sizeof(int)); /* pieces go as they are */
+    CHECK_INT(connect(p->fd, (struct sockaddr *)&to, sizeof to), 0);
+    mcp_site_turn(s);
+    return p;
+}
+
+void mcp_peer_listen(struct mcp_peer *p)
+{
+    char bytes[65536];
+    ssize_t n;
+
+    mcp_site_turn(p->site);
+    while ((n = recv(p->fd, bytes, sizeof bytes, MSG_DONTWAIT)) > 0)
+        for (ssize_t i = 0; i < n; i++)
+            if (bytes[i] != '\r')
+                buf_byte(&p->heard, bytes[i] == '\n' ? '|' : bytes[i] == '"' ? '\'' : bytes[i]);
+    if (n == 0)
+        buf_add(&p->heard, STR("<closed>"));
+}
+
+void mcp_peer_say(struct mcp_peer *p, str bytes)
+{
+    if (bytes.len > 0)
+        CHECK_INT(send(p->fd, bytes.at, bytes.len, MSG_NOSIGNAL), bytes.len);
+    mcp_peer_listen(p);
+}
+
+void mcp_peer_close(struct mcp_peer *p)
+{
+    close(p->fd);
+    mcp_site_turn(p->site);
+}
+
+str mcp_post(str token, const char *fields, const char *body)
+{
+    struct arena *a = check_arena();
+    str text = arena_copy(a, str_from(body));
+
+    for (char *at = (char *)text.at; (at = strchr(at, '\''));)
+        *at = '"';
+    str head = arena_printf(a,
+                            "POST /mcp HTTP/1.1|Host: localhost|%s" STR_FMT "%s"
+                            "Content-Type: application/json|%sContent-Length: %zu||",
+                            token.len ? "Authorization: Bearer " : "", STR_ARG(token),
+                            token.len ? "|" : "", fields, text.len);
+    struct buf out = buf_in(a);
+    buf_add(&out, text_wire(head.at));
+    buf_add(&out, text);
+    return buf_str(&out);
+}
+
+void mcp_peer_post(struct mcp_peer *p, const char *fields, const char *body)
+{
+    str all = arena_printf(check_arena(), "Accept: application/json, text/event-stream|%s", fields);
+
+    p->heard.len = 0;
+    mcp_peer_say(p, mcp_post(p->site->server->options.mcp_open ? STR("") : p->site->operator_token,
+                             all.at, body));
+}
+
+str mcp_peer_field(const struct mcp_peer *p, const char *name)
+{
+    str rest = { p->heard.at, p->heard.len }, line, left, right;
+
+    while (rest.len && str_cut(rest, '|', &line, &rest) && line.len)
+        if (str_cut(line, ':', &left, &right) && http_same(left, str_from(name)))
+            return arena_copy(check_arena(), str_trim(right));
+    return STR("");
+}

@@ -1,0 +1,291 @@
+/* tool_call_test.c: calls that show little, wait long, or tell more than they were asked. */
+#include "tools_desk.h"
+
+/* ---- large documents ---- */
+
+/* {"status":"open","log":[…]}, of so many characters and some more. */
+static const char *large(size_t chars)
+{
+    struct buf out = buf_in(check_arena());
+
+    buf_add(&out, STR("{'status':'open','log':['"));
+    while (out.len < chars)
+        buf_add(&out, STR("a line of it','"));
+    buf_add(&out, STR("the end']}"));
+    return buf_str(&out).at;
+}
+
+TEST(of_a_large_state_what_fits_is_shown_whole_and_the_rest_is_listed)
+{
+    struct desk *d = desk_new(large(20000));
+    const struct json *read = told(d, "state_read", "{}");
+    const struct json *cut = json_at(json_get(read, "cut"), 0);
+
+    CHECK(json_bool_or(read, "truncated", false));
+    CHECK_STR(json_shown(check_arena(), json_get(read, "current_data")), "{'status':'open'}");
+    CHECK_INT(json_int_or(read, "cut_count", 0), 1);
+    CHECK_STR(json_str(cut, "pointer"), "/log");
+    CHECK_STR(json_str(cut, "kind"), "array");
+    CHECK(json_int_or(cut, "length", 0) > 1000);
+    CHECK(json_int_or(cut, "chars", 0) > 19000);
+    CHECK(json_str(read, "hint").len);
+
+    /* By its pointer it is too large as well: an array is never shown in part. */
+    read = told(d, "state_read", "{'pointer':'/log'}");
+    CHECK(json_bool_or(read, "truncated", false) && !json_get(read, "value"));
+    read = told(d, "state_read", "{'query':'$.log[-2:]'}");
+    CHECK(!json_get(read, "truncated"));
+    CHECK_INT(json_get(read, "matches")->len, 2);
+    read = told(d, "state_read", "{'query':'$.log[*]'}");
+    CHECK(json_bool_or(read, "truncated", false));
+    CHECK(json_get(read, "matches")->len > 100);
+    CHECK_INT(json_get(read, "matches")->len + (uint32_t)json_int_or(read, "cut_count", 0),
+              json_int_or(cut, "length", 0));
+    CHECK(json_printed(check_arena(), read).len < 8500);
+    read = told(d, "state_read", "{'max_chars':100000}");
+    CHECK(!json_get(read, "truncated"));
+    CHECK_INT(json_get(read, "current_data")->len, 2);
+    told(d, "state_update", "{'data':{'n':1},'expected_version':1}");
+    read = told(d, "state_read", "{'since_version':1}");
+    CHECK(json_get(read, "patch"));
+    desk_free(d);
+}
+
+TEST(a_patch_that_is_too_large_is_not_shown_in_part)
+{
+    struct desk *d = desk_new("{}");
+
+    as_operator(d);
+    did(d, "state.update",
+        arena_printf(check_arena(), "{'state_id':'" STR_FMT "','data':%s}", STR_ARG(d->state),
+                     large(20000))
+            .at);
+    as_session(d, "root", false);
+    const struct json *read = told(d, "state_read", "{'since_version':1}");
+    CHECK(json_bool_or(read, "truncated", false) && !json_get(read, "patch"));
+    CHECK_STR(json_str(json_at(json_get(read, "cut"), 0), "kind"), "patch");
+    desk_free(d);
+}
+
+TEST(a_state_that_was_not_seen_whole_is_not_replaced)
+{
+    struct desk *d = desk_new(large(20000));
+    const struct json *result = called(d, "state_update", "{'data':{'n':1}}");
+
+    CHECK(json_bool_or(result, "isError", false));
+    CHECK(strstr(text_of(result, 0).at, "at most 8000 are read at once"));
+    CHECK(strstr(text_of(result, 0).at, "expected_version 1"));
+    told(d, "state_update", "{'data':{'n':1},'expected_version':1}");
+    told(d, "state_update", "{'data':{'n':2}}"); /* a small one was seen */
+    desk_free(d);
+}
+
+/* ---- out of memory ---- */
+
+TEST(a_small_document_comes_out_of_the_cache_and_a_large_one_is_cut)
+{
+    struct desk *d = desk_new("{'status':'open'}");
+    struct actor before = d->w->actor;
+
+    d->cache = op_cache_new(1 << 20);
+    const char *const bodies[] = { "{'n':1}", large(20000), "{'n':2}" };
+    for (int i = 0; i < 3; i++) {
+        as_operator(d);
+        op_cache_written(d->cache, world_call(d->w, "state.update",
+                                              arena_printf(check_arena(),
+                                                           "{'state_id':'" STR_FMT "','data':%s}",
+                                                           STR_ARG(d->state), bodies[i])
+                                                  .at,
+                                              ""));
+        d->w->actor = before;
+        const struct json *read = told(d, "state_read", "{}");
+        CHECK_INT(json_int_or(read, "version", 0), i + 2);
+        CHECK(json_bool_or(read, "truncated", false) == (i == 1));
+        CHECK_INT(d->performed, i == 1 ? 1 : 0);
+    }
+    told(d, "state_read", "{'pointer':'/n'}"); /* a part is not in there */
+    CHECK_INT(d->performed, 1);
+    desk_free(d);
+}
+
+/* ---- waiting ---- */
+
+TEST(no_call_waits_longer_than_a_client_bears)
+{
+    struct desk *d = desk_new("{}");
+
+    d->older = true;
+    CHECK_INT(json_int_or(told(d, "state_read", "{'wait_version':2}"), "version", 0), 1);
+    CHECK_INT(d->waited_ms, 45000);
+    told(d, "state_read", "{'wait_version':2,'timeout':60}");
+    CHECK_INT(d->waited_ms, 45000);
+    told(d, "state_read", "{'wait_version':2,'timeout':3}");
+    CHECK_INT(d->waited_ms, 3000);
+    told(d, "get_agent_session_result", "{'session_id':'kid','wait':true}");
+    CHECK_INT(d->waited_ms, 45000);
+    told(d, "state_read", "{'wait_version':1}");
+    CHECK_INT(d->waited_ms, 0);
+    desk_free(d);
+}
+
+/* A newer client repeats the request without its model; there is an end to that. */
+static int rounds(struct desk *d, const char *tool, const char *arguments)
+{
+    int count = 0;
+
+    for (d->request_state = STR("");; count++) {
+        const struct json *result = called(d, tool, arguments);
+        if (!str_eq(json_str(result, "resultType"), STR("input_required")))
+            return count;
+        CHECK(!json_get(result, "inputRequests") && !json_get(result, "content"));
+        d->request_state = arena_copy(check_arena(), json_str(result, "requestState"));
+        CHECK(d->request_state.len && count < 10);
+    }
+}
+
+TEST(a_newer_client_waits_by_repeating_its_request)
+{
+    struct desk *d = desk_new("{}");
+
+    CHECK_INT(rounds(d, "state_read", "{'wait_version':2}"), 5);
+    CHECK_INT(rounds(d, "state_read", "{'wait_version':2,'timeout':3}"), 0);
+    CHECK_INT(rounds(d, "get_agent_session_status", "{'session_id':'kid','wait':true}"), 5);
+    d->request_state = STR("");
+    called(d, "state_read", "{'wait_version':2}");
+    meanwhile(d, as_operator, "state.patch",
+              arena_printf(check_arena(), "{'state_id':'" STR_FMT "','merge':{'n':1}}",
+                           STR_ARG(d->state))
+                  .at);
+    CHECK_INT(rounds(d, "state_read", "{'wait_version':2}"), 0);
+    desk_free(d);
+}
+
+#define SYNC "{'session_name':'one','prompt':'go','execution_mode':'sync'}"
+
+TEST(a_start_that_is_not_done_says_how_to_go_on)
+{
+    struct desk *d = desk_new(NULL);
+
+    d->older = true;
+    const struct json *result = told(d, "start_agent_session", SYNC);
+    CHECK_INT(d->waited_ms, 45000);
+    CHECK_STR(json_str(result, "status"), "pending");
+    CHECK(!json_bool_or(result, "settled", true));
+    CHECK_STR(json_str(result, "hint"),
+              "it has not settled: ask for its result again with wait=true "
+              "(get_agent_session_result), or go on and be called back if it was started so");
+    run_through(d);
+    result = told(d, "get_agent_session_result", "{'session_id':'one','wait':true}");
+    CHECK_STR(json_str(result, "result"), "all done");
+    CHECK_INT(d->waited_ms, 0);
+    desk_free(d);
+}
+
+/* In each round the same session is waited for: nothing is started twice. */
+TEST(a_start_is_one_start_in_all_of_its_rounds)
+{
+    struct desk *d = desk_new(NULL);
+
+    CHECK_INT(rounds(d, "start_agent_session", SYNC), 5);
+    CHECK_INT(json_get(meanwhile(d, as_operator, "run.list", "{'session':'one'}"), "runs")->len, 1);
+    claim(d);
+    report(d, "runner.started", "");
+    const struct json *result = called(d, "start_agent_session", SYNC);
+    CHECK_STR(json_str(json_get(result, "structuredContent"), "status"), "running");
+    report(d, "runner.completed", ",'result':'all done','client_id':'c-1'");
+    result = told(d, "start_agent_session", SYNC);
+    CHECK_INT(d->performed, 1); /* it was waited for, and not started */
+    CHECK_STR(json_str(result, "status"), "finished");
+    CHECK_STR(json_str(result, "result"), "all done");
+    d->request_state = STR("");
+    const struct json *again = called(d, "start_agent_session", SYNC);
+    CHECK(json_bool_or(again, "isError", false));
+    desk_free(d);
+}
+
+TEST(a_client_that_has_tasks_gets_one)
+{
+    struct desk *d = desk_new("{}");
+
+    d->tasks = true;
+    const struct json *result = called(d, "start_agent_session", SYNC);
+    CHECK_STR(json_str(result, "resultType"), "task");
+    const struct json *runs =
+        json_get(meanwhile(d, as_operator, "run.list", "{'session':'one'}"), "runs");
+    CHECK(str_eq(json_str(result, "taskId"), json_str(json_at(runs, 0), "run_id")));
+    CHECK_INT(d->waited_ms, 0);
+    desk_free(d);
+}
+
+/* ---- children that have ended ---- */
+
+static void as_attended(struct desk *d)
+{
+    as_session(d, "root", false);
+    d->w->actor.is_attended = true;
+}
+
+static void child_ends(struct desk *d, const char *name)
+{
+    as_session(d, "root", false); /* who is not known to be attended takes nothing */
+    told(d, "start_agent_session",
+         arena_printf(check_arena(), "{'session_name':'%s','prompt':'go'}", name).at);
+    run_through(d);
+    as_attended(d);
+}
+
+TEST(an_attended_session_hears_of_its_children_once_with_its_next_answer)
+{
+    struct desk *d = desk_new(NULL);
+
+    child_ends(d, "one");
+    const struct json *result = called(d, "list_agent_blueprints", "{}");
+    CHECK_INT(json_get(result, "content")->len, 2);
+    CHECK(strstr(text_of(result, 1).at, "Child Session Completed"));
+    CHECK(strstr(text_of(result, 1).at, "one"));
+    CHECK_INT(d->performed, 3); /* it, a look, and the taking */
+    result = called(d, "list_agent_blueprints", "{}");
+    CHECK_INT(json_get(result, "content")->len, 1);
+    CHECK_INT(d->performed, 2);
+
+    /* Also with an answer that is a refusal, and of two at once. */
+    child_ends(d, "two");
+    child_ends(d, "three");
+    result = called(d, "get_agent_session_status", "{'session_id':'nobody'}");
+    CHECK(json_bool_or(result, "isError", false));
+    CHECK(strstr(text_of(result, 1).at, "two") && strstr(text_of(result, 1).at, "three"));
+    CHECK_INT(json_get(called(d, "list_agent_blueprints", "{}"), "content")->len, 1);
+    desk_free(d);
+}
+
+TEST(looking_for_callbacks_writes_nothing_and_others_do_not_look)
+{
+    struct desk *d = desk_new("{}");
+
+    as_attended(d);
+    int64_t before = json_int_or(meanwhile(d, as_operator, "event.list", "{}"), "next", 0);
+    told(d, "state_read", "{}");
+    CHECK_INT(d->performed, 2);
+    CHECK_INT(json_int_or(meanwhile(d, as_operator, "event.list", "{}"), "next", 0), before);
+    as_session(d, "kid", true);
+    told(d, "state_read", "{}");
+    CHECK_INT(d->performed, 1);
+    desk_free(d);
+}
+
+/* What cannot be taken now is not lost. */
+TEST(a_callback_that_cannot_be_taken_waits_on)
+{
+    struct desk *d = desk_new(NULL);
+    const struct json *result;
+
+    child_ends(d, "one");
+    d->w->fault = (struct fault){ .kind = FAULT_CALL, .nth = 1 };
+    result = called(d, "list_agent_blueprints", "{}");
+    CHECK_INT(json_get(result, "content")->len, 1);
+    CHECK(!json_get(result, "isError"));
+    d->w->fault.kind = FAULT_NONE;
+    result = called(d, "list_agent_blueprints", "{}");
+    CHECK_INT(json_get(result, "content")->len, 2);
+    desk_free(d);
+}
