@@ -283,6 +283,10 @@ TEST(the_state_is_the_sessions_own_unless_the_head_or_the_call_names_one)
     d->state = STR("");
     as_session(d, "root", false);
     refuses(d, "state_read", "{}",
+            "There is no shared state yet. Create it with state_create, before you start other "
+            "agents: they inherit it.");
+    as_session(d, "kid", true);
+    refuses(d, "state_read", "{}",
             "There is no shared state yet: the root of your sessions creates it with state_create. "
             "Go on without it, and answer with your result.");
     desk_free(d);

@@ -12,10 +12,10 @@
 #include "cli/cli.h"
 
 enum {
-    EXIT_UNKNOWN = 70,          /* nobody can say what is committed: a restart will see */
-    CHECKPOINT_BYTES = 4 << 20, /* the checkpointer is called when the log has grown by this */
-    DISK_LOOK_MS = 100,         /* how old the knowledge of the disk's space may be */
-    TICK_AFTER_MS = 100,        /* commands may have made something due: look again that soon */
+    EXIT_UNKNOWN = 70,           /* nobody can say what is committed: a restart will see */
+    CHECKPOINT_BYTES = 16 << 20, /* the checkpointer is called when the log has grown by this */
+    DISK_LOOK_MS = 100,          /* how old the knowledge of the disk's space may be */
+    TICK_AFTER_MS = 100,         /* commands may have made something due: look again that soon */
     BEAT_MS = 5000,        /* others take a node for dead that was not seen for three of them */
     TICK_RETRY_MS = 1000,  /* after one that failed */
     TICK_SHARED_MS = 5000, /* other nodes may have made something due, and be gone */

@@ -56,9 +56,9 @@ static void watch_all(struct bridge *b, struct watch_list *w)
     w->count = 0;
     LIST_EACH(it, &b->lanes) {
         struct lane *c = LIST_ENTRY(it, struct lane, link);
-        bool sends = c->call && c->sent < c->head.len + c->body.len;
-        w->fds[FIXED + w->count] = (struct pollfd){ is_full(b) ? -1 : c->fd,
-                                                    (short)(sends ? POLLIN | POLLOUT : POLLIN), 0 };
+        w->fds[FIXED + w->count] =
+            (struct pollfd){ is_full(b) ? -1 : c->fd,
+                             (short)(lane_sends(c) ? POLLIN | POLLOUT : POLLIN), 0 };
         w->lanes[w->count++] = c;
     }
 }
@@ -164,7 +164,7 @@ static void turn(struct bridge *b, struct watch_list *w)
         short events = w->fds[FIXED + i].revents;
         if (events & ~POLLOUT && c->fd >= 0)
             lane_receive(b, c);
-        if (events & POLLOUT && c->fd >= 0 && c->call)
+        if (events & POLLOUT && c->fd >= 0 && lane_sends(c))
             lane_send(b, c);
     }
     if (w->fds[0].revents)
@@ -203,7 +203,7 @@ static void calls_free(struct list *calls)
 static void release(struct bridge *b)
 {
     LIST_EACH(it, &b->lanes)
-        lane_close(LIST_ENTRY(it, struct lane, link));
+        lane_close(b, LIST_ENTRY(it, struct lane, link));
     lanes_sweep(b);
     calls_free(&b->waiting);
     calls_free(&b->flying);

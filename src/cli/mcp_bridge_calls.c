@@ -1,7 +1,7 @@
 /* mcp_bridge_calls.c: what is asked of the server, and in which order.
  *
- * A call waits until what it needs is there, flies on a connection of its own, and is
- * told how it went. One whose connection is lost flies again: each has a key by which
+ * A call waits until what it needs is there, flies on a connection, and is told how it
+ * went. Those that are answered at once and come together share one connection. One whose connection is lost flies again: each has a key by which
  * the server knows it. Does not know what any call is for. */
 #include <assert.h>
 
@@ -30,6 +30,7 @@ struct call *call_new(struct bridge *b, const struct errand *e)
     }
     *c = (struct call){ .arena = arena, .errand = e, .number = ++b->last_number };
     list_init(&c->link);
+    list_init(&c->place);
     return c;
 }
 
@@ -43,7 +44,7 @@ void call_wait(struct bridge *b, struct call *c)
 static void unlink_call(struct bridge *b, struct call *c)
 {
     if (c->lane)
-        lane_close(c->lane);
+        lane_close(b, c->lane);
     if (!c->flying && c->link.next != &c->link)
         b->waiting_count--;
     list_remove(&c->link);
@@ -128,7 +129,7 @@ static void fly(struct bridge *b, struct call *c, struct lane *lane)
     b->waiting_count--;
     list_append(&b->flying, &c->link);
     c->flying = true;
-    lane_begin(b, lane, c);
+    lane_add(b, lane, c);
 }
 
 static void pump_once(struct bridge *b)
@@ -136,12 +137,24 @@ static void pump_once(struct bridge *b)
     for (struct list *it = b->waiting.next, *next; it != &b->waiting; it = next) {
         struct call *c = LIST_ENTRY(it, struct call, link);
         bool sends = c->not_before_ms <= b->now_ms && c->errand->ready(b, c);
-        struct lane *lane = sends ? lane_take(b) : NULL;
+        struct lane *lane = sends ? lane_take(b, c) : NULL;
         next = it->next;
         if (lane)
             fly(b, c, lane);
         else if (sends)
             stay(b, c);
+    }
+    lane_fill_end(b);
+}
+
+/* Their connection was closed because of another call on it: they have done nothing wrong. */
+static void take_stranded(struct bridge *b)
+{
+    b->stranded = false;
+    LIST_EACH(it, &b->flying) {
+        struct call *c = LIST_ENTRY(it, struct call, link);
+        if (!c->lane)
+            call_lost(b, c, false);
     }
 }
 
@@ -153,8 +166,10 @@ void calls_pump(struct bridge *b)
         b->stirred = false;
         if (b->failing)
             fail_waiting(b);
+        if (b->stranded)
+            take_stranded(b);
         pump_once(b);
-    } while (b->stirred || b->failing);
+    } while (b->stirred || b->failing || b->stranded);
 }
 
 /* ---- time ---- */
@@ -164,19 +179,28 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* An answer that does not come in time will not come. */
+static bool is_patient(const struct lane *c)
+{
+    return !lane_first(c) || lane_first(c)->lasting;
+}
+
+/* An answer that does not come in time will not come, nor will those behind it. */
 static void check_silence(struct bridge *b, struct lane *c)
 {
-    struct call *call = c->call;
+    err e;
 
-    if (!call || call->lasting || b->now_ms - c->heard_ms < b->options.silence_ms)
+    if (is_patient(c) || b->now_ms - c->heard_ms < b->options.silence_ms)
         return;
-    lane_close(c);
-    call->errand->failed(b, call,
-                         err_new(b->scratch, ERR_UNAVAILABLE,
-                                 "the server did not answer within %lld s; what was asked for may "
-                                 "have been done: read before you write again",
-                                 (long long)(b->options.silence_ms / 1000)));
+    e = err_new(b->scratch, ERR_UNAVAILABLE,
+                "the server did not answer within %lld s; what was asked for may have been done: "
+                "read before you write again",
+                (long long)(b->options.silence_ms / 1000));
+    for (struct call *call; (call = lane_first(c));) {
+        list_remove(&call->place);
+        call->lane = NULL;
+        call->errand->failed(b, call, e);
+    }
+    lane_close(b, c);
 }
 
 int64_t calls_next_ms(struct bridge *b)
@@ -193,7 +217,7 @@ int64_t calls_next_ms(struct bridge *b)
     LIST_EACH(it, &b->lanes) {
         struct lane *c = LIST_ENTRY(it, struct lane, link);
         check_silence(b, c);
-        if (c->call && !c->call->lasting)
+        if (!is_patient(c))
             next = least(next, c->heard_ms + b->options.silence_ms);
     }
     return next;

@@ -50,11 +50,12 @@ void head_begin(struct bridge *b, struct buf *out, const char *method, const cha
     buf_add(out, str_from(method));
     buf_byte(out, ' ');
     buf_add(out, p->url.base);
-    if (str_cut(str_from(pattern), '{', &before, &after)) {
-        buf_add(out, before);
+    bool named = str_cut(str_from(pattern), '{', &before, &after);
+    buf_add(out, before);
+    if (named) {
         url_encode(out, id);
-    } else {
-        buf_add(out, before);
+        str_cut(after, '}', &before, &after);
+        buf_add(out, after);
     }
     buf_add(out, STR(" HTTP/1.1\r\n"));
     put(out, "Host", url_authority(out->arena, &p->url));
@@ -108,7 +109,7 @@ static void put_name(struct buf *out, const struct rpc *m)
     }
 }
 
-static void head_era(struct bridge *b, const struct call *c, struct buf *out)
+static void head_era(struct bridge *b, struct call *c, struct buf *out)
 {
     if (c->version.len) {
         head_value(out, "MCP-Protocol-Version", c->version);
@@ -116,12 +117,8 @@ static void head_era(struct bridge *b, const struct call *c, struct buf *out)
         put_name(out, &c->rpc);
         return;
     }
-    if (str_eq(c->rpc.method, STR("initialize")))
-        return;
-    if (b->legacy.version.len)
-        head_value(out, "MCP-Protocol-Version", b->legacy.version);
-    if (b->legacy.session_id.len)
-        put(out, "Mcp-Session-Id", b->legacy.session_id);
+    if (!str_eq(c->rpc.method, STR("initialize")))
+        legacy_head(b, c, out);
 }
 
 /* The key lets the server tell a repetition from a second wish, so that whatever is lost on the way

@@ -3,7 +3,8 @@
  * Inside a run, the token is the run's. An agent that a person started has none: the
  * bridge mints one, by the operator's, for a session of that agent's own, so that it
  * has a state, can start others and is told when they are done. The session itself is
- * made when the agent calls its first tool; the token is given back at the end. */
+ * made when the agent calls its first tool; the token is given back at the end, and a
+ * session that no hook speaks for is told to have ended. */
 #include <assert.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -102,6 +103,7 @@ static void choose(struct identity *i, const struct rpc *first)
     if (own.len) {
         i->session_id = arena_printf(a, "claude-" STR_FMT, STR_ARG(fit(a, own, ID_MAX_BYTES - 8)));
     } else {
+        i->alone = true;
         client = fit(a, client_name(first), NAME_MAX_BYTES / 2);
         own = random_id(a);
         i->session_id = arena_printf(a, "mcp-" STR_FMT "-" STR_FMT, STR_ARG(client), STR_ARG(own));
@@ -305,8 +307,25 @@ static const struct errand revocation = {
     .head = revoke_head, .ready = call_always, .done = call_is_done, .failed = call_has_failed
 };
 
+static void farewell_head(struct bridge *b, struct call *c, struct buf *out)
+{
+    head_begin(b, out, "POST", "/sessions/{session_id}/events", b->identity.session_id, true);
+    head_body(out, c->body);
+}
+
+static const struct errand farewell = {
+    .head = farewell_head, .ready = call_always, .done = call_is_done, .failed = call_has_failed
+};
+
 void identity_end(struct bridge *b)
 {
-    if (b->identity.own)
+    const struct identity *i = &b->identity;
+
+    if (i->own && i->alone && i->row == SETTLED) {
+        struct call *c = call_new(b, &farewell);
+        c->body = STR("{\"event_type\":\"session_stop\",\"reason\":\"its client has ended\"}");
+        call_wait(b, c);
+    }
+    if (i->own)
         call_wait(b, call_new(b, &revocation));
 }

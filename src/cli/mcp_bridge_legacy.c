@@ -107,7 +107,9 @@ void legacy_note(struct bridge *b, const struct call *c)
     if (!is_opening(c))
         return;
     legacy_release(b);
-    *l = (struct legacy){ .state = LEGACY_OPENING, .arena = arena_new(), .streams = l->streams };
+    *l = (struct legacy){
+        .state = LEGACY_OPENING, .arena = arena_new(), .streams = l->streams, .number = l->number
+    };
     legacy_init(b);
     l->opening = arena_copy(l->arena, c->body);
 }
@@ -125,6 +127,7 @@ static bool opened(struct bridge *b, str message, const struct response *r)
     l->version = arena_copy(l->arena, json_str(answer.result, "protocolVersion"));
     l->session_id = response_value(r, "Mcp-Session-Id", &id) ? arena_copy(l->arena, id) : STR("");
     l->last_event_len = 0;
+    l->number++;
     return true;
 }
 
@@ -150,10 +153,21 @@ void legacy_over(struct bridge *b, const struct call *c, int status)
         open_stream(b);
 }
 
-void legacy_lost(struct bridge *b)
+void legacy_lost(struct bridge *b, const struct call *c)
 {
-    if (b->legacy.state == LEGACY_OPEN)
+    if (b->legacy.state == LEGACY_OPEN && c->session == b->legacy.number)
         b->legacy.state = LEGACY_LOST;
+}
+
+void legacy_head(struct bridge *b, struct call *c, struct buf *out)
+{
+    struct legacy *l = &b->legacy;
+
+    c->session = l->session_id.len ? l->number : 0;
+    if (l->version.len)
+        head_value(out, "MCP-Protocol-Version", l->version);
+    if (l->session_id.len)
+        head_value(out, "Mcp-Session-Id", l->session_id);
 }
 
 /* ---- how it begins again ---- */
@@ -257,11 +271,9 @@ static void stream_head(struct bridge *b, struct call *c, struct buf *out)
 {
     struct legacy *l = &b->legacy;
 
-    (void)c;
     head_begin(b, out, "GET", "/mcp", STR(""), false);
     buf_add(out, STR("Accept: text/event-stream\r\n"));
-    head_value(out, "MCP-Protocol-Version", l->version);
-    head_value(out, "Mcp-Session-Id", l->session_id);
+    legacy_head(b, c, out);
     if (l->last_event_len)
         head_value(out, "Last-Event-ID", (str){ l->last_event, l->last_event_len });
 }
@@ -290,7 +302,7 @@ static void stream_failed(struct bridge *b, struct call *c, err e)
 static void stream_done(struct bridge *b, struct call *c, const struct response *r)
 {
     if (r->status == 404)
-        legacy_lost(b);
+        legacy_lost(b, c);
     if (r->status == 401)
         identity_renew(b);
     if (r->status >= 400 && r->status < 500 && r->status != 404 && r->status != 401) {
@@ -321,10 +333,8 @@ static void open_stream(struct bridge *b)
 
 static void end_head(struct bridge *b, struct call *c, struct buf *out)
 {
-    (void)c;
     head_begin(b, out, "DELETE", "/mcp", STR(""), false);
-    head_value(out, "MCP-Protocol-Version", b->legacy.version);
-    head_value(out, "Mcp-Session-Id", b->legacy.session_id);
+    legacy_head(b, c, out);
 }
 
 static const struct errand farewell = {

@@ -36,8 +36,8 @@ static struct call *find_in(const struct list *calls, const struct json *id)
 }
 
 /* The client does not want an answer any more. Since 2026-07-28 that is said by closing the
- * connection; before, by a message, which is passed on if the call was. True: there is no more to
- * do. */
+ * connection, unless others are on it: then its answer is dropped. Before, it was said by a message,
+ * which is passed on if the call was. True: there is no more to do. */
 static bool cancel(struct bridge *b, const struct call *notice)
 {
     const struct json *id = json_get(notice->rpc.params, "requestId");
@@ -51,7 +51,10 @@ static bool cancel(struct bridge *b, const struct call *notice)
         c->cancelled = true;
         return false;
     }
-    call_end(b, c);
+    if (c->lane && lane_is_shared(c->lane))
+        c->cancelled = true;
+    else
+        call_end(b, c);
     return true;
 }
 
@@ -80,6 +83,7 @@ void message_take(struct bridge *b, str line)
     if (is_legacy(c))
         legacy_note(b, c);
     c->lasting = !is_legacy(c) && str_eq(c->rpc.method, STR("subscriptions/listen"));
+    c->brief = brief_message(&c->rpc);
     call_wait(b, c);
 }
 
@@ -165,17 +169,15 @@ static bool is_answer(struct bridge *b, const struct call *c, const struct respo
 /* What is wrong may be mended by the bridge itself: true, it is tried again. */
 static bool mend(struct bridge *b, struct call *c, const struct response *r)
 {
-    bool session = is_legacy(c) && b->legacy.session_id.len;
-
     if (r->status == 503 && c->tries + 1 < BRIDGE_TRIES_MAX) {
         call_again(b, c, 200 << c->tries++);
         return true;
     }
-    if (c->renewals == RENEWALS_MAX || !(r->status == 401 || (r->status == 404 && session)))
+    if (c->renewals == RENEWALS_MAX || !(r->status == 401 || (r->status == 404 && c->session)))
         return false;
     c->renewals++;
     if (r->status == 404) {
-        legacy_lost(b);
+        legacy_lost(b, c);
     } else {
         identity_renew(b);
         site_forget(b);

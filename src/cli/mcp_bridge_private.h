@@ -4,6 +4,7 @@
  * mcp_bridge_lines.c     lines in and out
  * mcp_bridge_calls.c     what is asked of the server, and in which order
  * mcp_bridge_message.c   a message of the client: what it needs, and what becomes of its answer
+ * mcp_bridge_brief.c     which messages are answered at once
  * mcp_bridge_head.c      what HTTP is told of a message
  * mcp_bridge_lanes.c     connections
  * mcp_bridge_site.c      where the server is, and having one started
@@ -51,31 +52,37 @@ struct call {
     struct arena *arena;
     const struct errand *errand;
     struct lane *lane; /* that it is on; NULL: none */
+    struct list place; /* among those on its lane */
     str body;
     struct rpc rpc; /* of the client's messages */
     str version;    /* of a message that tells its own revision; else empty */
     uint64_t number;
+    uint64_t session; /* the number of that in which it was sent; 0: none */
     int tries, renewals;
     int64_t not_before_ms;
     bool flying;    /* in that list */
+    bool brief;     /* it is answered at once: others may be sent before and behind it */
     bool lasting;   /* a stream without an end: it has time, and comes again when it is lost */
     bool cancelled; /* nobody waits for its answer any more */
     bool answered;  /* the last message of its stream has come */
     bool repeated;  /* it was there before: its first message is known to the client */
 };
 
+/* Requests are sent one behind the other, and answered in that order. */
 struct lane {
     struct list link;
-    int fd;              /* −1: closed, to be swept */
-    struct arena *arena; /* of the last request and its answer */
-    struct call *call;
-    str head, body; /* of its request */
-    size_t sent;
+    int fd;            /* −1: closed, to be swept */
+    struct list calls; /* that are not answered; the first is the one whose answer comes */
+    struct arena *asked, *arena; /* of the requests; of the answer that comes */
+    struct buf out;              /* the requests */
+    size_t sent, count;          /* bytes of them; how many they are */
+    size_t pieces;               /* in which their answers came */
     struct response_parser parser;
     struct event_reader events;
     enum { ANSWER_UNKNOWN, ANSWER_WHOLE, ANSWER_STREAM } answer;
     int64_t heard_ms;
-    bool used; /* it has carried an answer before, and may have been closed meanwhile */
+    bool used;  /* it has carried an answer before, and may have been closed meanwhile */
+    bool spent; /* what was behind the first went elsewhere: it is not used again */
 };
 
 /* ---- the bridge ---- */
@@ -102,6 +109,7 @@ enum settled { NOT_SETTLED, SETTLING, SETTLED };
 struct identity {
     enum settled token, row; /* whether it is known with which one; whether the session is there */
     bool own;                /* the token was minted by us */
+    bool alone;              /* the session is the bridge's: no hook of the client speaks for it */
     bool with_state;         /* the session is being made with the state that was given */
     struct arena *arena;
     str session_id, session_name;
@@ -116,6 +124,7 @@ struct legacy {
     str opening;        /* the client's initialize, to say it again */
     str version;        /* that was agreed on */
     str session_id;     /* of the server; empty: it has none */
+    uint64_t number;    /* of the session: how many there have been */
     bool announcing;    /* that the client is initialized is on its way */
     bool initialized;   /* it has arrived */
     bool streams;       /* a stream is open, or on its way */
@@ -149,6 +158,9 @@ struct bridge {
     size_t spare_count, waiting_count;
     struct list lanes;
     size_t lane_count;
+    struct lane *filling; /* that more calls can be put on, before it is sent; NULL: none */
+    size_t apart;         /* so many calls have lanes of their own, though they could share */
+    bool stranded;        /* calls have lost their lane, and must be sent again */
     uint64_t last_number;
     char key[17]; /* before the numbers of calls, to make keys that no other bridge has */
     struct site site;
@@ -200,6 +212,11 @@ err call_refusal(struct arena *a, const struct response *r);
 void message_take(struct bridge *b, str line);
 bool message_is_pending(const struct call *c); /* the client waits for its answer */
 
+/* ---- mcp_bridge_brief.c ---- */
+
+bool brief_message(const struct rpc *m);
+bool brief_tool(str name); /* without arguments that have it wait */
+
 /* ---- mcp_bridge_head.c ---- */
 
 /* Method, path, Host and who asks: the client, or the operator. */
@@ -213,11 +230,16 @@ void head_value(struct buf *out, const char *name, str value);
 
 /* ---- mcp_bridge_lanes.c ---- */
 
-struct lane *lane_take(struct bridge *b); /* NULL: there is no server, or there are too many */
-void lane_begin(struct bridge *b, struct lane *c, struct call *call);
+/* One for this call; NULL: there is no server, or there are too many. */
+struct lane *lane_take(struct bridge *b, const struct call *call);
+void lane_add(struct bridge *b, struct lane *c, struct call *call); /* sent soon, if it is brief */
+void lane_fill_end(struct bridge *b);          /* sends what was put on a lane together */
+struct call *lane_first(const struct lane *c); /* NULL: it is free */
+bool lane_is_shared(const struct lane *c);
+bool lane_sends(const struct lane *c);
 void lane_send(struct bridge *b, struct lane *c);
 void lane_receive(struct bridge *b, struct lane *c);
-void lane_close(struct lane *c);
+void lane_close(struct bridge *b, struct lane *c); /* calls on it are stranded */
 void lanes_sweep(struct bridge *b);
 
 /* ---- mcp_bridge_site.c ---- */
@@ -250,8 +272,11 @@ bool legacy_ready(struct bridge *b, const struct call *c);
 /* What came of it: an answer; or nothing but a status, which is 0 when there was no server. */
 void legacy_answered(struct bridge *b, const struct call *c, str message, const struct response *r);
 void legacy_over(struct bridge *b, const struct call *c, int status);
-/* The server knows it no more: it is begun again when there is something to say. */
-void legacy_lost(struct bridge *b);
+/* The server knows the session of this call no more. It is begun again when there is something to
+ * say, unless that was done already. */
+void legacy_lost(struct bridge *b, const struct call *c);
+/* What a head says of it. */
+void legacy_head(struct bridge *b, struct call *c, struct buf *out);
 void legacy_end(struct bridge *b);
 void legacy_release(struct bridge *b);
 

@@ -88,8 +88,8 @@ void site_forget(struct bridge *b)
         b->site.state = SITE_UNKNOWN;
     LIST_EACH(it, &b->lanes) {
         struct lane *c = LIST_ENTRY(it, struct lane, link);
-        if (!c->call)
-            lane_close(c);
+        if (!lane_first(c))
+            lane_close(b, c);
     }
 }
 

@@ -216,6 +216,8 @@ static const struct {
     { "node", "The servers that share the database" },
     { "session", "The agents' conversations" },
     { "run", "Turns of sessions: queued, running, done" },
+    { "prompt", "What agents are asked" },
+    { "permission", "What agents want to do and you decide" },
     { "runner", "The machines that run agents" },
     { "agent", "The roles that agents have" },
     { "profile", "How to start each kind of agent" },

@@ -158,15 +158,34 @@ static err newest(struct tx *tx, str name, const struct row **row)
                    ARGS(TEXT(name)));
 }
 
+/* Names the first few that there are: an agent that guessed has no way to list them. */
+static err no_such_schema(struct tx *tx, str name)
+{
+    enum { SHOWN = 8 };
+    struct buf names = buf_in(tx->arena);
+    const struct row *rows;
+    size_t count;
+
+    TRY(sql_all(tx->sql, &rows, &count, "SELECT DISTINCT name FROM schema ORDER BY name LIMIT $1",
+                ARGS(INT(SHOWN + 1))));
+    for (size_t i = 0; i < count && i < SHOWN; i++)
+        buf_printf(&names, "%s" STR_FMT, i ? ", " : "", STR_ARG(row_str(&rows[i], 0)));
+    if (count > SHOWN)
+        buf_add(&names, STR(" and more: schema.list"));
+    if (!count)
+        buf_add(&names, STR("none; the operator registers one with 'baton schema create'"));
+    return err_new(tx->arena, ERR_NOT_FOUND,
+                   "there is no schema \"" STR_FMT "\"; there are: " STR_FMT, STR_ARG(name),
+                   STR_ARG(buf_str(&names)));
+}
+
 err schema_find(struct tx *tx, str name, int64_t version, struct schema_version *out)
 {
     const struct row *row, *other;
 
     TRY(newest(tx, name, &row));
     if (!row)
-        return err_new(tx->arena, ERR_NOT_FOUND,
-                       "there is no schema \"" STR_FMT "\"; schema.list shows those there are",
-                       STR_ARG(name));
+        return no_such_schema(tx, name);
     if (version && version != row_int(row, 2)) {
         TRY(sql_one(tx->sql, &other,
                     "SELECT " SCHEMA_COLUMNS " FROM schema WHERE name = $1 AND version = $2",

@@ -183,6 +183,10 @@ static err directory_of(struct tx *tx, const struct session_new *n, const struct
     if (tx->actor->kind != ACTOR_SESSION || !n->project_dir.len ||
         is_within(n->project_dir, parent->project_dir))
         return NULL;
+    if (!parent->project_dir.len)
+        return err_new(tx->arena, ERR_FORBIDDEN,
+                       "the session that it is below has no project_dir, so it cannot choose one: "
+                       "leave it out");
     return err_new(tx->arena, ERR_FORBIDDEN,
                    "the project_dir \"" STR_FMT "\" is outside of its parent's, \"" STR_FMT
                    "\": leave it out to work there, or name a directory below it",

@@ -169,7 +169,8 @@ static err session_apply(struct tx *tx, struct actor *a)
     TRY(sql_one(tx->sql, &row,
                 "SELECT state_id, pointers, parent_id, attended FROM session WHERE session_id = $1",
                 ARGS(TEXT(a->session_id))));
-    a->is_attended = !row; /* one that is not there yet is nobody's here: somebody outside runs it */
+    /* One that is not there yet will be somebody's outside: those that run here are. */
+    a->is_attended = !row;
     if (!row)
         return NULL;
     a->state_id = row_str(row, 0);

@@ -280,6 +280,17 @@ static struct json *input_make(struct mcp_call *m, const struct calling *c)
 }
 
 /* Fills in what the session implies; false, when nothing does, and the call was answered. */
+/* What to do where no state is implied. */
+static const char *const stateless[] = {
+    [TIER_CHILD] = "There is no shared state yet: the root of your sessions creates it with "
+                   "state_create. Go on without it, and answer with your result.",
+    [TIER_ROOT] = "There is no shared state yet. Create it with state_create, before you start "
+                  "other agents: they inherit it.",
+    [TIER_OPERATOR] = "Which state is meant? Give its state_id: no session implies one here.",
+    [TIER_VIEWER] = "Which state is meant? Give its state_id: no session implies one here.",
+    [TIER_NONE] = "",
+};
+
 static bool input_imply(struct mcp_call *m, const struct calling *c, struct json *input)
 {
     const char *field = c->tool->op->implied;
@@ -291,12 +302,7 @@ static bool input_imply(struct mcp_call *m, const struct calling *c, struct json
         json_put(m->arena, input, str_from(field), json_string(id));
         return true;
     }
-    conclude(m,
-             actor_tier(m->actor) == TIER_OPERATOR || actor_tier(m->actor) == TIER_VIEWER
-                 ? STR("Which state is meant? Give its state_id: no session implies one here.")
-                 : STR("There is no shared state yet: the root of your sessions creates it with "
-                       "state_create. Go on without it, and answer with your result."),
-             true);
+    conclude(m, str_from(stateless[actor_tier(m->actor)]), true);
     return false;
 }
 

@@ -19,7 +19,12 @@
 #include "bench/mcp_load.h"
 #include "bench/set.h"
 
-enum { TURNS = 5, CLIENTS_MAX = 64, IN_A_ROW = 16 };
+enum { TURNS = 5, CLIENTS_MAX = 64 };
+
+/* How many calls are under way: on as many connections, or one behind the other in a pipe. */
+static const uint32_t at_once[] = { 1, 16, CLIENTS_MAX };
+
+enum { STEPS = sizeof at_once / sizeof *at_once };
 static const double TURN_SECONDS = 0.4;
 
 /* ---- our side: a server with one state, and agents of it ---- */
@@ -225,7 +230,6 @@ static void memory_print(const char *name, double bytes)
 
 static void http_table(struct arena *a, const struct ours *o, struct sdk *sdk, bool has_sdk)
 {
-    static const uint32_t connections[] = { 1, 16, CLIENTS_MAX };
     const struct target *t = &o->server;
     struct rival all[4] = { over_http(a, "baton", t->port, t->pid, o->agent, false),
                             over_http(a, "baton, 2026-07-28", t->port, t->pid, o->agent, true),
@@ -238,11 +242,11 @@ static void http_table(struct arena *a, const struct ours *o, struct sdk *sdk, b
         sdk_listen(sdk);
         all[count++] = over_http(a, "TypeScript SDK", sdk->port, sdk->pid, "none", false);
     }
-    for (size_t i = 0; i < sizeof connections / sizeof *connections; i++) {
+    for (size_t i = 0; i < STEPS; i++) {
         for (size_t k = 0; k < count; k++)
-            all[k].at_once = connections[i];
+            all[k].at_once = at_once[i];
         rivals_run(all, count);
-        rivals_print(arena_printf(a, "state_read, HTTP, %u at once", connections[i]).at, all, count,
+        rivals_print(arena_printf(a, "state_read, HTTP, %u at once", at_once[i]).at, all, count,
                      has_sdk);
     }
     if (has_sdk) {
@@ -276,7 +280,8 @@ static struct mcp_pipe pipe_open(const struct site *s, const struct ours *o, con
     return p;
 }
 
-static void stdio_table(const struct site *s, const struct ours *o, struct sdk *sdk, bool has_sdk)
+static void stdio_table(struct arena *a, const struct site *s, const struct ours *o,
+                        struct sdk *sdk, bool has_sdk)
 {
     struct mcp_pipe agent = pipe_open(s, o, o->agent), by_hand = pipe_open(s, o, NULL), peer;
     struct rival all[3] = {
@@ -291,16 +296,15 @@ static void stdio_table(const struct site *s, const struct ours *o, struct sdk *
         peer = mcp_pipe_start(sdk->words);
         all[count++] = (struct rival){ .name = "TypeScript SDK", .pipe = &peer };
     }
-    for (uint32_t at_once = 1; at_once <= IN_A_ROW; at_once *= IN_A_ROW) {
+    for (size_t step = 0; step < STEPS; step++) {
         for (size_t i = 0; i < count; i++)
-            all[i].at_once = at_once;
+            all[i].at_once = at_once[step];
         rivals_run(all, count);
-        rivals_print(at_once == 1 ? "state_read, stdio, one by one"
-                                  : "state_read, stdio, 16 at once",
-                     all, count, has_sdk);
-        goal_least(at_once == 1 ? "one by one: at least 2.5 times the SDK's rate"
-                                : "16 at once: at least 2.5 times the SDK's rate",
-                   has_sdk ? all[0].rate / all[count - 1].rate : NAN, 2.5);
+        rivals_print(arena_printf(a, "state_read, stdio, %u at once", at_once[step]).at, all, count,
+                     has_sdk);
+        goal_least(
+            arena_printf(a, "%u at once: at least 2.5 times the SDK's rate", at_once[step]).at,
+            has_sdk ? all[0].rate / all[count - 1].rate : NAN, 2.5);
     }
     if (has_sdk) {
         theirs = process_bytes(peer.pid, "VmRSS");
@@ -328,7 +332,7 @@ void table_mcp(const struct site *s, const struct target *t)
     if (!has_sdk)
         printf("\nskipped: the TypeScript SDK: BENCH_SDK does not say where it is\n");
     http_table(a, &o, &sdk, has_sdk);
-    stdio_table(s, &o, &sdk, has_sdk);
+    stdio_table(a, s, &o, &sdk, has_sdk);
     target_stop(&o.server);
     arena_free(a);
 }

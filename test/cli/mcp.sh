@@ -63,6 +63,15 @@ shows "\"session_name\":\"claude-$(basename "$PWD" | tr -c 'A-Za-z0-9_\n' -)-0f1
 shows '"parent_session_id":null'
 unset CLAUDE_CODE_SESSION_ID
 
+# One for which no hook will say that it ends has ended with its client.
+run session list --status finished --data one
+shows '{"sessions":[]}'
+run_on "$(tool 1 state_read '{}')" mcp --data one
+exits 0
+shows 'Create it with state_create'
+run session list --status finished --data one
+shows '"session_name":"client-'
+
 # Older clients, all at once: each message waits for what must come before it.
 run_on '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"old","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}

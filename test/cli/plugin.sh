@@ -2,11 +2,7 @@
 . "${0%/*}/lib"
 
 platform=claude-code-linux-$(uname -m | sed 's/x86_64/x64/; s/aarch64/arm64/')
-for folder in "${BATON_NPM:-$HOME/.cache/baton/npm}" \
-    "${BATON_CLIENTS:-$HOME/.cache/baton-clients}/agents/claude"; do
-    claude=$folder/node_modules/@anthropic-ai/$platform/claude
-    [ ! -x "$claude" ] || break
-done
+claude=${BATON_NPM:-$HOME/.cache/baton/npm}/agents/claude/node_modules/@anthropic-ai/$platform/claude
 if [ ! -x "$claude" ]; then
     echo 'Claude Code is not at hand; make test-clients gets it'
     exit 77
