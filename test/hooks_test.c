@@ -126,7 +126,7 @@ static str hook(struct site *t, const char *client, const char *id, const char *
 {
     struct command *c = call(
         t, "hook.event",
-        "{'client':'%s','event':{'session_id':'%s','cwd':'/work/shop','hook_event_name':'%s'%s%s}}",
+        "{'client':'%s','event':{'session_id':'%s','cwd':'/home/ann/shop','hook_event_name':'%s'%s%s}}",
         client, id, event, *members ? "," : "", members);
 
     CHECK_OK(c->error);
@@ -244,7 +244,7 @@ TEST(session_start_registers_who_a_person_has_started)
     const struct json *s = session(t, "claude-" A);
     CHECK_STR(json_str(s, "session_name"), A_NAME);
     CHECK_STR(json_str(s, "client_id"), A);
-    CHECK_STR(json_str(s, "project_dir"), "/work/shop");
+    CHECK_STR(json_str(s, "project_dir"), "/home/ann/shop");
     CHECK(json_bool_or(s, "attended", false));
     is(t, A_NAME, "pending -");
     hook(t, "claude", A, "UserPromptSubmit", "'prompt':'hello'");

@@ -1,7 +1,7 @@
 # Hooks of clients: JSON in, JSON out, fast; and nothing that goes wrong holds an agent up.
 . "${0%/*}/lib"
 
-start='{"session_id":"11111111-2222-4333-8444-555555555555","cwd":"/work/shop","hook_event_name":"SessionStart","source":"startup"}'
+start='{"session_id":"11111111-2222-4333-8444-555555555555","cwd":"/home/ann/shop","hook_event_name":"SessionStart","source":"startup"}'
 
 # Without a server: nothing on standard output, and all is well.
 export BATON_DATA="$PWD/data"
