@@ -618,7 +618,31 @@ TEST(a_runner_with_a_directory_takes_what_is_in_it_by_priority_and_age)
     world_end(w);
 }
 
-/* One claim does not look at all of very many demands, so the next ones look on, and soon. */
+/* Has a claim that waits run again. */
+static void look_again(struct world *w, const struct machine *m, struct command *c)
+{
+    be(w, m);
+    c->waited = c->wait_self;
+    c->actor = &w->actor;
+    op_perform(&w->engine, &c, 1);
+    w->actor = operator;
+    CHECK_OK(c->error);
+}
+
+/* As often as it wants to look on, each time when it said; gives how often that was. */
+static int look_around(struct world *w, const struct machine *m, struct command *c)
+{
+    int looks = 0;
+
+    for (; c->waits && c->wait_again_ms; looks++) {
+        CHECK(c->wait_again_ms > w->now_ms && c->wait_again_ms < w->now_ms + 100);
+        w->now_ms = c->wait_again_ms;
+        look_again(w, m, c);
+    }
+    return looks;
+}
+
+/* No look is at all of very many demands: while a claim waits it looks on, soon, once around. */
 TEST(each_of_very_many_demands_gets_its_turn)
 {
     static const struct {
@@ -633,27 +657,51 @@ TEST(each_of_very_many_demands_gets_its_turn)
         { "directories", ",'project_dir':'/w'", ",'project_dir':'/w/%d','demands':{'tags':['t']}",
           ",'project_dir':'/w/z'" },
     };
-    enum { OTHERS = 90, LOOKS = 3 };
+    enum { OTHERS = 90, LOOKS = 7 };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct world *w = world_new();
         struct machine a = machine_new(w, "a", cases[i].runner);
-        int looks = 0;
         for (int k = 0; k < OTHERS; k++) {
             struct buf more = buf_in(check_arena());
             buf_printf(&more, cases[i].others, k);
             start(w, arena_printf(check_arena(), "s%d", k).at, buf_str(&more).at);
         }
         struct command *c = poll(w, &a);
-        CHECK(c->waits && c->wait_until_ms - w->now_ms < 100);
+        look_again(w, &a, c); /* something came, but not for it: it goes around from there */
+        int looks = look_around(w, &a, c);
+        CHECK(c->waits && looks > 0 && looks <= LOOKS);
+        CHECK(c->wait_until_ms > w->now_ms + 1000);
         str run = start(w, "fits", cases[i].fitting);
-        struct claim held = { .fence = 0 };
-        while (!held.run_id.len && looks++ < LOOKS)
-            held = claim(w, &a);
-        if (!str_eq(held.run_id, run))
-            check_fail(__FILE__, __LINE__, "%s: not found by %d claims", cases[i].name, LOOKS);
+        look_again(w, &a, c);
+        look_around(w, &a, c);
+        if (c->waits || !str_eq(at(c, "/run/run_id"), run))
+            check_fail(__FILE__, __LINE__, "%s: not found once around", cases[i].name);
         world_end(w);
     }
+}
+
+/* The next claim goes on where one has come to that found something, or waited in vain. */
+TEST(a_claim_goes_on_where_the_last_one_ended)
+{
+    struct world *w = world_new();
+    struct machine a = machine_new(w, "a", ",'tags':['z']");
+    enum { OTHERS = 40, CLAIMS = 2 }; /* of two looks each */
+    int claims = 0;
+
+    for (int k = 0; k < OTHERS; k++)
+        start(w, arena_printf(check_arena(), "s%d", k).at,
+              arena_printf(check_arena(), ",'demands':{'tags':['t%02d']}", k).at);
+    start(w, "fits", ",'demands':{'tags':['z']}");
+    for (struct command *c = NULL; !c || !has(c, "run"); claims++) {
+        CHECK(claims < CLAIMS);
+        c = poll(w, &a);
+        c->wait_over = true;
+        look_again(w, &a, c);
+        CHECK(!c->waits);
+    }
+    CHECK_INT(claims, CLAIMS);
+    world_end(w);
 }
 
 TEST(a_runner_gets_no_more_than_it_can_take)

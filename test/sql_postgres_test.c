@@ -296,7 +296,11 @@ static void runs_run(struct world *w)
     many_ask(w);
     str c = runner_of(w, "c", "");
     input = arena_printf(check_arena(), "{'runner_id':'" STR_FMT "'}", STR_ARG(c));
-    CHECK(world_call(w, "runner.claim", input.at, "")->waits);
+    struct command *waiting = world_call(w, "runner.claim", input.at, "");
+    CHECK(waiting->waits);
+    waiting->wait_over = true;
+    op_perform(&w->engine, &waiting, 1);
+    CHECK(waiting->empty);
     w->actor = operator;
     input = arena_printf(check_arena(), "{'runner_id':'" STR_FMT "'}", STR_ARG(b));
     step_run(w, &(struct step){ .op = "runner.remove", .input = input.at });
@@ -327,6 +331,13 @@ static void ahead_run(struct world *w)
     store_rollback(tx.sql);
 }
 
+static struct actor session_actor(const char *name, const char *id, str state)
+{
+    return (struct actor){
+        .kind = ACTOR_SESSION, .name = str_from(name), .session_id = str_from(id), .state_id = state
+    };
+}
+
 /* A parent waits for its child, which records its result when it is asked to; the parent hears of
  * it, and says that it stops. */
 static void callbacks_run(struct world *w)
@@ -348,15 +359,16 @@ static void callbacks_run(struct world *w)
         step_run(w, &asked[i]);
     state = json_str(answer_of(world_call(w, "session.get", "{'session_id':'ses_p'}", "")),
                      "workflow_state_id");
+    str input =
+        arena_printf(check_arena(), "{'state_id':'" STR_FMT "','merge':{'n':1}}", STR_ARG(state));
+    w->actor = session_actor("parent", "ses_p", state);
+    CHECK_OK(world_call(w, "state.patch", input.at, "")->error); /* of its own accord */
+    w->actor = operator;
     str d = runner_of(w, "d", "");
     turn_run(w, d, "started progress completed"); /* the parent's */
     turn_run(w, d, "started progress completed");
-    w->actor = (struct actor){
-        .kind = ACTOR_SESSION, .name = STR("child"), .session_id = STR("ses_c"), .state_id = state
-    };
-    str input =
-        arena_printf(check_arena(), "{'state_id':'" STR_FMT "','merge':{'n':1}}", STR_ARG(state));
-    CHECK_OK(world_call(w, "state.patch", input.at, "")->error);
+    w->actor = session_actor("child", "ses_c", state);
+    CHECK_OK(world_call(w, "state.patch", input.at, "")->error); /* for it was asked to */
     w->actor = runner_actor("d");
     turn_run(w, d, "started completed"); /* the child's, for the update */
     turn_run(w, d, "started");           /* the parent's, which hears of it */

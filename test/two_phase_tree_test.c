@@ -79,19 +79,37 @@ TEST(tree_that_is_resumed_is_not_stopped_by_what_was_due_before)
     team_free(t);
 }
 
-/* Also when it is not the root that goes on. */
+/* Also when it is not the root that goes on, and however soon. */
 TEST(child_that_is_resumed_below_a_stopped_parent_runs_to_its_end)
 {
-    struct team *t = team_stopped();
+    for (int soon = 0; soon < 2; soon++) {
+        struct team *t = team_stopped();
+        if (!soon)
+            after_ms(t, t->rules.stop_ms); /* nobody is left who could start another one */
+        ask_again(t, "child");
+        begin(t, "child", "work");
+        wrote(t, "child");
+        after_ms(t, t->rules.stop_ms);
+        is(t, "child", "running - 0 2");
+        done(t);
+        is(t, "child", "finished skipped 0 2!");
+        team_free(t);
+    }
+}
 
-    after_ms(t, t->rules.stop_ms); /* nobody is left who could start another one */
-    ask_again(t, "child");
+/* But what an agent starts while it is asked to stop does not stay. */
+TEST(child_that_a_stopping_agent_starts_is_stopped_as_well)
+{
+    struct team *t = team_with_child(WITH("'max_retries':0"));
+
     begin(t, "child", "work");
-    wrote(t, "child");
+    CHECK_OK(call(t, "session.stop", "{'session_id':'root'}")->error);
+    after_ms(t, 1);
+    start(t, "child", "late");
+    CHECK_OK(report(t, "runner.stopped", "")->error);
     after_ms(t, t->rules.stop_ms);
-    is(t, "child", "running - 0 2");
-    done(t);
-    is(t, "child", "finished skipped 0 2!");
+    is(t, "late", "stopped failed 0 1!");
+    claim_none(t);
     team_free(t);
 }
 

@@ -57,25 +57,42 @@ static bool built_in(enum catalog c, size_t i, str *name, str *text)
     return true;
 }
 
-static err built_in_read(struct tx *tx, str name, str text, struct entry *out)
+/* JSON that is laid out for people, as programs print it. */
+static str without_layout(struct arena *a, str json)
 {
-    const struct json *json;
+    char *out = arena_alloc(a, json.len);
+    size_t len = 0;
+    bool quoted = false;
 
-    TRY(json_parse(tx->arena, text, NULL, &json));
-    *out = (struct entry){ .name = name,
-                           .text = json_printed(tx->arena, json),
-                           .source = STR("built in") };
-    return NULL;
+    for (size_t i = 0; i < json.len; i++) {
+        char c = json.at[i];
+        if (!quoted && (c == ' ' || c == '\n'))
+            continue;
+        quoted ^= c == '"';
+        out[len++] = c;
+        if (c == '\\')
+            out[len++] = json.at[++i];
+    }
+    return (str){ out, len };
 }
 
-static err built_in_find(struct tx *tx, enum catalog c, str wanted, struct entry *out, bool *found)
+static void built_in_read(struct tx *tx, str name, str text, struct entry *out)
 {
+    *out = (struct entry){ .name = name,
+                           .text = without_layout(tx->arena, text),
+                           .source = STR("built in") };
+}
+
+static bool built_in_find(struct tx *tx, enum catalog c, str wanted, struct entry *out)
+{
+    bool found = false;
     str name, text;
 
-    *found = false;
-    for (size_t i = 0; !*found && built_in(c, i, &name, &text); i++)
-        *found = str_eq(name, wanted);
-    return *found ? built_in_read(tx, name, text, out) : NULL;
+    for (size_t i = 0; !found && built_in(c, i, &name, &text); i++)
+        found = str_eq(name, wanted);
+    if (found)
+        built_in_read(tx, name, text, out);
+    return found;
 }
 
 /* ---- many ---- */
@@ -101,7 +118,7 @@ err entry_list(struct tx *tx, enum catalog c, str after, int64_t limit, const st
             break;
         given += order >= 0;
         if (order > 0 && str_compare(name, after) > 0)
-            TRY(built_in_read(tx, name, text, &all[(*count)++]));
+            built_in_read(tx, name, text, &all[(*count)++]);
         if (order <= 0)
             entry_read(&rows[row++], &all[(*count)++]);
     }
@@ -147,9 +164,7 @@ err entry_get(struct tx *tx, enum catalog c, str name, struct entry *out)
     bool found;
 
     TRY(stored(tx, c, name, out, &found));
-    if (!found)
-        TRY(built_in_find(tx, c, name, out, &found));
-    return found ? NULL : unknown(tx, c, name);
+    return found || built_in_find(tx, c, name, out) ? NULL : unknown(tx, c, name);
 }
 
 static err changed_emit(struct tx *tx, enum catalog c, str name, str source, bool deleted)

@@ -358,23 +358,22 @@ err callback_after_start(struct tx *tx, const struct event *e)
     return work_begins(tx, &s);
 }
 
-/* Every write of a session comes by here, so one that was not asked for it costs one statement. */
+/* Every write of a session comes by here. */
 err callback_after_update(struct tx *tx, const struct event *e)
 {
-    const struct row *row;
     struct session s;
+    bool found = false;
 
-    if (!e->session_id.len)
+    if (e->session_id.len)
+        TRY(session_find(tx, e->session_id, &s, &found));
+    if (!found || !str_eq(s.state_id, e->subject))
         return NULL;
-    TRY(sql_one(tx->sql, &row,
-                "UPDATE session SET wrote_version = $3 WHERE session_id = $1 AND state_id = $2"
-                " RETURNING update_status",
-                ARGS(TEXT(e->session_id), TEXT(e->subject), INT(e->version))));
+    s.wrote_version = e->version;
+    if (s.update == UPDATE_PENDING)
+        return update_become(tx, &s, UPDATE_COMPLETED);
     tx->sessions = NULL;
-    if (!row || !str_eq(row_str(row, 0), team_name(&update_words, UPDATE_PENDING)))
-        return NULL;
-    TRY(session_load(tx, e->session_id, &s));
-    return update_become(tx, &s, UPDATE_COMPLETED);
+    return sql_exec(tx->sql, "UPDATE session SET wrote_version = $2 WHERE session_id = $1",
+                    ARGS(TEXT(s.id), INT(s.wrote_version)));
 }
 
 /* Who was resumed by it has a run; who cannot be does not wait for it any longer. */

@@ -122,16 +122,22 @@ struct run_held {
 err run_held_by(struct tx *tx, const struct runner *r, const struct json *known,
                 struct run_held *out);
 
+/* A runner's way through the queue, in several steps. Once around there is nothing for it that it has
+ * not seen, until something is enqueued. */
+struct run_tour {
+    str began; /* where r->looked was then */
+    bool over; /* it has come around */
+};
+
 /* Takes the run that is next for a runner: what it has claimed and not started comes first, again,
  * under a new fence; else the highest priority and then the oldest of what fits. out->id is empty
  * when there is none, or when the runner has as many as it can take. `token` is the session's,
  * minted for this run. Emits run_claimed.
  *
- * Of very many different demands one claim looks at some, and its runner's next one at others:
- * then `more` says that there were others, the order is that of the ones it has looked at, and each
- * gets its turn. */
-err run_claim(struct tx *tx, struct runner *r, const struct run_held *held, struct run *out,
-              bool *more, str *token);
+ * Of very many different demands it looks at some, and the next time at others, from r->looked on:
+ * the order is that of the ones it has looked at, and each gets its turn. */
+err run_claim(struct tx *tx, struct runner *r, const struct run_held *held, struct run_tour *tour,
+              struct run *out, str *token);
 
 /* Whether an event may be what a claim of this runner waits for. */
 bool run_wakes(const struct runner *r, const struct event *e);

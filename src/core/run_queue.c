@@ -14,7 +14,7 @@
 #include "core/token.h"
 
 enum {
-    KEYS_MAX = 32, /* that one claim looks at; the next one of the runner goes on from there */
+    KEYS_MAX = 16, /* that are looked at in one step */
     HELD_MAX = 1000,
 };
 
@@ -173,9 +173,10 @@ static bool place_before(str a, str b)
                        str_slice(b, b.len - RANK_CHARS, b.len)) < 0;
 }
 
-/* Places from the first to before the second. */
+/* Places from the first to before the second, and the outermost runs in between; empty: none. */
 struct range {
     str from, to;
+    str first, last;
 };
 
 enum { RANGES_MAX = 3 };
@@ -236,6 +237,35 @@ static void ranges_of_dir(struct tx *tx, struct look *l)
     range_add(tx, l, str_slice(text, 0, text.len - 1), '/');
 }
 
+/* The outermost runs of all ranges: where there is none, or all ask for the same, that is all to know
+ * of it, and a queue is nearly always like that. */
+#define ENDS(place, from, to)                                                                    \
+    "(SELECT " place " FROM run WHERE queued = 1 AND " place " >= " from " AND " place " < " to  \
+    " ORDER BY " place " LIMIT 1),"                                                              \
+    " (SELECT " place " FROM run WHERE queued = 1 AND " place " >= " from " AND " place " < " to \
+    " ORDER BY " place " DESC LIMIT 1)"
+#define ALL_ENDS(place) \
+    "SELECT " ENDS(place, "$1", "$2") ", " ENDS(place, "$3", "$4") ", " ENDS(place, "$5", "$6")
+
+static err ranges_probe(struct tx *tx, struct look *l)
+{
+    const struct range *r = l->ranges;
+    struct sql_args args = ARGS(TEXT(r[0].from), TEXT(r[0].to), TEXT(r[1].from), TEXT(r[1].to),
+                                TEXT(r[2].from), TEXT(r[2].to));
+    const struct row *row;
+
+    if (l->runner->project_dir.len)
+        TRY(sql_one(tx->sql, &row, ALL_ENDS("place_in_dir"), args));
+    else
+        TRY(sql_one(tx->sql, &row, ALL_ENDS("place"), args));
+    assert(row);
+    for (int i = 0; i < l->range_count; i++) {
+        l->ranges[i].first = row_str(row, 2 * i);
+        l->ranges[i].last = row_str(row, 2 * i + 1);
+    }
+    return NULL;
+}
+
 /* From the first place of a key to the first of the next: all digits come before "~". All of it is
  * in the index: no run is read. */
 #define HEADS(place)                                                                      \
@@ -251,28 +281,39 @@ static void ranges_of_dir(struct tx *tx, struct look *l)
 
 _Static_assert(RANK_CHARS == 20, "the statement above cuts off the rank");
 
-static err look_at(struct tx *tx, struct look *l, str from, str to)
+static void look_take(struct tx *tx, struct look *l, str head)
+{
+    struct demand demand;
+
+    l->left--;
+    l->last = head;
+    if (l->best.len && !place_before(head, l->best))
+        return;
+    demand_read(tx->arena, place_key(head), &demand);
+    if (demand_fits(&demand, l->runner))
+        l->best = head;
+}
+
+/* The heads of a range's keys, from a place to before another. */
+static err look_at(struct tx *tx, struct look *l, const struct range *r, str from, str to)
 {
     const struct row *rows;
     size_t count;
     struct sql_args args = ARGS(TEXT(from), TEXT(to), INT(l->left));
 
-    if (l->left == 0)
+    if (l->left == 0 || !r->first.len)
         return NULL;
+    if (str_eq(place_key(r->first), place_key(r->last))) {
+        if (str_compare(r->first, from) >= 0 && str_compare(r->first, to) < 0)
+            look_take(tx, l, r->first);
+        return NULL;
+    }
     if (l->runner->project_dir.len)
         TRY(sql_all(tx->sql, &rows, &count, HEADS("place_in_dir"), args));
     else
         TRY(sql_all(tx->sql, &rows, &count, HEADS("place"), args));
-    for (size_t i = 0; i < count; i++) {
-        struct demand demand;
-        l->last = row_str(&rows[i], 0);
-        if (l->best.len && !place_before(l->last, l->best))
-            continue;
-        demand_read(tx->arena, place_key(l->last), &demand);
-        if (demand_fits(&demand, l->runner))
-            l->best = l->last;
-    }
-    l->left -= (int64_t)count;
+    for (size_t i = 0; i < count; i++)
+        look_take(tx, l, row_str(&rows[i], 0));
     return NULL;
 }
 
@@ -289,12 +330,14 @@ static int range_of(const struct look *l, str place)
 static err look_around(struct tx *tx, struct look *l)
 {
     int at = range_of(l, l->runner->looked), count = l->range_count;
+    const struct range *r = l->ranges, *begun = at < 0 ? NULL : &r[at];
 
-    if (at >= 0)
-        TRY(look_at(tx, l, l->runner->looked, l->ranges[at].to));
-    for (int i = at + 1; i < at + (at < 0 ? count + 1 : count); i++)
-        TRY(look_at(tx, l, l->ranges[i % count].from, l->ranges[i % count].to));
-    return at >= 0 ? look_at(tx, l, l->ranges[at].from, l->runner->looked) : NULL;
+    TRY(ranges_probe(tx, l));
+    if (begun)
+        TRY(look_at(tx, l, begun, l->runner->looked, begun->to));
+    for (int i = at + 1; i < at + (begun ? count : count + 1); i++)
+        TRY(look_at(tx, l, &r[i % count], r[i % count].from, r[i % count].to));
+    return begun ? look_at(tx, l, begun, begun->from, l->runner->looked) : NULL;
 }
 
 static err run_at(struct tx *tx, bool in_dir, str place, str *run_id)
@@ -312,21 +355,39 @@ static err run_at(struct tx *tx, bool in_dir, str place, str *run_id)
     return NULL;
 }
 
+/* Whether one place comes before another on the way through the ranges. A place in none of them is
+ * the beginning. */
+static bool is_before(const struct look *l, str a, str b)
+{
+    int x = range_of(l, a), y = range_of(l, b);
+
+    return x != y ? x < y : x >= 0 && str_compare(a, b) < 0;
+}
+
+/* Whether the way from one place to another, around the end if need be, comes by a third. */
+static bool comes_by(const struct look *l, str from, str to, str by)
+{
+    bool behind = is_before(l, from, by), reached = !is_before(l, to, by);
+
+    return is_before(l, from, to) ? behind && reached : behind || reached;
+}
+
 /* The run that is next for a runner; empty: none is. Whoever could not look at all keys goes on
  * behind the last one of them the next time, so that each gets its turn. */
-static err next_find(struct tx *tx, struct runner *r, str *run_id)
+static err next_find(struct tx *tx, struct runner *r, struct run_tour *tour, str *run_id)
 {
     struct look l = { .runner = r, .left = KEYS_MAX };
-    str looked = STR("");
+    str from = r->looked;
 
     if (r->project_dir.len)
         ranges_of_dir(tx, &l);
     else
         ranges_of_host(tx, &l);
     TRY(look_around(tx, &l));
+    r->looked = STR("");
     if (l.left == 0)
-        looked = arena_printf(tx->arena, STR_FMT "~", STR_ARG(place_key(l.last)));
-    TRY(runner_looked(tx, r, looked));
+        r->looked = arena_printf(tx->arena, STR_FMT "~", STR_ARG(place_key(l.last)));
+    tour->over = l.left > 0 || comes_by(&l, from, r->looked, tour->began);
     return l.best.len ? run_at(tx, r->project_dir.len, l.best, run_id) : NULL;
 }
 
@@ -374,17 +435,15 @@ static err run_take(struct tx *tx, const struct runner *by, struct run *r, str *
     return run_emit(tx, EVENT_RUN_CLAIMED, r, NULL);
 }
 
-err run_claim(struct tx *tx, struct runner *r, const struct run_held *held, struct run *out,
-              bool *more, str *token)
+err run_claim(struct tx *tx, struct runner *r, const struct run_held *held, struct run_tour *tour,
+              struct run *out, str *token)
 {
     str id = held->again;
 
     *out = (struct run){ .queued = false };
-    *more = false;
-    if (!id.len && held->count < r->capacity) {
-        TRY(next_find(tx, r, &id));
-        *more = r->looked.len > 0;
-    }
+    tour->over = true;
+    if (!id.len && held->count < r->capacity)
+        TRY(next_find(tx, r, tour, &id));
     if (!id.len)
         return NULL;
     TRY(run_load(tx, id, out));

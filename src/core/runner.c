@@ -156,13 +156,10 @@ err runner_seen(struct tx *tx, struct runner *r)
     return runner_emit(tx, EVENT_RUNNER_JOINED, r);
 }
 
-err runner_looked(struct tx *tx, struct runner *r, str place)
+err runner_looked(struct tx *tx, const struct runner *r)
 {
-    if (str_eq(r->looked, place))
-        return NULL;
-    r->looked = place;
     return sql_exec(tx->sql, "UPDATE runner SET looked = $2 WHERE runner_id = $1",
-                    ARGS(TEXT(r->id), TEXT(place)));
+                    ARGS(TEXT(r->id), TEXT(r->looked)));
 }
 
 /* What it held falls due at once: see run_due_lease. */

@@ -34,7 +34,7 @@ err runner_get(struct tx *tx, str id, struct runner *out);
 err runner_seen(struct tx *tx, struct runner *r);
 
 /* Keeps how far it has come: see run_claim. */
-err runner_looked(struct tx *tx, struct runner *r, str place);
+err runner_looked(struct tx *tx, const struct runner *r);
 
 err runner_list(struct tx *tx, str after, int64_t limit, const struct runner **out, size_t *count);
 

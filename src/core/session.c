@@ -91,8 +91,14 @@ static err row_by_id(struct tx *tx, str id, const struct row **row)
 
 err session_find(struct tx *tx, str id_or_name, struct session *out, bool *found)
 {
+    const struct session_known *k = known_find(tx, id_or_name);
     const struct row *row;
 
+    if (k) {
+        *out = k->stored;
+        *found = true;
+        return NULL;
+    }
     TRY(row_by_id(tx, id_or_name, &row));
     if (!row)
         TRY(sql_one(tx->sql, &row, "SELECT " SESSION_COLUMNS " FROM session WHERE name = $1",

@@ -45,8 +45,10 @@ static err taken_check(struct tx *tx, str id, str name)
     const struct row *row;
 
     TRY(sql_one(tx->sql, &row,
-                "SELECT name, session_id FROM session WHERE session_id IN ($1, $2)"
-                " UNION ALL SELECT name, session_id FROM session WHERE name IN ($1, $2)"
+                "SELECT name, session_id FROM session WHERE session_id = $1"
+                " UNION ALL SELECT name, session_id FROM session WHERE session_id = $2"
+                " UNION ALL SELECT name, session_id FROM session WHERE name = $1"
+                " UNION ALL SELECT name, session_id FROM session WHERE name = $2"
                 " UNION ALL SELECT child_name, child_id FROM callback WHERE child_id = $1 LIMIT 1",
                 ARGS(TEXT(id), TEXT(name))));
     if (!row)

@@ -91,6 +91,7 @@ struct mcp_call {
     const struct mcp_client *session; /* what its session knows; NULL: it is in none, or in one that
                                        * is not there, which is answered */
     int64_t now_ms;
+    bool quiet; /* it is known that no callbacks wait for the one who asks */
 
     /* By mcp_begin. */
     struct rpc message;
@@ -109,6 +110,7 @@ struct mcp_call {
     bool peeked; /* what was performed came out of the cache, by mcp_peeked */
     str uri;
     struct mcp_listen listen;
+    int64_t quiet_at;    /* no callbacks waited after this event; 0: that was not looked at */
     const char *changed; /* a list that is another from now on, "tools" or "prompts"; NULL: none */
 
     /* For the methods: what is to be done with what was performed. */

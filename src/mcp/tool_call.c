@@ -86,10 +86,13 @@ static void callbacks_taken(struct mcp_call *m, const struct command *done)
 
 static void callbacks_looked(struct mcp_call *m, const struct command *done)
 {
-    if (!done->error && str_eq(tell_find(done->answer, STR("waiting")), STR("true")))
+    if (!done->error && str_eq(tell_find(done->answer, STR("waiting")), STR("true"))) {
         mcp_ask(m, "callback.take", &no_input, callbacks_taken);
-    else
-        answer_with(m, STR(""));
+        return;
+    }
+    if (!done->error)
+        m->quiet_at = done->seq;
+    answer_with(m, STR(""));
 }
 
 /* The text need not live longer than this. */
@@ -97,7 +100,7 @@ static void conclude(struct mcp_call *m, str text, bool is_error)
 {
     struct calling *c = m->own;
 
-    if (!actor_is_attended(m->actor)) {
+    if (!actor_is_attended(m->actor) || m->quiet) {
         answer(m, text, !is_error, is_error, STR(""));
         return;
     }

@@ -20,6 +20,11 @@ str event_type_name(const struct event *e)
     return str_from(event_name(e->type));
 }
 
+bool event_is_of_team(const struct event *e)
+{
+    return e->type >= EVENT_SESSION_CREATED && e->type <= EVENT_CALLBACK_DELIVERED;
+}
+
 const struct event *event_after(const struct event *e)
 {
     return e->next;

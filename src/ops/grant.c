@@ -16,6 +16,27 @@ struct held {
     struct arena *arena;
 };
 
+static struct held *held_new(void)
+{
+    struct arena *arena = arena_new();
+    struct held *h = ARENA_NEW(arena, struct held);
+
+    h->arena = arena;
+    return h;
+}
+
+static struct grant *held_begin(struct held *h, bool operates, int64_t expires_at_ms)
+{
+    h->grant = (struct grant){ .actor = &h->actor,
+                               .token_id = h->actor.token_id,
+                               .expires_at_ms = expires_at_ms,
+                               .operates = operates,
+                               .refs = 1 };
+    return &h->grant;
+}
+
+/* ---- a token that is shown ---- */
+
 static err grant_find(struct engine *e, str token, struct held *h)
 {
     struct store_node node;
@@ -37,26 +58,35 @@ static err grant_find(struct engine *e, str token, struct held *h)
 
 err op_admit(struct engine *e, struct arena *a, str token, struct grant **out)
 {
-    struct arena *arena = arena_new();
-    struct held *h = ARENA_NEW(arena, struct held);
+    struct held *h = held_new();
 
-    h->arena = arena;
     err refused = grant_find(e, token, h);
     if (refused) {
         refused = err_new(a, refused->kind, STR_FMT, STR_ARG(refused->message));
-        arena_free(arena);
+        arena_free(h->arena);
         return refused;
     }
-    h->grant = (struct grant){ .actor = &h->actor,
-                               .token_id = h->token.id,
-                               .expires_at_ms = h->token.expires_at_ms,
-                               .operates = h->token.kind == ACTOR_OPERATOR,
-                               .refs = 1 };
-    *out = &h->grant;
+    *out = held_begin(h, h->token.kind == ACTOR_OPERATOR, h->token.expires_at_ms);
     return NULL;
 }
 
-/* ---- what changes while it is held ---- */
+/* ---- a token that is made ---- */
+
+err op_mint(struct tx *tx, str token, const struct minted **out)
+{
+    struct actor *actor = ARENA_NEW(tx->arena, struct actor);
+    struct minted *minted = ARENA_NEW(tx->arena, struct minted);
+    struct token row;
+
+    TRY(token_actor(tx, token, &row, actor));
+    *minted = (struct minted){ .text = token,
+                               .token_id = row.id,
+                               .expires_at_ms = row.expires_at_ms,
+                               .operates = row.kind == ACTOR_OPERATOR,
+                               .actor = actor };
+    *out = minted;
+    return NULL;
+}
 
 static struct actor actor_copy(struct arena *a, const struct actor *from)
 {
@@ -66,6 +96,7 @@ static struct actor actor_copy(struct arena *a, const struct actor *from)
         .token_id = arena_copy(a, from->token_id),
         .session_id = arena_copy(a, from->session_id),
         .run_id = arena_copy(a, from->run_id),
+        .state_id = arena_copy(a, from->state_id),
         .is_child = from->is_child,
         .is_attended = from->is_attended,
         .pointer_count = from->pointer_count,
@@ -78,6 +109,16 @@ static struct actor actor_copy(struct arena *a, const struct actor *from)
     return copy;
 }
 
+struct grant *grant_made(const struct minted *m)
+{
+    struct held *h = held_new();
+
+    h->actor = actor_copy(h->arena, m->actor);
+    return held_begin(h, m->operates, m->expires_at_ms);
+}
+
+/* ---- what changes while it is held ---- */
+
 /* Others may be using the old one, on other threads: it stays as it is. */
 struct grant *grant_after(const struct grant *g, const struct event *e)
 {
@@ -86,17 +127,12 @@ struct grant *grant_after(const struct grant *g, const struct event *e)
 
     if (!(bound || e->type == EVENT_SESSION_DELETED) || !str_eq(e->subject, g->actor->session_id))
         return NULL;
-    struct arena *arena = arena_new();
-    struct held *h = ARENA_NEW(arena, struct held);
-    err unread = json_parse(arena, arena_copy(arena, e->data), NULL, &data);
+    struct held *h = held_new();
+    err unread = json_parse(h->arena, arena_copy(h->arena, e->data), NULL, &data);
     assert(!unread);
-    h->arena = arena;
-    h->actor = actor_copy(arena, g->actor);
+    h->actor = actor_copy(h->arena, g->actor);
     h->actor.state_id = bound ? json_str(data, "workflow_state_id") : STR("");
-    h->grant = *g;
-    h->grant.actor = &h->actor;
-    h->grant.token_id = h->actor.token_id;
-    h->grant.refs = 1;
+    held_begin(h, g->operates, g->expires_at_ms)->revoked = g->revoked;
     return &h->grant;
 }
 

@@ -54,6 +54,8 @@ struct input {
     const struct op *op;
     const struct json *json;
     bool wait_over; /* it has waited long enough: the answer is what there is */
+    const void
+        *waited; /* what it gave as `wait_self` when it last began to wait; NULL: it has not */
 };
 
 /* Whether an event is what somebody waits for; called by the thread that answers requests. */
@@ -77,6 +79,7 @@ struct answer {
     bool waits;
     str wait_subject; /* empty: any */
     int64_t wait_seq, wait_until_ms;
+    int64_t wait_again_ms; /* it is run again by then, and waits on; 0: no need */
 
     /* With .wait and no subject: only an event that this says yes to wakes it, and each such event
      * wakes one of those who wait, not all. `wait_self` lives in the command's arena. */
@@ -85,6 +88,9 @@ struct answer {
 
     /* Something was done that is no event, but whoever waits for this subject is to look again. */
     str nudge;
+
+    /* A token that somebody will show soon; empty: none was made. */
+    str minted;
 
     /* What was written is committed, and then the answer is that of this operation, which reads and
      * may wait; so nothing is started twice. NULL: the answer is this one. */
@@ -173,8 +179,9 @@ struct command {
     const struct json *input;
     const struct actor *actor; /* lives at least as long as the command */
     str key;                   /* Idempotency-Key; empty: none */
-    bool precondition; /* its expected version is one: PRECONDITION, not CONFLICT, if another is */
-    bool wait_over;    /* its time is up: it must answer with what there is */
+    bool precondition;  /* its expected version is one: PRECONDITION, not CONFLICT, if another is */
+    bool wait_over;     /* its time is up: it must answer with what there is */
+    const void *waited; /* its wait_self of the last time; NULL: it has not waited yet */
 
     /* Set when it was performed. When `error` is NULL, the rest is the answer. */
     err error;
@@ -186,11 +193,12 @@ struct command {
     const struct event *events; /* that it emitted, in order; they may be published now */
     bool waits;
     str wait_subject;
-    int64_t wait_seq, wait_until_ms;
+    int64_t wait_seq, wait_until_ms, wait_again_ms;
     op_wakes *wakes;
     const void *wait_self;
     str nudge;
-    const struct op *then; /* NULL: this answer is all */
+    const struct minted *minted; /* a token that it has made; NULL: none */
+    const struct op *then;       /* NULL: this answer is all */
     const struct json *then_input;
     int64_t seq; /* of a read: the number of the last event that it could see */
 
@@ -200,18 +208,32 @@ struct command {
     struct command *follows; /* in a queue */
 };
 
+/* A new token, and who it stands for. */
+struct minted {
+    str text, token_id;
+    int64_t expires_at_ms;
+    bool operates;
+    const struct actor *actor;
+};
+
 /* Who a token stands for; shared by all connections that showed it. */
 struct grant {
     const struct actor *actor;
     str token_id;
     int64_t expires_at_ms; /* 0: never */
     bool operates;         /* an operator's */
-    bool revoked;          /* set by the thread that all of this belongs to */
     unsigned refs;
+
+    /* Of the thread that all of this belongs to: */
+    bool revoked;
+    int64_t quiet_at; /* no callbacks waited for it after this event; 0: not known */
 };
 
 struct grant *grant_ref(struct grant *g);
 void grant_unref(struct grant *g);
+
+/* That of a new token; it is the caller's. */
+struct grant *grant_made(const struct minted *m);
 
 /* The same grant after an event that changes what it reaches: its session was bound to a state, or
  * deleted. NULL: it is as it was. The new one is the caller's. */
@@ -260,6 +282,9 @@ int64_t event_seq(const struct event *e);
 str event_subject(const struct event *e);
 str event_type_name(const struct event *e);
 const struct event *event_after(const struct event *e);
+
+/* Whether callbacks may wait for somebody since then: it is of a session or a run. */
+bool event_is_of_team(const struct event *e);
 
 /* What an actor hears of who asks for a subject, or (empty) for everything: one that has a state of
  * its own never hears of more than that, a session without one of itself. Whether it may hear of it

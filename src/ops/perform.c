@@ -77,6 +77,7 @@ static void answer_take(const struct op_table *table, struct command *c, const s
     c->wait_subject = a->wait_subject;
     c->wait_seq = a->wait_seq;
     c->wait_until_ms = a->wait_until_ms;
+    c->wait_again_ms = a->wait_again_ms;
     c->wakes = a->wakes;
     c->wait_self = a->wait_self;
     c->nudge = a->nudge;
@@ -91,11 +92,13 @@ static err handler_run(struct engine *e, struct tx *tx, struct command *c)
 {
     struct buf out = buf_in(c->arena);
     struct answer answer = { .json = json_writer_to(&out) };
-    struct input in = { c->op, c->input, c->wait_over };
+    struct input in = { c->op, c->input, c->wait_over, c->waited };
 
     TRY(c->op->run(tx, &in, &answer));
     assert(!answer.waits || (c->op->wait && !c->wait_over && !tx->first));
     TRY(consequence_run(tx));
+    if (answer.minted.len)
+        TRY(op_mint(tx, answer.minted, &c->minted));
     answer_take(e->table, c, &answer, buf_str(&out));
     c->events = tx->first;
     return NULL;
@@ -173,10 +176,11 @@ static void command_reset(struct command *c)
     c->error = NULL;
     c->answer = c->next = c->wait_subject = c->shown_id = c->shown = c->nudge = STR("");
     c->created = c->empty = c->repeated = c->waits = false;
-    c->version = c->wait_seq = c->wait_until_ms = c->seq = 0;
+    c->version = c->wait_seq = c->wait_until_ms = c->wait_again_ms = c->seq = 0;
     c->events = NULL;
     c->wakes = NULL;
     c->wait_self = NULL;
+    c->minted = NULL;
     c->then = NULL;
     c->then_input = NULL;
 }

@@ -49,6 +49,9 @@ void op_read_all(struct engine *e, struct command *const *commands, size_t count
 err op_follow(struct engine *e, struct arena *a, int64_t after, const struct event **first,
               int64_t *last);
 
+/* Who a token stands for that is being made, in the transaction's arena. */
+err op_mint(struct tx *tx, str token, const struct minted **out);
+
 /* The grant of a token, or UNAUTHENTICATED. */
 err op_admit(struct engine *e, struct arena *a, str token, struct grant **out);
 

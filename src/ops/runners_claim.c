@@ -119,63 +119,84 @@ static err write_claimed(struct tx *tx, struct json_writer *w, const struct run 
 /* Before a runner that could not look at everything looks on: it is not to keep the server busy. */
 enum { LOOK_ON_MS = 25 };
 
+/* A claim that waits. */
+struct claim {
+    struct runner runner; /* as it was then, with how far it had looked */
+    struct run_tour tour;
+    int64_t again_ms; /* when it was to look on; 0: not before something comes */
+};
+
 static bool claim_wakes(const void *self, const struct event *e)
 {
-    return run_wakes(self, e);
+    return run_wakes(&((const struct claim *)self)->runner, e);
 }
 
-static void claim_wait(struct tx *tx, const struct runner *r, bool more, struct answer *out)
+/* Where it goes on. What has come before it was to look on may be where it has been: then it goes
+ * around once more. */
+static void claim_go_on(const struct tx *tx, const struct claim *past, struct claim *c)
 {
-    struct runner *self = arena_alloc(tx->arena, sizeof *self);
+    if (past)
+        c->runner.looked = past->runner.looked;
+    c->tour.began = c->runner.looked;
+    if (past && past->again_ms && tx->now_ms >= past->again_ms)
+        c->tour.began = past->tour.began;
+}
 
-    *self = *r;
+static void claim_wait(struct tx *tx, struct claim *c, struct answer *out)
+{
+    c->again_ms = c->tour.over ? 0 : tx->now_ms + LOOK_ON_MS;
     out->waits = true;
     out->wait_seq = *tx->seq;
-    out->wait_until_ms = tx->now_ms + (more ? LOOK_ON_MS : team_rules_of(tx)->poll_ms);
+    out->wait_until_ms = tx->now_ms + team_rules_of(tx)->poll_ms;
+    out->wait_again_ms = c->again_ms;
     out->wakes = claim_wakes;
-    out->wait_self = self;
+    out->wait_self = c;
 }
 
 /* What there is to say to a runner, if anything: what to stop comes before what to start. */
-static err claim_answer(struct tx *tx, const struct input *in, struct runner *r,
-                        struct json_writer *w, bool *said, bool *more)
+static err claim_answer(struct tx *tx, const struct input *in, struct claim *c, struct answer *out,
+                        bool *said)
 {
+    struct runner *r = &c->runner;
     struct run_held held;
     struct run run;
-    str token;
 
     TRY(run_held_by(tx, r, input_json(in, "known"), &held));
     *said = held.stop_count > 0;
     if (*said) {
-        write_names(w, STR("stop_runs"), held.stop, held.stop_count);
+        write_names(&out->json, STR("stop_runs"), held.stop, held.stop_count);
         return NULL;
     }
-    TRY(run_claim(tx, r, &held, &run, more, &token));
+    TRY(run_claim(tx, r, &held, &c->tour, &run, &out->minted));
     *said = run.id.len > 0;
     if (held.count >= r->capacity)
         r->capacity = 0; /* what comes now is for others: it must not be woken in their place */
-    return *said ? write_claimed(tx, w, &run, token) : NULL;
+    return *said ? write_claimed(tx, &out->json, &run, out->minted) : NULL;
 }
 
 err runner_claim_op(struct tx *tx, const struct input *in, struct answer *out)
 {
-    struct runner r;
-    bool said = true, more = false;
-    err gone = runner_get(tx, input_str(in, "runner_id"), &r);
+    struct claim *c = ARENA_NEW(tx->arena, struct claim);
+    bool said = true;
+    err gone = runner_get(tx, input_str(in, "runner_id"), &c->runner);
 
     if (gone && gone->kind != ERR_NOT_FOUND)
         return gone;
+    str looked = c->runner.looked;
     json_write_begin(&out->json, '{');
     if (gone) {
         write_bool(&out->json, STR("deregistered"), true);
     } else {
-        TRY(runner_seen(tx, &r));
-        TRY(claim_answer(tx, in, &r, &out->json, &said, &more));
+        claim_go_on(tx, in->waited, c);
+        TRY(runner_seen(tx, &c->runner));
+        TRY(claim_answer(tx, in, c, out, &said));
     }
     json_write_end(&out->json, '}');
-    /* One that was lost and is heard again is an event: then there is no waiting any more. */
     out->empty = !said;
+    /* One that was lost and is heard again is an event: then there is no waiting any more. */
     if (!said && !in->wait_over && !tx->first)
-        claim_wait(tx, &r, more, out);
+        claim_wait(tx, c, out);
+    else if (!gone && !str_eq(c->runner.looked, looked))
+        return runner_looked(tx, &c->runner);
     return NULL;
 }

@@ -434,7 +434,7 @@ static err configure(struct sqlite *q)
     sqlite3_wal_hook(q->db, log_grew, q);
     TRY(simple(q, "PRAGMA temp_store = MEMORY"));
     if (q->sql.use == STORE_WRITES)
-        TRY(simple(q, "PRAGMA cache_size = -8192")); /* 8 MiB */
+        TRY(simple(q, "PRAGMA cache_size = -8192")); /* 8 MiB, when that much is used */
     char limit[64];
     int64_t bytes = o->wal_bytes_max ? o->wal_bytes_max : WAL_BYTES_MAX;
     sqlite3_snprintf(sizeof limit, limit, "PRAGMA journal_size_limit = %lld", (long long)bytes);

@@ -44,14 +44,16 @@ static void publish_events(struct server *s, const struct event *e)
 {
     for (; e; e = event_after(e)) {
         s->published = event_seq(e);
+        if (event_is_of_team(e))
+            s->team_published = s->published;
         hub_publish(s->hub, e);
         grants_hear(s, e);
     }
     atomic_store_explicit(&s->delivery->seq, s->published, memory_order_relaxed);
 }
 
-/* Events that the log has brought already are not published again; and what the command shows is
- * out of date, perhaps, when anything was published since its commit. Where that cannot be told,
+/* Events that the log has brought already are not published again; and what the command shows, or
+ * knows of a new token, is out of date, perhaps, when anything was published since its commit. Where that cannot be told,
  * because it has no event, it is not shown either. */
 static void publish(struct server *s, const struct command *c)
 {
@@ -63,6 +65,8 @@ static void publish(struct server *s, const struct command *c)
     else if (e)
         op_cache_written(s->cache, &(struct command){ .events = e });
     publish_events(s, e);
+    if (newest && c->minted)
+        grants_put(s, c->minted);
     if (c->nudge.len)
         hub_nudge(s->hub, c->nudge);
 }

@@ -62,6 +62,18 @@ static struct entry **place_of(struct grants *g, const unsigned char digest[SHA2
     return at;
 }
 
+static struct entry *entry_new(struct grants *g, const unsigned char digest[SHA256_BYTES])
+{
+    struct entry **at = place_of(g, digest), *e = mem_alloc(sizeof *e);
+
+    assert(!*at);
+    *e = (struct entry){ .next = NULL };
+    *at = e;
+    list_init(&e->used);
+    memcpy(e->digest, digest, sizeof e->digest);
+    return e;
+}
+
 static void entry_drop(struct grants *g, struct entry *e)
 {
     struct entry **at = place_of(g, e->digest);
@@ -171,7 +183,7 @@ void server_grant(struct server *s, str token,
     unsigned char digest[SHA256_BYTES];
 
     sha256(token, digest);
-    struct entry **at = place_of(g, digest), *e = *at;
+    struct entry *e = *place_of(g, digest);
     if (e && e->grant && !has_expired(s, e->grant)) {
         entry_use(g, e);
         then(owner, grant_ref(e->grant), NULL);
@@ -183,14 +195,19 @@ void server_grant(struct server *s, str token,
     }
     if (e)
         entry_drop(g, e);
-    e = mem_alloc(sizeof *e);
-    *e = (struct entry){ .next = *at };
-    *at = e;
-    list_init(&e->used);
-    memcpy(e->digest, digest, sizeof digest);
+    e = entry_new(g, digest);
     e->asking = asking_new(s, e, token);
     asking_wait(e->asking, then, owner);
     ask(e->asking);
+}
+
+void grants_put(struct server *s, const struct minted *m)
+{
+    unsigned char digest[SHA256_BYTES];
+
+    sha256(m->text, digest);
+    if (!*place_of(s->grants, digest))
+        entry_keep(s->grants, entry_new(s->grants, digest), grant_made(m));
 }
 
 /* ---- what ends a grant ---- */

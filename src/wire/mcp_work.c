@@ -250,6 +250,8 @@ static void performed(struct command *c)
     if (w->timer)
         timer_clear(w->timer);
     mcp_performed(&w->call, c);
+    if (w->grant && w->call.quiet_at > w->grant->quiet_at)
+        w->grant->quiet_at = w->call.quiet_at;
     next(w);
 }
 
@@ -430,7 +432,9 @@ void mcp_work_begin(struct http *h)
                                  .head = { head_field, h->x.request },
                                  .actor = w->grant ? w->grant->actor : NULL,
                                  .session = client_copy(w->arena, w->session),
-                                 .now_ms = now };
+                                 .now_ms = now,
+                                 .quiet = w->grant && w->grant->quiet_at &&
+                                          w->grant->quiet_at >= s->team_published };
     http_header(h->x.request, "idempotency-key", &w->call.key);
     h->work = w;
     h->phase = HTTP_AWAY;

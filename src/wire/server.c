@@ -335,7 +335,8 @@ struct server *server_new(const struct server_options *options)
     *s = (struct server){ .options = *options,
                           .limits = options->limits,
                           .loop = options->loop,
-                          .published = options->seq };
+                          .published = options->seq,
+                          .team_published = options->seq };
     list_init(&s->conns);
     list_init(&s->dirty);
     s->gathered_end = &s->gathered;

@@ -28,8 +28,9 @@ struct server {
     struct hub *hub;
     struct list conns, dirty;
     uint32_t conn_count;
-    uint64_t buffered; /* bytes of requests that are held */
-    int64_t published; /* the number of the last event that was */
+    uint64_t buffered;      /* bytes of requests that are held */
+    int64_t published;      /* the number of the last event that was */
+    int64_t team_published; /* and of the last one of a session or a run; at the start all may be */
     bool stopping;
 
     /* Commands that this turn has gathered for the other threads. */
@@ -108,6 +109,9 @@ void server_grant(struct server *s, str token,
 
 struct grants *grants_new(void);
 void grants_free(struct server *s);
+
+/* A token was made here: it need not be looked up when it is shown. */
+void grants_put(struct server *s, const struct minted *m);
 
 /* The token with that id is worth nothing any more; whoever showed it is told. */
 void grants_revoke(struct server *s, str token_id);

@@ -57,6 +57,7 @@ static void wait_run(struct waiting *w)
 
     w->mark = wait_mark(w->server);
     w->command->wait_over = now >= w->until_ms;
+    w->command->waited = w->command->wait_self;
     w->performing = server_submit(w->server, w->command);
     if (!w->performing)
         w->watch = hub_watch(h, &retry, wait_woken, w);
@@ -75,14 +76,16 @@ static bool wait_begins(struct waiting *w)
 {
     const struct command *c = w->command;
     struct hub *h = w->server->hub;
+    bool again = c->wait_again_ms && c->wait_again_ms < w->until_ms;
+    int64_t until = again ? c->wait_again_ms : w->until_ms;
     struct hub_wait what = {
-        .subject = c->wait_subject, .seq = c->wait_seq, .nudges = w->mark, .until_ms = w->until_ms
+        .subject = c->wait_subject, .seq = c->wait_seq, .nudges = w->mark, .until_ms = until
     };
 
     if (c->wakes && !w->chooser)
         w->chooser = hub_chooser_new(h, wait_woken, w);
     if (w->chooser)
-        return hub_choose(w->chooser, c->wakes, c->wait_self, c->wait_seq, w->until_ms);
+        return hub_choose(w->chooser, c->wakes, c->wait_self, c->wait_seq, until);
     w->watch = hub_watch(h, &what, wait_woken, w);
     return w->watch;
 }

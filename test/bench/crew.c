@@ -16,6 +16,11 @@ struct talker talker_new(int port)
     return (struct talker){ .fd = load_connect(port), .arena = arena_new() };
 }
 
+struct talker talker_local(const char *socket)
+{
+    return (struct talker){ .fd = load_connect_local(socket), .arena = arena_new() };
+}
+
 void talker_free(struct talker *k)
 {
     close(k->fd);
@@ -247,17 +252,22 @@ static int64_t metric_of(struct talker *k, const struct target *t, str name)
     return value;
 }
 
+static struct talker talker_of(const struct crew *c, const struct target *t)
+{
+    return c->socket ? talker_local(c->socket) : talker_new(t->port);
+}
+
 void crew_run(struct crew *c, const struct target *t)
 {
     struct arena *a = arena_new();
     struct stage stage = { .crew = c, .target = t, .lock = PTHREAD_MUTEX_INITIALIZER };
     struct worker *workers = arena_zero(a, (size_t)c->workers * sizeof *workers);
-    struct talker k = talker_new(t->port);
+    struct talker k = talker_of(c, t);
 
     stage.runner_token = talker_runner_token(&k, a, t);
     double began = now_s(), cpu_began = process_cpu_s(t->pid);
     for (int i = 0; i < c->workers; i++) {
-        workers[i] = (struct worker){ .stage = &stage, .number = i, .talker = talker_new(t->port) };
+        workers[i] = (struct worker){ .stage = &stage, .number = i, .talker = talker_of(c, t) };
         if (pthread_create(&workers[i].thread, NULL, worker_main, &workers[i]) != 0)
             fail("a worker", STR("could not be started"));
     }

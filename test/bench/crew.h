@@ -13,6 +13,8 @@ struct crew {
     int workers;   /* runners, each with room for one run */
     int children;  /* of the one parent */
     int at_a_time; /* at work */
+    const char
+        *socket; /* the server's, which its own runner uses; NULL: by TCP, as from elsewhere */
 
     /* Set by crew_run: how long it took, the server's processor time, how many requests there were, and
      * how many commits came of them. */
@@ -33,6 +35,7 @@ struct talker {
 };
 
 struct talker talker_new(int port);
+struct talker talker_local(const char *socket);
 void talker_free(struct talker *k);
 
 /* One request with a token and a body (empty: none); its status, and the answer (NULL: none). */

@@ -167,6 +167,7 @@ void fill_runs(struct filler *f, uint64_t count, uint64_t tag_sets, uint64_t dir
         command_add(f, a, "run.create", buf_str(&input));
     }
     batch_perform(f);
+    must(store_checkpoint(f->checkpoints, f->batch)); /* as a server's would be that is not busy */
 }
 
 static double clock_us(clockid_t clock)

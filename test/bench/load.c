@@ -11,6 +11,7 @@
 #include <strings.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -83,6 +84,17 @@ int load_connect(int port)
     if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof to) != 0)
         fail("connecting to a server", str_from(strerror(errno)));
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    return fd;
+}
+
+int load_connect_local(const char *path)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_un to = { .sun_family = AF_UNIX };
+
+    snprintf(to.sun_path, sizeof to.sun_path, "%s", path);
+    if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof to) != 0)
+        fail("connecting to a server's socket", str_from(strerror(errno)));
     return fd;
 }
 

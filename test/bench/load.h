@@ -46,6 +46,7 @@ struct load_result load_end(struct load_aside *aside);
 
 /* By hand: a connection, a request on it, and the answer: its status, and the body in the arena. */
 int load_connect(int port);
+int load_connect_local(const char *socket);
 void load_ask(int fd, str request);
 int load_answer(struct arena *a, int fd, str *body);
 
