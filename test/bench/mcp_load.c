@@ -21,7 +21,7 @@
     "\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"bench\",\"version\":\"1\"}}}"
 #define INITIALIZED "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}"
 
-enum { ROOM = 256 << 10, SAMPLES_MAX = 1 << 18, MESSAGE_MAX = 512 };
+enum { SAMPLES_MAX = 1 << 18, MESSAGE_MAX = 512 };
 
 const char *mcp_session_token(struct arena *a, const struct target *t, const char *name)
 {
@@ -96,7 +96,7 @@ static str session_begin(const struct mcp_clients *c, struct arena *a, int port)
     head_add(&request, c, strlen(INITIALIZE));
     buf_add(&request, STR("Connection: close\r\n\r\n" INITIALIZE));
     load_ask(fd, buf_str(&request));
-    while ((got = recv(fd, buf_reserve(&answer, ROOM), ROOM, 0)) > 0)
+    while ((got = recv(fd, buf_reserve(&answer, MCP_ROOM), MCP_ROOM, 0)) > 0)
         answer.len += (size_t)got;
     close(fd);
     str text = buf_str(&answer), id;
@@ -165,7 +165,7 @@ static void put(struct mcp_pipe *p, str text)
 /* More of what comes back. */
 static str get(struct mcp_pipe *p)
 {
-    ssize_t got = read(p->from, p->room + p->len, ROOM - p->len);
+    ssize_t got = read(p->from, p->room + p->len, MCP_ROOM - p->len);
 
     if (got <= 0)
         fail("a program that speaks MCP", str_from(got ? strerror(errno) : "has ended"));
@@ -184,6 +184,7 @@ static void ask_line(struct mcp_pipe *p, str message)
     p->room[p->len] = '\0';
     if (!strstr(p->room, "\"result\"") || strstr(p->room, "\"isError\""))
         fail("unexpected answer", str_from(p->room));
+    p->answer_bytes = p->len;
     p->len = 0;
 }
 
@@ -214,7 +215,7 @@ static uint32_t answers_get(struct mcp_pipe *p)
 struct mcp_pipe mcp_pipe_start(const char *const *words)
 {
     struct arena *a = arena_new();
-    struct mcp_pipe p = { .arena = a, .lines = buf_in(a), .room = mem_alloc(ROOM + 1) };
+    struct mcp_pipe p = { .arena = a, .lines = buf_in(a), .room = mem_alloc(MCP_ROOM + 1) };
     char text[MESSAGE_MAX];
     int to[2], from[2];
 

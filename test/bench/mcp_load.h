@@ -33,10 +33,13 @@ const struct json *mcp_clients_ask(const struct mcp_clients *c, struct arena *a,
 
 /* ---- over pipes ---- */
 
+enum { MCP_ROOM = 256 << 10 }; /* bytes that are read at once */
+
 struct mcp_pipe {
     pid_t pid;
     int to, from;
     uint64_t calls;
+    size_t answer_bytes; /* of an answer, with its line's end */
     struct arena *arena;
     struct buf lines; /* to be sent */
     char *room;       /* for what comes back */
@@ -46,6 +49,10 @@ struct mcp_pipe {
 /* Starts a program that speaks MCP, in this environment; it is ready, and has answered once. */
 struct mcp_pipe mcp_pipe_start(const char *const *words);
 void mcp_pipe_stop(struct mcp_pipe *p);
+
+/* Two processes that only pass lines on and answer them with so many bytes: the least that such a
+ * program and its server, whose process is `server`, can take. */
+struct mcp_pipe mcp_relay_start(size_t answer_bytes, pid_t *server);
 
 /* Keeps so many calls under way. Processor time is that of the program and of `server` (0: none);
  * latencies are known of one call at a time. */

@@ -284,11 +284,14 @@ static void stdio_table(struct arena *a, const struct site *s, const struct ours
                         struct sdk *sdk, bool has_sdk)
 {
     struct mcp_pipe agent = pipe_open(s, o, o->agent), by_hand = pipe_open(s, o, NULL), peer;
-    struct rival all[3] = {
+    pid_t echo;
+    struct mcp_pipe relay = mcp_relay_start(agent.answer_bytes, &echo);
+    struct rival all[4] = {
         { .name = "baton", .pipe = &agent, .pid = o->server.pid },
-        { .name = "baton, started by hand", .pipe = &by_hand, .pid = o->server.pid }
+        { .name = "baton, started by hand", .pipe = &by_hand, .pid = o->server.pid },
+        { .name = "the limit: bytes passed on", .pipe = &relay, .pid = echo },
     };
-    size_t count = 2;
+    size_t count = 3;
     double theirs = NAN;
 
     if (has_sdk) {
@@ -317,6 +320,8 @@ static void stdio_table(struct arena *a, const struct site *s, const struct ours
     memory_print("and the server", both);
     memory_print("TypeScript SDK", theirs);
     goal_most("both at most a tenth of the SDK's", both / theirs, 0.1);
+    mcp_pipe_stop(&relay); /* first: it holds the ends of the others' pipes, too */
+    waitpid(echo, NULL, 0);
     mcp_pipe_stop(&agent);
     mcp_pipe_stop(&by_hand);
 }
