@@ -27,7 +27,7 @@ static struct target server_fresh(struct arena *a, const struct site *s, const c
 
 /* ---- a team ---- */
 
-enum { TEAM_ROUNDS = 3, CHILDREN = 1000, AT_A_TIME = 50 };
+enum { TEAM_ROUNDS = 5, CHILDREN = 1000, AT_A_TIME = 50 };
 
 /* The median of some teams, each on a server of its own, in microseconds of a child. */
 static double team_row(const struct site *s, const char *name, bool local)
