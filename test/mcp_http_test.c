@@ -224,6 +224,34 @@ TEST(mcp_does_not_show_one_session_the_state_of_another)
     mcp_site_close(s);
 }
 
+/* How many commands a read takes of a session that a person runs. */
+static int commands_of_read(struct mcp_peer *p, str token)
+{
+    int before = p->site->performed;
+
+    mcp_peer_say(p, mcp_post(token, BOTH_TYPES CALL_HEAD("state_read"),
+                             call("state_read", of_state(p->site, ""), MODERN)));
+    CHECK_PEER(p, OK_JSON "*'title':'t'*");
+    return p->site->performed - before;
+}
+
+TEST(mcp_looks_for_callbacks_when_a_session_or_a_run_has_changed)
+{
+    struct mcp_site *s = mcp_site_open(NULL, false);
+    struct mcp_peer *p = mcp_peer_new(s);
+    str token = mcp_site_session(s, "person", s->state_id);
+
+    commands_of_read(p, token); /* the document is in memory then */
+    CHECK_INT(commands_of_read(p, token), 0);
+    mcp_site_do(s, "schema.create", "{'name':'other','json_schema':{}}");
+    CHECK_INT(commands_of_read(p, token), 0);
+    mcp_site_do(s, "session.create", "{'session_name':'another'}");
+    CHECK_INT(commands_of_read(p, token), 1);
+    CHECK_INT(commands_of_read(p, token), 0);
+    mcp_peer_close(p);
+    mcp_site_close(s);
+}
+
 /* ---- waiting ---- */
 
 #define WAIT ",'wait_version':2,'timeout':30"

@@ -623,6 +623,50 @@ TEST(grant_ends_when_its_revocation_is_published)
     CHECK(!other->revoked);
 }
 
+static struct command *mint_at(int64_t seq)
+{
+    static const struct actor actor = { .kind = ACTOR_SESSION, .token_id = { "tok_1", 5 } };
+    static const struct minted minted = { .text = { "secret", 6 },
+                                          .token_id = { "tok_1", 5 },
+                                          .actor = &actor };
+    struct command *c = write_at("claimed", seq, EVENT_RUN_CLAIMED, STR("run_1"));
+
+    c->minted = &minted;
+    return c;
+}
+
+TEST(grant_of_a_token_that_was_made_here_is_known)
+{
+    struct bench *b = bench = bench_new(NULL);
+
+    server_performed(b->server, mint_at(5));
+    net_turn(b->loop);
+    ask_for(b, STR("secret"));
+    CHECK_INT(b->asks, 0);
+    CHECK_INT(given_count, 1);
+    CHECK_STR(given->token_id, "tok_1");
+    publish_revocation(b, 6, STR("tok_1"));
+    ask_for(b, STR("secret"));
+    CHECK_INT(b->asks, 1);
+    admit(b, NULL);
+    CHECK_INT(refused_count, 1);
+    bench_free(b);
+}
+
+/* Another node may have revoked it already, and the log has brought that first. */
+TEST(grant_of_a_new_token_is_asked_for_when_more_is_known_than_its_making)
+{
+    struct bench *b = bench = bench_new(is_shared);
+
+    bring(b, 5, 6, STR("wfstate_1"));
+    server_performed(b->server, mint_at(5));
+    net_turn(b->loop);
+    ask_for(b, STR("secret"));
+    CHECK_INT(b->asks, 1);
+    admit(b, NULL);
+    bench_free(b);
+}
+
 /* The look-up may have read the row before the revocation was committed. */
 TEST(grant_is_not_given_when_a_revocation_came_between_question_and_answer)
 {

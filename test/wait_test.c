@@ -61,6 +61,21 @@ static void perform_watch(struct log_world *w, struct command *c)
     c->wait_until_ms = w->now_ms + 40;
 }
 
+/* One who looks again every 10 ms, and tells himself how often he has. */
+static void perform_again(struct log_world *w, struct command *c)
+{
+    struct waiter *v = LIST_ENTRY(c, struct waiter, command);
+
+    CHECK(c->waited == (v->runs++ ? v : NULL));
+    c->seq = w->committed;
+    c->waits = !c->wait_over;
+    c->wait_seq = w->committed;
+    c->wait_until_ms = w->now_ms + 40;
+    c->wait_again_ms = w->now_ms + 10;
+    c->wakes = waiter_wakes;
+    c->wait_self = v;
+}
+
 static void waiter_done(struct command *c)
 {
     struct waiter *v = LIST_ENTRY(c, struct waiter, command);
@@ -250,6 +265,27 @@ TEST(choosing_ends_at_its_time)
     while (!v.answers)
         log_turn(w);
     CHECK(v.command.wait_over && !v.command.error && v.runs == 2);
+    log_close(w);
+}
+
+/* Who wants to look again before anything comes does, and his end is not put off by that. */
+TEST(one_who_looks_on_waits_until_his_time_all_the_same)
+{
+    struct log_world *w = world_of(perform_again);
+    struct waiter v;
+
+    waiter_ask(w, &v, "a");
+    log_settle(w);
+    for (int looks = 2; looks <= 4; looks++) {
+        w->now_ms += 10;
+        while (v.runs < looks)
+            log_turn(w);
+        CHECK(!v.answers && !v.command.wait_over);
+    }
+    w->now_ms += 10;
+    while (!v.answers)
+        log_turn(w);
+    CHECK(v.command.wait_over && v.runs == 5);
     log_close(w);
 }
 
