@@ -228,12 +228,20 @@ static const struct actor agent = {
     .kind = ACTOR_SESSION, .name = STR("agent"), .session_id = STR("ses_1"), .state_id = STR("x")
 };
 
+enum { FOREVER = 1 << 20 };
+
 /* Tokens are the names of their grants. They are never freed. */
 struct grant site_grants[] = {
-    [SITE_OPERATOR] = { &nobody_special, STR("op"), 0, true, false, 1 << 20 },
-    [SITE_VIEWER] = { &nobody_special, STR("viewer"), 0, false, false, 1 << 20 },
-    [SITE_BRIEF] = { &nobody_special, STR("brief"), 5000, false, false, 1 << 20 },
-    [SITE_SESSION] = { &agent, STR("session"), 0, false, false, 1 << 20 },
+    [SITE_OPERATOR] = { .actor = &nobody_special,
+                        .token_id = STR("op"),
+                        .operates = true,
+                        .refs = FOREVER },
+    [SITE_VIEWER] = { .actor = &nobody_special, .token_id = STR("viewer"), .refs = FOREVER },
+    [SITE_BRIEF] = { .actor = &nobody_special,
+                     .token_id = STR("brief"),
+                     .expires_at_ms = 5000,
+                     .refs = FOREVER },
+    [SITE_SESSION] = { .actor = &agent, .token_id = STR("session"), .refs = FOREVER },
 };
 
 static void answer_admission(struct site *s, struct admission *a)
