@@ -626,9 +626,7 @@ TEST(grant_ends_when_its_revocation_is_published)
 static struct command *mint_at(int64_t seq)
 {
     static const struct actor actor = { .kind = ACTOR_SESSION, .token_id = { "tok_1", 5 } };
-    static const struct minted minted = { .text = { "secret", 6 },
-                                          .token_id = { "tok_1", 5 },
-                                          .actor = &actor };
+    static const struct minted minted = { .text = { "secret", 6 }, .actor = &actor };
     struct command *c = write_at("claimed", seq, EVENT_RUN_CLAIMED, STR("run_1"));
 
     c->minted = &minted;

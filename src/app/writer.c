@@ -1,7 +1,7 @@
 /* writer.c: the one thread that changes the database.
  *
- * A batch never waits for company: it is what was there when the last one was
- * done, and what comes before it is committed. Between batches the writer looks after what only it can: the server's own
+ * A batch never waits for company: it is what was there when the last one was done, and what comes
+ * before it is committed. Between batches the writer looks after what only it can: the server's own
  * work, the length of the log, and the space on the disk. */
 #include <assert.h>
 #include <time.h>

@@ -1,8 +1,9 @@
 /* mcp_bridge_calls.c: what is asked of the server, and in which order.
  *
  * A call waits until what it needs is there, flies on a connection, and is told how it
- * went. Those that are answered at once and come together share one connection. One whose connection is lost flies again: each has a key by which
- * the server knows it. Does not know what any call is for. */
+ * went. Those that are answered at once and come together share one connection. One whose
+ * connection is lost flies again: each has a key by which the server knows it. Does not know
+ * what any call is for. */
 #include <assert.h>
 
 #include "cli/mcp_bridge_private.h"

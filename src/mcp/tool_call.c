@@ -282,7 +282,6 @@ static struct json *input_make(struct mcp_call *m, const struct calling *c)
     return input;
 }
 
-/* Fills in what the session implies; false, when nothing does, and the call was answered. */
 /* What to do where no state is implied. */
 static const char *const stateless[] = {
     [TIER_CHILD] = "There is no shared state yet: the root of your sessions creates it with "
@@ -294,6 +293,7 @@ static const char *const stateless[] = {
     [TIER_NONE] = "",
 };
 
+/* Fills in what the session implies; false, when nothing does, and the call was answered. */
 static bool input_imply(struct mcp_call *m, const struct calling *c, struct json *input)
 {
     const char *field = c->tool->op->implied;

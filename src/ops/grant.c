@@ -80,7 +80,6 @@ err op_mint(struct tx *tx, str token, const struct minted **out)
 
     TRY(token_actor(tx, token, &row, actor));
     *minted = (struct minted){ .text = token,
-                               .token_id = row.id,
                                .expires_at_ms = row.expires_at_ms,
                                .operates = row.kind == ACTOR_OPERATOR,
                                .actor = actor };

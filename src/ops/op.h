@@ -210,7 +210,7 @@ struct command {
 
 /* A new token, and who it stands for. */
 struct minted {
-    str text, token_id;
+    str text;
     int64_t expires_at_ms;
     bool operates;
     const struct actor *actor;
