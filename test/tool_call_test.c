@@ -108,6 +108,84 @@ TEST(a_small_document_comes_out_of_the_cache_and_a_large_one_is_cut)
     desk_free(d);
 }
 
+static struct op_told known(struct desk *d)
+{
+    struct op_shown *shown =
+        op_peek(d->cache, op_find(d->w->table, STR("state.read")), d->state, &d->w->actor);
+    struct op_told told = { arena_copy(check_arena(), shown->told.text),
+                            arena_copy(check_arena(), shown->told.quoted) };
+
+    op_shown_unref(shown);
+    return told;
+}
+
+static void write_cached(struct desk *d, const char *data)
+{
+    struct actor before = d->w->actor;
+
+    as_operator(d);
+    str input = arena_printf(check_arena(), "{'state_id':'" STR_FMT "','data':%s}",
+                             STR_ARG(d->state), data);
+    op_cache_written(d->cache, world_call(d->w, "state.update", input.at, ""));
+    d->w->actor = before;
+}
+
+TEST(a_document_in_memory_is_told_in_the_same_words_until_it_is_written)
+{
+    struct desk *d = desk_new("{}");
+
+    d->cache = op_cache_new(1 << 20);
+    write_cached(d, "{'note':'a \\\"word\\\"'}");
+    CHECK_INT((int)known(d).text.len, 0);
+    const struct json *first = called(d, "state_read", "{}");
+    CHECK(str_eq(known(d).text, text_of(first, 0)));
+    const struct json *second = called(d, "state_read", "{}");
+    CHECK(json_equal(second, first));
+    CHECK_INT(d->performed, 0);
+
+    write_cached(d, "{'note':'another'}");
+    CHECK_INT((int)known(d).text.len, 0);
+    called(d, "state_read", "{}");
+    CHECK(strstr(known(d).text.at, "another"));
+    CHECK(strstr(known(d).quoted.at, "another"));
+    desk_free(d);
+}
+
+static struct op_shown *held(struct op_cache *c, const char *id)
+{
+    static const struct op read = { .peek = true };
+    static const struct actor anybody = { .kind = ACTOR_OPERATOR };
+
+    return op_peek(c, &read, str_from(id), &anybody);
+}
+
+TEST(what_is_told_of_a_document_takes_room_in_the_cache)
+{
+    struct op_cache *c = op_cache_new(2000);
+    char text[600];
+
+    memset(text, 'x', sizeof text);
+    for (int i = 0; i < 2; i++) {
+        struct command wrote = { .shown_id = i ? STR("b") : STR("a"), .shown = { text, 250 } };
+        op_cache_written(c, &wrote);
+    }
+    struct op_shown *a = held(c, "a"), *b = held(c, "b");
+    op_shown_unref(b);
+    op_shown_unref(held(c, "a"));
+    op_cache_tell(c, STR("a"), a, (struct op_told){ { text, 600 }, { text, 600 } });
+    CHECK_INT((int)a->told.quoted.len, 600);
+    CHECK(!held(c, "b"));
+
+    struct command again = { .shown_id = STR("a"), .shown = { text, 250 } };
+    op_cache_written(c, &again);
+    op_cache_tell(c, STR("a"), a, (struct op_told){ { text, 1 }, { text, 1 } }); /* it is old */
+    op_shown_unref(a);
+    a = held(c, "a");
+    CHECK_INT((int)a->told.text.len, 0);
+    op_shown_unref(a);
+    op_cache_free(c);
+}
+
 /* ---- waiting ---- */
 
 TEST(no_call_waits_longer_than_a_client_bears)

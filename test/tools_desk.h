@@ -73,18 +73,6 @@ static inline void perform(struct desk *d, struct mcp_call *m)
     arena_free(command.arena);
 }
 
-static inline bool peek(struct desk *d, struct mcp_call *m)
-{
-    struct op_shown *shown = d->cache && m->plain ? op_peek(d->cache, m->op, m->plain_id, m->actor)
-                                                  : NULL;
-
-    if (!shown)
-        return false;
-    mcp_peeked(m, shown);
-    op_shown_unref(shown);
-    return true;
-}
-
 /* What a message says of its client, where it says all of it. */
 static inline const char *meta_of(const struct desk *d)
 {
@@ -127,7 +115,7 @@ static inline const struct json *said(struct desk *d, const char *method, const 
     d->waited_ms = 0;
     mcp_begin(m, json_printed(m->arena, &body));
     while (m->next == MCP_PERFORM)
-        if (!peek(d, m))
+        if (!d->cache || !mcp_peek(m, d->cache))
             perform(d, m);
     CHECK_INT(m->next, MCP_ANSWER);
     CHECK_OK(json_parse(m->arena, m->answer, NULL, &answer));

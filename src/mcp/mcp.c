@@ -146,8 +146,24 @@ void mcp_peeked(struct mcp_call *m, const struct op_shown *shown)
                             .actor = m->actor,
                             .answer = shown->text,
                             .version = shown->version };
-    m->peeked = true;
+    m->shown = shown;
+    m->told = (struct op_told){ STR(""), STR("") };
     mcp_performed(m, &done);
+    m->shown = NULL;
+}
+
+bool mcp_peek(struct mcp_call *m, struct op_cache *c)
+{
+    str id = m->plain_id;
+    struct op_shown *shown = m->plain ? op_peek(c, m->op, id, m->actor) : NULL;
+
+    if (!shown)
+        return false;
+    mcp_peeked(m, shown);
+    if (m->told.text.len)
+        op_cache_tell(c, id, shown, m->told);
+    op_shown_unref(shown);
+    return true;
 }
 
 void mcp_play(struct mcp_call *m, struct mcp_play *p)

@@ -107,7 +107,8 @@ struct mcp_call {
     str key;    /* idempotency, when the message is repeated by its transport; empty: none */
     bool plain; /* the input is nothing but `plain_id`: the cache may know the answer */
     str plain_id;
-    bool peeked; /* what was performed came out of the cache, by mcp_peeked */
+    const struct op_shown *shown; /* what was performed came out of the cache, by mcp_peeked … */
+    struct op_told told;          /* … and is told like this, for the cache; empty: that knows */
     str uri;
     struct mcp_listen listen;
     int64_t quiet_at;    /* no callbacks waited after this event; 0: that was not looked at */
@@ -129,7 +130,8 @@ void mcp_begin(struct mcp_call *m, str body);
  * MCP_PERFORM. */
 void mcp_performed(struct mcp_call *m, const struct command *done);
 
-/* The same for an answer out of the cache. */
+/* The same for an answer out of the cache; false: that has none, and it must be performed. */
+bool mcp_peek(struct mcp_call *m, struct op_cache *c);
 void mcp_peeked(struct mcp_call *m, const struct op_shown *shown);
 
 struct mcp_play {

@@ -28,22 +28,26 @@ struct calling {
 
     str text; /* the result, while callbacks are looked for */
     bool is_error;
+    str quoted; /* it, as a JSON string; empty: it is not known as that */
 };
 
 static const struct json no_input = { .kind = JSON_OBJECT };
 
 /* ---- results ---- */
 
-/* `extra` is a second text; empty: none. A result that is no error is JSON, and there twice: as it
- * is for programs, and as text for models. */
-static void answer(struct mcp_call *m, str text, bool is_json, bool is_error, str extra)
+/* `quoted` is the text as a JSON string, or empty; `extra` is a second text, or empty. A result that
+ * is no error is JSON, and there twice: as it is for programs, and as text for models. */
+static void answer(struct mcp_call *m, str text, str quoted, bool is_json, bool is_error, str extra)
 {
     struct json_writer *w = mcp_result_begin(m);
 
     buf_reserve(w->out, 2 * text.len + text.len / 4 + extra.len + 200);
     json_write_name(w, STR("content"));
     json_write_begin(w, '[');
-    write_text_block(w, text);
+    if (quoted.len)
+        write_quoted_block(w, quoted);
+    else
+        write_text_block(w, text);
     if (extra.len)
         write_text_block(w, extra);
     json_write_end(w, ']');
@@ -58,12 +62,12 @@ static void answer(struct mcp_call *m, str text, bool is_json, bool is_error, st
 
 void tool_answer_text(struct mcp_call *m, str text, bool is_error)
 {
-    answer(m, text, false, is_error, STR(""));
+    answer(m, text, STR(""), false, is_error, STR(""));
 }
 
 void tool_answer_json(struct mcp_call *m, str printed)
 {
-    answer(m, printed, true, false, STR(""));
+    answer(m, printed, STR(""), true, false, STR(""));
 }
 
 /* ---- what else the agent is told: which of its children have ended ---- */
@@ -72,7 +76,7 @@ static void answer_with(struct mcp_call *m, str callbacks)
 {
     const struct calling *c = m->own;
 
-    answer(m, c->text, !c->is_error, c->is_error, callbacks);
+    answer(m, c->text, STR(""), !c->is_error, c->is_error, callbacks);
 }
 
 /* What was taken is told by this answer. What could not be taken waits on. */
@@ -101,7 +105,7 @@ static void conclude(struct mcp_call *m, str text, bool is_error)
     struct calling *c = m->own;
 
     if (!actor_is_attended(m->actor) || m->quiet) {
-        answer(m, text, !is_error, is_error, STR(""));
+        answer(m, text, c->quoted, !is_error, is_error, STR(""));
         return;
     }
     c->text = arena_copy(m->arena, text);
@@ -110,13 +114,36 @@ static void conclude(struct mcp_call *m, str text, bool is_error)
     mcp_ask(m, "callback.waiting", &no_input, callbacks_looked);
 }
 
+static str told(struct mcp_call *m, const struct tool *t, str printed)
+{
+    struct buf out = buf_in(m->arena);
+
+    buf_reserve(&out, printed.len);
+    tell_write(&out, printed, t->tells, t->tell_count);
+    return buf_str(&out);
+}
+
 static void conclude_answer(struct mcp_call *m, const struct tool *t, str printed)
 {
-    struct buf told = buf_in(m->arena);
+    conclude(m, told(m, t, printed), false);
+}
 
-    buf_reserve(&told, printed.len);
-    tell_write(&told, printed, t->tells, t->tell_count);
-    conclude(m, buf_str(&told), false);
+/* A document that many ask for is told to all of them in the same words: one tool alone shows what
+ * is in the cache. */
+static void conclude_shown(struct mcp_call *m, const struct tool *t, const struct op_shown *shown)
+{
+    struct calling *c = m->own;
+    struct op_told known = shown->told;
+
+    if (!known.text.len) {
+        struct buf quoted = buf_in(m->arena);
+        known.text = told(m, t, shown->text);
+        json_print_string(&quoted, known.text);
+        known.quoted = buf_str(&quoted);
+        m->told = known;
+    }
+    c->quoted = known.quoted;
+    conclude(m, known.text, false);
 }
 
 static void conclude_error(struct mcp_call *m, err e)
@@ -212,14 +239,15 @@ static void started(struct mcp_call *m, const struct command *done)
 static void performed(struct mcp_call *m, const struct command *done)
 {
     const struct calling *c = m->own;
-    bool peeked = m->peeked;
+    const struct op_shown *shown = m->shown;
 
-    m->peeked = false;
     /* What came out of the cache is all of a document, and may be more than is shown. */
-    if (peeked && done->answer.len > TOOL_CHARS_MAX)
+    if (shown && done->answer.len > TOOL_CHARS_MAX)
         mcp_ask(m, c->tool->op->name, m->input, performed);
     else if (done->error)
         conclude_error(m, done->error);
+    else if (shown)
+        conclude_shown(m, c->tool, shown);
     else if (!c->waits || is_over(c, done) || !goes_round(m))
         conclude_answer(m, c->tool, done->answer);
 }

@@ -34,6 +34,16 @@ static inline void write_text_block(struct json_writer *w, str text)
     json_write_end(w, '}');
 }
 
+/* The same of one that is a JSON string already. */
+static inline void write_quoted_block(struct json_writer *w, str quoted)
+{
+    json_write_begin(w, '{');
+    write_text(w, STR("type"), STR("text"));
+    json_write_name(w, STR("text"));
+    json_write_printed(w, quoted);
+    json_write_end(w, '}');
+}
+
 /* What tells a listener by which of its requests it hears something: its printed id. */
 static inline void write_subscription(struct json_writer *w, str id)
 {

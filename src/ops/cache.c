@@ -62,8 +62,17 @@ static struct entry **place_of(struct op_cache *c, str id, uint32_t hash)
 void op_shown_unref(struct op_shown *s)
 {
     assert(s->refs > 0);
-    if (--s->refs == 0)
-        mem_free(s);
+    if (--s->refs > 0)
+        return;
+    mem_free((char *)s->told.text.at);
+    mem_free(s);
+}
+
+static size_t entry_bytes(const struct entry *e)
+{
+    const struct op_shown *s = e->shown;
+
+    return ENTRY_BYTES + e->id.len + s->text.len + s->told.text.len + s->told.quoted.len;
 }
 
 static void entry_drop(struct op_cache *c, struct entry **at)
@@ -72,7 +81,7 @@ static void entry_drop(struct op_cache *c, struct entry **at)
 
     *at = e->next;
     list_remove(&e->used);
-    c->bytes -= ENTRY_BYTES + e->id.len + e->shown->text.len;
+    c->bytes -= entry_bytes(e);
     op_shown_unref(e->shown);
     mem_free(e);
 }
@@ -107,6 +116,14 @@ static struct op_shown *shown_new(str text, int64_t version)
     return s;
 }
 
+static void trim(struct op_cache *c)
+{
+    while (c->bytes > c->bytes_max) {
+        struct entry *oldest = LIST_ENTRY(c->used.next, struct entry, used);
+        entry_drop(c, place_of(c, oldest->id, oldest->hash));
+    }
+}
+
 static void keep(struct op_cache *c, str id, str text, int64_t version)
 {
     uint32_t hash = hash_of(id);
@@ -127,10 +144,22 @@ static void keep(struct op_cache *c, str id, str text, int64_t version)
     *at = e;
     list_append(&c->used, &e->used);
     c->bytes += bytes;
-    while (c->bytes > c->bytes_max) {
-        struct entry *oldest = LIST_ENTRY(c->used.next, struct entry, used);
-        entry_drop(c, place_of(c, oldest->id, oldest->hash));
-    }
+    trim(c);
+}
+
+void op_cache_tell(struct op_cache *c, str id, const struct op_shown *shown, struct op_told told)
+{
+    struct entry *e = *place_of(c, id, hash_of(id));
+
+    if (!e || e->shown != shown || shown->told.text.len)
+        return;
+    char *copy = mem_alloc(told.text.len + told.quoted.len);
+    memcpy(copy, told.text.at, told.text.len);
+    memcpy(copy + told.text.len, told.quoted.at, told.quoted.len);
+    e->shown->told =
+        (struct op_told){ { copy, told.text.len }, { copy + told.text.len, told.quoted.len } };
+    c->bytes += told.text.len + told.quoted.len;
+    trim(c);
 }
 
 struct op_shown *op_peek(struct op_cache *c, const struct op *op, str id, const struct actor *actor)

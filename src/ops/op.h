@@ -261,6 +261,9 @@ struct op_shown {
     unsigned refs;
     int64_t version;
     str text;
+    struct op_told {
+        str text, quoted; /* as a tool tells it, and that as a JSON string; empty: none has yet */
+    } told;
 };
 
 void op_shown_unref(struct op_shown *s);
@@ -275,6 +278,9 @@ struct op_shown *op_peek(struct op_cache *c, const struct op *op, str id,
 uint32_t op_cache_mark(const struct op_cache *c, str id);
 void op_cache_written(struct op_cache *c, const struct command *done);
 void op_cache_read(struct op_cache *c, const struct command *done, uint32_t mark);
+
+/* How what is shown of that document is told, for the next one who asks. */
+void op_cache_tell(struct op_cache *c, str id, const struct op_shown *shown, struct op_told told);
 
 /* ---- events, as those who listen see them ---- */
 

@@ -143,13 +143,9 @@ static void perform(struct mcp_work *w)
 {
     struct mcp_call *m = &w->call;
     struct server *s = w->server;
-    struct op_shown *shown = m->plain ? op_peek(s->cache, m->op, m->plain_id, w->grant->actor)
-                                      : NULL;
 
-    if (shown) {
+    if (mcp_peek(m, s->cache)) {
         s->cache_hits++;
-        mcp_peeked(m, shown);
-        op_shown_unref(shown);
         next(w);
         return;
     }
