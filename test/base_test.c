@@ -57,6 +57,20 @@ TEST(integers_are_read_exactly_or_not_at_all)
     }
 }
 
+TEST(integers_are_printed_as_they_are_read)
+{
+    static const int64_t numbers[] = { 0, 7, -1, 10, 99, 100, -4096, INT64_MAX, INT64_MIN };
+    struct buf out = buf_in(check_arena());
+    int64_t back;
+
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        out.len = 0;
+        buf_int(&out, numbers[i]);
+        CHECK(str_to_int(buf_str(&out), &back) && back == numbers[i]);
+    }
+    CHECK_STR(buf_str(&out), "-9223372036854775808");
+}
+
 TEST(distance_counts_changes_and_swaps)
 {
     CHECK_INT(str_distance(STR("done"), STR("done"), 3), 0);

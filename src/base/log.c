@@ -101,15 +101,9 @@ static void put_quoted(struct line *l, str s)
 
 static void put_int(struct line *l, int64_t number)
 {
-    char digits[20];
-    size_t at = sizeof(digits);
-    uint64_t n = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
-    do
-        digits[--at] = (char)('0' + n % 10);
-    while (n /= 10);
-    if (number < 0)
-        digits[--at] = '-';
-    put(l, (str){ digits + at, sizeof(digits) - at });
+    char room[INT_ROOM];
+
+    put(l, str_of_int(room, number));
 }
 
 /* Replaces the end by dots, and takes away what that leaves of a character of several bytes. */

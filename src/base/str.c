@@ -88,6 +88,19 @@ bool str_to_int(str s, int64_t *out)
     return true;
 }
 
+str str_of_int(char room[INT_ROOM], int64_t n)
+{
+    uint64_t rest = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
+    char *end = room + INT_ROOM, *at = end;
+
+    do
+        *--at = (char)('0' + rest % 10);
+    while (rest /= 10);
+    if (n < 0)
+        *--at = '-';
+    return (str){ at, (size_t)(end - at) };
+}
+
 enum { DISTANCE_TEXT_MAX = 64 };
 
 static unsigned least(unsigned a, unsigned b)
@@ -143,6 +156,13 @@ void buf_vprintf(struct buf *b, const char *format, va_list args)
     vsnprintf(buf_reserve(b, (size_t)n + 1), (size_t)n + 1, format, again);
     b->len += (size_t)n;
     va_end(again);
+}
+
+void buf_int(struct buf *b, int64_t n)
+{
+    char room[INT_ROOM];
+
+    buf_add(b, str_of_int(room, n));
 }
 
 void buf_printf(struct buf *b, const char *format, ...)

@@ -65,6 +65,10 @@ str str_trim(str s);
 /* A whole decimal integer with an optional minus: false for anything else, overflow included. */
 bool str_to_int(str s, int64_t *out);
 
+/* The other way: the digits are at the end of the room. */
+enum { INT_ROOM = 20 };
+str str_of_int(char room[INT_ROOM], int64_t n);
+
 /* How many single-byte changes, insertions or removals, or swaps of neighbours, turn a into b;
  * more than `most` answers most + 1. For "did you mean". */
 unsigned str_distance(str a, str b, unsigned most);
@@ -101,6 +105,7 @@ static inline void buf_add(struct buf *b, str s)
     b->len += s.len;
 }
 
+void buf_int(struct buf *b, int64_t n);
 void buf_printf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void buf_vprintf(struct buf *b, const char *format, va_list args);
 str buf_str(struct buf *b);

@@ -66,16 +66,10 @@ void head_begin(struct bridge *b, struct buf *out, const char *method, const cha
 
 static void put_number(struct buf *out, const char *name, str before, uint64_t n)
 {
-    char digits[24], *at = digits + sizeof digits;
-
-    do {
-        *--at = (char)('0' + n % 10);
-        n /= 10;
-    } while (n);
     buf_add(out, str_from(name));
     buf_add(out, STR(": "));
     buf_add(out, before);
-    buf_add(out, (str){ at, (size_t)(digits + sizeof digits - at) });
+    buf_int(out, (int64_t)n);
     buf_add(out, STR("\r\n"));
 }
 

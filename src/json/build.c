@@ -1,7 +1,5 @@
 /* build.c: making values by hand, and writing JSON text without a tree. */
 #include <assert.h>
-#include <inttypes.h>
-#include <stdio.h>
 
 #include "json/json.h"
 #include "json/member.h"
@@ -58,9 +56,9 @@ struct json json_bool(bool b)
 
 struct json json_int(struct arena *a, int64_t n)
 {
-    char *text = arena_alloc(a, 24);
-    int len = snprintf(text, 24, "%" PRId64, n);
-    return (struct json){ .kind = JSON_INTEGER, .len = (uint32_t)len, .text = text };
+    str digits = str_of_int(arena_alloc(a, INT_ROOM), n);
+
+    return (struct json){ .kind = JSON_INTEGER, .len = (uint32_t)digits.len, .text = digits.at };
 }
 
 struct json json_string(str s)
@@ -188,7 +186,7 @@ void json_write_str(struct json_writer *w, str value)
 void json_write_int(struct json_writer *w, int64_t value)
 {
     separate(w);
-    buf_printf(w->out, "%" PRId64, value);
+    buf_int(w->out, value);
 }
 
 void json_write_bool(struct json_writer *w, bool value)

@@ -108,13 +108,10 @@ static bool test_compare(struct path_run *run, const struct path_expr *e,
 
 static const struct json *scratch_number(struct path_scratch *scratch, uint64_t n)
 {
-    char *end = scratch->digits + sizeof scratch->digits, *at = end;
+    str digits = str_of_int(scratch->digits, (int64_t)n);
 
-    do
-        *--at = (char)('0' + n % 10);
-    while (n /= 10);
     scratch->number =
-        (struct json){ .kind = JSON_INTEGER, .len = (uint32_t)(end - at), .text = at };
+        (struct json){ .kind = JSON_INTEGER, .len = (uint32_t)digits.len, .text = digits.at };
     return &scratch->number;
 }
 

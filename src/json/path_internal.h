@@ -96,7 +96,7 @@ enum path_type { PATH_VALUE, PATH_NODES, PATH_LOGICAL };
 /* A number that a function has made needs a place to live while it is compared. */
 struct path_scratch {
     struct json number;
-    char digits[24];
+    char digits[INT_ROOM];
 };
 
 struct path_run;

@@ -66,17 +66,6 @@ static struct buf head_begin(struct http *h, int status)
     return out;
 }
 
-static void add_number(struct buf *out, uint64_t n)
-{
-    char digits[20];
-    size_t at = sizeof digits;
-
-    do
-        digits[--at] = (char)('0' + n % 10);
-    while (n /= 10);
-    buf_add(out, (str){ digits + at, sizeof digits - at });
-}
-
 /* A status that never has a body has no length either. Every response comes by here, so it does
  * without the checks of http_write_field: types are our own literals. */
 static void head_end(struct buf *out, const char *type, size_t length, bool has_length)
@@ -88,7 +77,7 @@ static void head_end(struct buf *out, const char *type, size_t length, bool has_
     }
     if (has_length) {
         buf_add(out, STR("Content-Length: "));
-        add_number(out, length);
+        buf_int(out, (int64_t)length);
         buf_add(out, STR("\r\n"));
     }
     http_write_end(out);
@@ -255,7 +244,7 @@ void http_answer_options(struct http *h)
 static void write_etag(struct buf *out, int64_t version)
 {
     buf_add(out, STR("ETag: \""));
-    add_number(out, (uint64_t)version);
+    buf_int(out, version);
     buf_add(out, STR("\"\r\n"));
 }
 

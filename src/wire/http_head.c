@@ -245,8 +245,10 @@ bool http_read_field(struct http_parser *p, str line, struct http_field *field)
 
 bool http_header(const struct http_request *r, const char *name, str *value)
 {
+    str wanted = str_from(name);
+
     for (uint32_t i = 0; i < r->field_count; i++) {
-        if (http_same(r->fields[i].name, str_from(name))) {
+        if (http_same(r->fields[i].name, wanted)) {
             *value = r->fields[i].value;
             return true;
         }
@@ -256,9 +258,11 @@ bool http_header(const struct http_request *r, const char *name, str *value)
 
 uint32_t http_header_count(const struct http_request *r, const char *name)
 {
+    str wanted = str_from(name);
     uint32_t count = 0;
+
     for (uint32_t i = 0; i < r->field_count; i++)
-        count += http_same(r->fields[i].name, str_from(name));
+        count += http_same(r->fields[i].name, wanted);
     return count;
 }
 
@@ -268,8 +272,9 @@ bool http_header_list(struct arena *a, const struct http_request *r, const char 
         return http_header(r, name, list);
 
     struct buf joined = buf_in(a);
+    str wanted = str_from(name);
     for (uint32_t i = 0; i < r->field_count; i++) {
-        if (!http_same(r->fields[i].name, str_from(name)))
+        if (!http_same(r->fields[i].name, wanted))
             continue;
         if (joined.len > 0)
             buf_add(&joined, STR(", "));

@@ -370,9 +370,7 @@ void http_write_status(struct buf *out, int status)
 
     assert(reason);
     buf_add(out, STR("HTTP/1.1 "));
-    buf_byte(out, (char)('0' + status / 100));
-    buf_byte(out, (char)('0' + status / 10 % 10));
-    buf_byte(out, (char)('0' + status % 10));
+    buf_int(out, status);
     buf_byte(out, ' ');
     buf_add(out, str_from(reason));
     buf_add(out, STR("\r\n"));
@@ -388,15 +386,11 @@ void http_write_field(struct buf *out, str name, str value)
     buf_add(out, STR("\r\n"));
 }
 
-void http_write_number(struct buf *out, str name, uint64_t value)
+void http_write_number(struct buf *out, str name, int64_t value)
 {
-    char digits[20];
-    size_t at = sizeof digits;
+    char room[INT_ROOM];
 
-    do
-        digits[--at] = (char)('0' + value % 10);
-    while (value /= 10);
-    http_write_field(out, name, (str){ digits + at, sizeof digits - at });
+    http_write_field(out, name, str_of_int(room, value));
 }
 
 void http_write_end(struct buf *out)

@@ -58,7 +58,7 @@ const char *http_reason(int status);
  * no token or a value with line ends or other controls is our own mistake, and asserted. */
 void http_write_status(struct buf *out, int status);
 void http_write_field(struct buf *out, str name, str value);
-void http_write_number(struct buf *out, str name, uint64_t value);
+void http_write_number(struct buf *out, str name, int64_t value);
 void http_write_end(struct buf *out);
 
 #endif

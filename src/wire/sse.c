@@ -109,7 +109,7 @@ static void refuse(struct sse *s, struct arena *a, err e)
     http_write_status(&out, error_look(e->kind)->http);
     http_write_field(&out, STR("Content-Type"), STR("application/problem+json"));
     http_write_field(&out, STR("Connection"), STR("close"));
-    http_write_number(&out, STR("Content-Length"), body.len);
+    http_write_number(&out, STR("Content-Length"), (int64_t)body.len);
     http_write_end(&out);
     buf_add(&out, body);
     conn_send(s->conn, buf_str(&out));

@@ -309,7 +309,7 @@ static void upgrade_required(struct http_exchange *x, str detail)
     http_write_field(&out, STR("Sec-WebSocket-Version"), STR("13"));
     http_write_field(&out, STR("Connection"), STR("Upgrade, close"));
     http_write_field(&out, STR("Content-Type"), STR("application/problem+json"));
-    http_write_number(&out, STR("Content-Length"), body.len);
+    http_write_number(&out, STR("Content-Length"), (int64_t)body.len);
     http_write_end(&out);
     buf_add(&out, buf_str(&body));
     conn_send(x->conn, buf_str(&out));

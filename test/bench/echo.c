@@ -30,7 +30,7 @@ static void answer_write(struct buf *out, str body)
     http_write_field(out, STR("Cache-Control"), STR("no-store"));
     http_write_field(out, STR("ETag"), STR("\"1\""));
     http_write_field(out, STR("Date"), STR("Mon, 16 Nov 2026 00:00:00 GMT"));
-    http_write_number(out, STR("Content-Length"), body.len);
+    http_write_number(out, STR("Content-Length"), (int64_t)body.len);
     http_write_end(out);
 }
 

@@ -1,7 +1,7 @@
 /* mcp_relay.c: what no program that passes lines on to a server can be faster than.
  *
  * One process passes bytes from a pipe to a socket and back, another answers each line with as many
- * bytes as a server would. Neither looks at what it is given. */
+ * bytes as a server would. Both wait for events; neither looks at what it is given. */
 #define _GNU_SOURCE /* pipe2 */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,6 +30,14 @@ static bool send_all(int fd, const char *at, size_t len)
     return true;
 }
 
+/* Waits for an event and then reads, as everything must that serves more than one. */
+static ssize_t next_piece(int fd, char *piece)
+{
+    struct pollfd one = { fd, POLLIN, 0 };
+
+    return poll(&one, 1, -1) > 0 ? read(fd, piece, PIECE) : -1;
+}
+
 /* What one read gave is answered by one write. */
 static void answer_lines(int fd, size_t bytes)
 {
@@ -37,7 +45,7 @@ static void answer_lines(int fd, size_t bytes)
     char *in = arena_alloc(a, PIECE);
     struct buf out = buf_in(a);
 
-    for (ssize_t got; (got = read(fd, in, PIECE)) > 0;) {
+    for (ssize_t got; (got = next_piece(fd, in)) > 0;) {
         out.len = 0;
         for (ssize_t i = 0; i < got; i++)
             if (in[i] == '\n') {
