@@ -142,6 +142,29 @@ TEST_BOTH(a_firing_that_fails_is_due_again)
     world_close(w);
 }
 
+/* Work that always fails must not keep all other work from its time. */
+TEST_BOTH(what_fails_is_put_off_and_others_come)
+{
+    struct world *w = world_new();
+    struct step s;
+    str what;
+
+    add(w, 2000, DUE_COMPACT_STATE, "bad", 1);
+    add(w, 2001, DUE_PURGE_STATE, "good", 2);
+    seen.fails = err_new(check_arena(), ERR_INTERNAL, "it is damaged");
+    CHECK_ERR(fire(w, 3000, works), ERR_INTERNAL);
+    CHECK_OK(end(w, &s, due_put_off(begin(w, &s), &what)));
+    CHECK_STR(what, "compact_state bad");
+    seen.fails = NULL;
+    CHECK_OK(fire(w, 3000, works));
+    CHECK_OK(end(w, &s, due_put_off(begin(w, &s), &what)));
+    CHECK_STR(what, "");
+    CHECK_INT(next(w), 3000 + DUE_PUT_OFF_MS);
+    CHECK_OK(fire(w, 3000 + DUE_PUT_OFF_MS, works));
+    CHECK_STR(str_from(seen.order), "0bad1 1good2 0bad1 ");
+    world_close(w);
+}
+
 TEST_BOTH(work_can_have_itself_fired_again)
 {
     struct world *w = world_new();
@@ -185,5 +208,18 @@ TEST_BOTH(a_tick_says_when_the_next_one_is_worth_it)
     CHECK_STR(c->answer, "{\"next_at\":61000,\"more\":false}");
     CHECK_INT(c->op->on, 0);
     CHECK(!c->op->http);
+    world_close(w);
+}
+
+TEST_BOTH(a_tick_can_put_off_what_is_due)
+{
+    struct world *w = world_new();
+
+    w->actor = (struct actor){ .kind = ACTOR_SYSTEM, .name = STR("system") };
+    world_call(w, "system.tick", "{}", "");
+    struct command *c = world_call(w, "system.tick", "{'put_off':true}", "");
+    CHECK_STR(c->answer, "{\"put_off\":\"move_floor \",\"next_at\":61000,\"more\":false}");
+    c = world_call(w, "system.tick", "{'put_off':true}", "");
+    CHECK_STR(c->answer, "{\"put_off\":\"\",\"next_at\":61000,\"more\":false}");
     world_close(w);
 }

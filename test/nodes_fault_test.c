@@ -179,6 +179,24 @@ TEST_LIMIT(work_that_is_due_is_done_once_and_goes_on_when_a_node_dies, 60)
     pair_stop(&p);
 }
 
+/* It is older than all of them, and fails whoever does it. */
+TEST_LIMIT(work_that_always_fails_keeps_no_other_from_being_done, 60)
+{
+    struct pair p = pair_start();
+
+    postgres_exec(p.postgres, "CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS"
+                              " $$ BEGIN RAISE 'it is damaged'; END $$");
+    postgres_exec(p.postgres, "CREATE TRIGGER fail BEFORE DELETE ON due FOR EACH ROW"
+                              " WHEN (OLD.subject = 'bad') EXECUTE FUNCTION fail()");
+    postgres_exec(p.postgres, "INSERT INTO due (at, kind, subject, arg) VALUES"
+                              " (1, 'run_ready', 'bad', 0), (2, 'run_ready', 'good', 0)");
+    black_add_schema(&p.a);
+    postgres_until(p.postgres, "SELECT (count(*) = 0)::int FROM due WHERE subject = 'good'");
+    CHECK_INT(postgres_number(p.postgres, "SELECT count(*) FROM due WHERE subject = 'bad'"), 1);
+    CHECK(postgres_number(p.postgres, "SELECT at FROM due WHERE subject = 'bad'") > 1);
+    pair_stop(&p);
+}
+
 /* ---- being seen ---- */
 
 static uint32_t listed_nodes(const struct black *b, bool alive)

@@ -151,6 +151,7 @@ static void ticks_run(struct world *w)
     struct actor before = w->actor;
 
     w->actor = (struct actor){ .kind = ACTOR_SYSTEM, .name = STR("system") };
+    world_call(w, "system.tick", "{'put_off':true}", "");
     for (int hours = 0; hours < 27; hours++) {
         while (str_ends(world_call(w, "system.tick", "{}", "")->answer, STR("\"more\":true}")))
             ;

@@ -30,6 +30,7 @@ struct writer {
 
     const struct op *tick; /* NULL: this build has no work of its own */
     int64_t tick_at_ms;    /* by the server's clock; INT64_MAX: nothing is due */
+    bool tick_failed;      /* by its own fault: it is put off, so that others come */
 
     const struct op *beat; /* NULL: nobody shares the database */
     int64_t beat_at_ms;
@@ -210,6 +211,13 @@ static struct command *tick_new(const struct op *op)
     return c;
 }
 
+/* What the store cannot do now, it can do later; anything else would fail again. */
+static void tick_note_failure(struct writer *w, err e)
+{
+    log_warn("system.tick", LOG_S("error", e->message));
+    w->tick_failed = e->kind != ERR_UNAVAILABLE && e->kind != ERR_FULL;
+}
+
 /* When the next one is due, by what this one answered. */
 static int64_t tick_next(struct writer *w, const struct command *c)
 {
@@ -217,11 +225,14 @@ static int64_t tick_next(struct writer *w, const struct command *c)
     const struct json *answer;
 
     if (c->error) {
-        log_warn("system.tick", LOG_S("error", c->error->message));
+        tick_note_failure(w, c->error);
         return now + TICK_RETRY_MS;
     }
     err e = json_parse(c->arena, c->answer, NULL, &answer);
     assert(!e);
+    if (w->tick_failed)
+        log_warn("system.tick put off", LOG_S("what", json_str(answer, "put_off")));
+    w->tick_failed = false;
     if (json_bool_or(answer, "more", false))
         return now;
     int64_t next = json_int_or(answer, "next_at", INT64_MAX);
@@ -234,6 +245,8 @@ static void tick_do(struct writer *w)
 {
     struct command *c = tick_new(w->tick);
 
+    if (w->tick_failed)
+        json_put(c->arena, (struct json *)c->input, STR("put_off"), json_bool(true));
     perform(w, &c, 1);
     w->tick_at_ms = tick_next(w, c);
     server_performed(w->threads->server, c); /* its events are published like others' */

@@ -66,3 +66,19 @@ err due_fire(struct tx *tx, const struct due_work works[DUE_KIND_COUNT])
     struct due due = { kind_of(row_str(row, 0)), row_str(row, 1), row_int(row, 2) };
     return works[due.kind].run(tx, &due);
 }
+
+err due_put_off(struct tx *tx, str *what)
+{
+    const struct row *row;
+
+    TRY(sql_one(tx->sql, &row,
+                "UPDATE due SET at = $1 WHERE (kind, subject) IN"
+                " (SELECT kind, subject FROM due WHERE at <= $2"
+                "   ORDER BY at, kind, subject LIMIT 1)"
+                " RETURNING kind, subject",
+                ARGS(INT(tx->now_ms + DUE_PUT_OFF_MS), INT(tx->now_ms))));
+    *what = row ? arena_printf(tx->arena, STR_FMT " " STR_FMT, STR_ARG(row_str(row, 0)),
+                               STR_ARG(row_str(row, 1)))
+                : STR("");
+    return NULL;
+}

@@ -63,4 +63,9 @@ err due_next(struct tx *tx, int64_t *at_ms);
  * missing, so a new database needs no start. */
 err due_fire(struct tx *tx, const struct due_work works[DUE_KIND_COUNT]);
 
+/* Has it wait instead, because its firing has failed: what stands behind it would never come. `what`
+ * says what it is, for the log; empty: nothing is due. */
+enum { DUE_PUT_OFF_MS = 60 * 1000 };
+err due_put_off(struct tx *tx, str *what);
+
 #endif

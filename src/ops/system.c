@@ -60,12 +60,15 @@ static err system_start_op(struct tx *tx, const struct input *in, struct answer 
 
 static err system_tick_op(struct tx *tx, const struct input *in, struct answer *out)
 {
+    bool put_off = input_bool(in, "put_off", false);
     int64_t next_at;
+    str what = STR("");
 
-    (void)in;
-    TRY(due_fire(tx, works));
+    TRY(put_off ? due_put_off(tx, &what) : due_fire(tx, works));
     TRY(due_next(tx, &next_at));
     json_write_begin(&out->json, '{');
+    if (put_off)
+        write_text(&out->json, STR("put_off"), what);
     json_write_name(&out->json, STR("next_at"));
     if (next_at)
         json_write_int(&out->json, next_at);
@@ -130,10 +133,15 @@ static const struct op ops[] = {
     {
         .name = "system.tick", .effect = OP_WRITES, .by = BY_SYSTEM,
         .summary = "Do one piece of the work whose time has come.",
-        .input = JSON({ "type": "object", "additionalProperties": false, "properties": {} }),
+        .input = JSON({
+            "type": "object", "additionalProperties": false,
+            "properties": {
+                "put_off": { "type": "boolean",
+                    "description": "Have it wait instead, because doing it has failed." } } }),
         .output = JSON({
             "type": "object", "required": ["next_at", "more"],
             "properties": {
+                "put_off": { "type": "string", "description": "What waits; empty: nothing was due." },
                 "next_at": { "type": ["integer", "null"],
                     "description": "When the next work is due, in milliseconds since 1970; null: none is." },
                 "more": { "type": "boolean", "description": "Whether that time has come already." } } }),
