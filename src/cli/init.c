@@ -126,7 +126,8 @@ static void put_found(struct init *in, struct buf *out)
     if (!str_eq(in->plan.baton, STR("baton")))
         buf_printf(
             out,
-            "\nbaton in PATH is not this program, so the files name it by its place: " STR_FMT "\n",
+            "\nPATH does not lead to this program, so the files name it by its place: " STR_FMT
+            "\n",
             STR_ARG(in->plan.baton));
     buf_byte(out, '\n');
 }
