@@ -166,6 +166,48 @@ TEST(references_reach_given_documents_and_no_others)
               "of the documents that were given, and nothing is fetched from a network");
 }
 
+/* Looking for an $id inside the given documents meets those that are no schemas. They matter only
+ * when something refers to them, and then what is wrong with them is said. */
+TEST(broken_documents_do_no_harm_until_they_are_referred_to)
+{
+    static const struct {
+        const char *broken, *message;
+    } cases[] = {
+        { "5",
+          "schema http://x/broken#: expected a schema (an object, true or false), found integer" },
+        { "{'$dynamicAnchor':'d','properties':{'p':5}}",
+          "schema http://x/broken#/properties/p: expected a schema (an object, true or false), "
+          "found integer" },
+        { "{'$id':'http://x/own','$defs':{'a':{'$id':'http://x/part'},'b':5}}",
+          "schema http://x/broken#/$defs/b: expected a schema (an object, true or false), "
+          "found integer" },
+    };
+    struct arena *a = check_arena();
+    struct json list = json_of(a, "{'$defs':{'leaf':{'$id':'http://x/leaf','type':'integer'}}}");
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct json broken = json_of(a, cases[i].broken);
+        struct schema_document documents[] = { { STR("http://x/broken"), &broken },
+                                               { STR("http://x/list"), &list } };
+        struct schema_options options = { .documents = documents, .document_count = 2 };
+        static const struct fit_case fine[] = {
+            { "{'$ref':'http://x/leaf'}", { "1" }, { "'a'" } },
+            { "{'$dynamicAnchor':'d','type':'object','properties':{'leaf':{'$ref':'http://x/leaf'},"
+              " 'next':{'$dynamicRef':'#d'}}}",
+              { "{'next':{'leaf':1}}" },
+              { "{'next':{'leaf':'a'}}", "{'next':1}" } },
+        };
+        CASES_RUN(fine, &options);
+
+        struct json json =
+            json_of(a, "{'allOf':[{'$ref':'http://x/leaf'},{'$ref':'http://x/broken'}]}");
+        struct schema *s;
+        err e = schema_compile(a, &json, &options, &s);
+        CHECK_ERR(e, ERR_UNFIT);
+        CHECK_STR(e->message, cases[i].message);
+    }
+}
+
 TEST(vocabularies_turn_keywords_on_and_off)
 {
     struct arena *a = check_arena();

@@ -13,15 +13,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/hash.h"
-#include "base/utf8.h"
-#include "json/json.h"
 #include "json/member.h"
-#include "json/pointer.h"
-
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
+#include "json/parse_private.h"
 
 enum {
     SCRATCH_BYTES = 8 << 10,    /* on the C stack; more comes from malloc              */
@@ -29,95 +22,6 @@ enum {
     DOUBLE_EXPONENT_MAX = 308,  /* 1.79…e308                                           */
     EXPONENT_CLAMP = 100000000, /* an exponent beyond this is as good as infinite       */
 };
-
-struct frame {
-    size_t start; /* of this container's values on the scratch stack */
-    bool is_object;
-};
-
-struct parser {
-    const char *at, *end, *begin;
-    struct arena *arena;
-    const char *expected; /* for the error message, set where parsing stops */
-    const char *hint;
-    char *pool;    /* where the next text goes that had escapes; NULL: none had so far */
-    char *scratch; /* finished values of open containers */
-    size_t top, room;
-    uint32_t depth, depth_max;
-    bool nul_allowed;
-    struct frame *frames; /* depth_max of them */
-};
-
-/* ---- errors ---- */
-
-static err error_at(struct parser *p, const char *at, str what)
-{
-    unsigned line = 1, column = 1;
-
-    for (const char *c = p->begin; c < at; c++) {
-        if (*c == '\n') {
-            line++;
-            column = 1;
-        } else if (((unsigned char)*c & 0xc0) != 0x80) {
-            column++; /* columns count characters, not bytes */
-        }
-    }
-    return err_new(p->arena, ERR_INVALID, "line %u, column %u: " STR_FMT, line, column,
-                   STR_ARG(what));
-}
-
-static str found_text(struct parser *p)
-{
-    if (p->at >= p->end)
-        return STR("the end of the text");
-    unsigned char c = (unsigned char)*p->at;
-    if (c > ' ' && c < 0x7f)
-        return arena_printf(p->arena, "'%c'", c);
-    return arena_printf(p->arena, "byte 0x%02x", c);
-}
-
-/* What people and agents write most often instead of JSON. */
-static const char *hint_for(const struct parser *p)
-{
-    if (p->hint)
-        return p->hint;
-    if (p->at >= p->end)
-        return p->depth ? "; the text seems to be cut off" : "";
-    switch (*p->at) {
-    case '\'': return "; JSON quotes with \", not with '";
-    case '/':
-    case '#': return "; JSON has no comments";
-    case '}':
-    case ']': return "; a comma before it would be one too many";
-    case 'N':
-    case 'I':
-    case 'u': return "; JSON knows null, but no NaN, Infinity or undefined";
-    case 'T':
-    case 'F': return "; true and false are written in small letters";
-    default: return "";
-    }
-}
-
-static err unexpected(struct parser *p)
-{
-    return error_at(p, p->at,
-                    arena_printf(p->arena, "expected %s, found " STR_FMT "%s", p->expected,
-                                 STR_ARG(found_text(p)), hint_for(p)));
-}
-
-static bool expect(struct parser *p, const char *what)
-{
-    p->expected = what;
-    p->hint = NULL;
-    return false;
-}
-
-static bool expect_hint(struct parser *p, const char *what, const char *hint)
-{
-    p->expected = what;
-    p->hint = hint;
-    return false;
-}
 
 /* ---- the scratch stack ---- */
 
@@ -156,204 +60,6 @@ static inline void value_done(struct parser *p, enum json_kind kind, size_t len,
 
 /* ---- strings ---- */
 
-#if defined(__SSE2__)
-/* A bit for each of sixteen bytes that ends a run of plain ASCII: quotes, escapes, controls, and
- * what lies above ASCII. */
-static inline unsigned stop_mask(__m128i bytes)
-{
-    const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
-
-    /* Signed, so that bytes above 0x7f are below the space too. */
-    __m128i low = _mm_cmplt_epi8(bytes, _mm_set1_epi8(' '));
-    __m128i marks = _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash));
-    return (unsigned)_mm_movemask_epi8(_mm_or_si128(low, marks));
-}
-#endif
-
-/* The first byte that ends a run of plain ASCII. */
-static inline const char *plain_end(const char *at, const char *end)
-{
-#if defined(__SSE2__)
-    for (; end - at >= 32; at += 32) {
-        const __m128i *blocks = (const __m128i *)(const void *)at;
-        unsigned mask = stop_mask(_mm_loadu_si128(blocks));
-        if (mask)
-            return at + __builtin_ctz(mask);
-        mask = stop_mask(_mm_loadu_si128(blocks + 1));
-        if (mask)
-            return at + 16 + __builtin_ctz(mask);
-    }
-#endif
-    while (at < end && (signed char)*at >= ' ' && *at != '"' && *at != '\\')
-        at++;
-    return at;
-}
-
-/* Steps over one character above ASCII; false when it is not valid UTF-8. */
-static inline bool wide_skip(struct parser *p)
-{
-    const unsigned char *c = (const unsigned char *)p->at;
-    size_t left = (size_t)(p->end - p->at), n = c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : 4;
-
-    if (c[0] < 0xc2 || c[0] > 0xf4 || left < n || (c[1] & 0xc0) != 0x80)
-        return false;
-    if (n >= 3 && (c[2] & 0xc0) != 0x80)
-        return false;
-    if (n == 4 && (c[3] & 0xc0) != 0x80)
-        return false;
-    /* Overlong forms, surrogates, and what lies above U+10FFFF. */
-    if ((c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] > 0x9f) ||
-        (c[0] == 0xf0 && c[1] < 0x90) || (c[0] == 0xf4 && c[1] > 0x8f))
-        return false;
-    p->at += n;
-    return true;
-}
-
-static bool hex4(struct parser *p, uint32_t *out)
-{
-    uint32_t value = 0;
-
-    for (int i = 0; i < 4; i++, p->at++) {
-        if (p->at >= p->end)
-            return expect(p, "four hexadecimal digits after \\u");
-        unsigned char c = (unsigned char)*p->at;
-        if (c >= '0' && c <= '9')
-            value = value << 4 | (c - '0');
-        else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
-            value = value << 4 | ((c | 0x20) - 'a' + 10u);
-        else
-            return expect(p, "four hexadecimal digits after \\u");
-    }
-    *out = value;
-    return true;
-}
-
-/* \uXXXX, or two of them that make one character. */
-static bool unicode_escape(struct parser *p, char **to)
-{
-    const char *start = p->at - 2;
-    uint32_t unit, low;
-
-    if (!hex4(p, &unit))
-        return false;
-    if (unit >= 0xd800 && unit <= 0xdfff) {
-        bool paired = unit < 0xdc00 && p->end - p->at >= 2 && p->at[0] == '\\' && p->at[1] == 'u';
-        if (paired) {
-            p->at += 2;
-            if (!hex4(p, &low))
-                return false;
-            paired = low >= 0xdc00 && low <= 0xdfff;
-        }
-        if (!paired) {
-            p->at = start;
-            return expect_hint(p, "a character", "; it begins half of a surrogate pair alone");
-        }
-        unit = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
-    }
-    if (unit == 0 && !p->nul_allowed) {
-        p->at = start;
-        return expect_hint(p, "a character other than NUL", "; \\u0000 is not accepted in strings");
-    }
-    *to += utf8_put(*to, unit);
-    return true;
-}
-
-static bool escape(struct parser *p, char **to)
-{
-    static const char plain[256] = {
-        ['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
-        ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t',
-    };
-
-    p->at++;
-    if (p->at >= p->end)
-        return expect(p, "an escaped character after \\");
-    unsigned char c = (unsigned char)*p->at;
-    if (c == 'u') {
-        p->at++;
-        return unicode_escape(p, to);
-    }
-    if (!plain[c])
-        return expect_hint(p, "one of \" \\ / b f n r t u after \\", "");
-    *(*to)++ = plain[c];
-    p->at++;
-    return true;
-}
-
-static bool string_broken(struct parser *p)
-{
-    if (p->at >= p->end)
-        return expect_hint(p, "'\"' at the end of a string", "");
-    if ((unsigned char)*p->at >= 0x80)
-        return expect_hint(p, "valid UTF-8", "");
-    return expect_hint(p, "'\"' or a character",
-                       "; control characters and line ends are written as \\n, \\t or \\u00XX");
-}
-
-/* Copies plain bytes to `to` and gives the end of the copy. Sixteen bytes are moved before it is
- * known how many of them count, which is why the pool has that much room to spare. */
-static inline char *plain_copy(struct parser *p, char *to)
-{
-#if defined(__SSE2__)
-    for (; p->end - p->at >= 16; p->at += 16, to += 16) {
-        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p->at);
-        _mm_storeu_si128((__m128i *)(void *)to, bytes);
-        unsigned mask = stop_mask(bytes);
-        if (mask) {
-            p->at += __builtin_ctz(mask);
-            return to + __builtin_ctz(mask);
-        }
-    }
-#endif
-    while (p->at < p->end && (signed char)*p->at >= ' ' && *p->at != '"' && *p->at != '\\')
-        *to++ = *p->at++;
-    return to;
-}
-
-/* The rest of a string from its first escape on: what came before is at `start`. Texts without
- * their escapes are written one behind the other into a pool that is made at the first of them; it
- * is large enough, because an escape is never shorter than what it stands for. */
-static bool string_unescape(struct parser *p, const char *start, str *out)
-{
-    if (!p->pool)
-        p->pool = arena_alloc(p->arena, (size_t)(p->end - start) + 16);
-    char *text = p->pool, *to = text + (p->at - start);
-    memcpy(text, start, (size_t)(p->at - start));
-    for (;;) {
-        to = plain_copy(p, to);
-        if (p->at < p->end && *p->at == '"')
-            break;
-        if (p->at < p->end && *p->at == '\\') {
-            if (!escape(p, &to))
-                return false;
-            continue;
-        }
-        const char *run = p->at;
-        if (p->at >= p->end || (unsigned char)*p->at < 0x80 || !wide_skip(p))
-            return string_broken(p);
-        memcpy(to, run, (size_t)(p->at - run));
-        to += p->at - run;
-    }
-    p->at++;
-    p->pool = to;
-    *out = (str){ text, (size_t)(to - text) };
-    return true;
-}
-
-/* A string that has more to it than plain ASCII up to its closing quote. */
-static __attribute__((noinline)) bool string_rest(struct parser *p, const char *start, str *out)
-{
-    while (p->at < p->end && (unsigned char)*p->at >= 0x80 && wide_skip(p))
-        p->at = plain_end(p->at, p->end);
-    if (p->at < p->end && *p->at == '\\')
-        return string_unescape(p, start, out);
-    if (p->at >= p->end || *p->at != '"')
-        return string_broken(p);
-    *out = (str){ start, (size_t)(p->at - start) };
-    p->at++;
-    return true;
-}
-
 /* A string whose opening quote is at p->at. */
 static inline __attribute__((always_inline)) bool string(struct parser *p, str *out)
 {
@@ -361,7 +67,7 @@ static inline __attribute__((always_inline)) bool string(struct parser *p, str *
 
     if (at == p->end || *at != '"') {
         p->at = at;
-        return string_rest(p, start, out);
+        return parse_string_rest(p, start, out);
     }
     *out = (str){ start, (size_t)(at - start) };
     p->at = at + 1;
@@ -377,7 +83,8 @@ static inline const char *digits_end(const char *at, const char *end)
     return at;
 }
 
-/* Whether a number can be a double other than infinity. `whole` digits stand before the point. */
+/* Whether a number can be a double other than infinity. `exponent` is where its exponent begins,
+ * NULL when it has none. */
 static bool in_range(const struct json *number, const char *exponent, const char *end)
 {
     const char *first = number->text + (number->text[0] == '-');
@@ -408,13 +115,6 @@ static bool in_range(const struct json *number, const char *exponent, const char
     return isfinite(json_to_double(number));
 }
 
-static bool number_broken(struct parser *p, const char *start)
-{
-    if (p->at > start && p->at[-1] == '0' && p->at < p->end && *p->at >= '0' && *p->at <= '9')
-        return expect_hint(p, "no digit after a leading 0", "");
-    return expect_hint(p, "a digit", "");
-}
-
 /* A number that begins at p->at; its text is kept as it is. */
 static inline bool number(struct parser *p)
 {
@@ -424,16 +124,18 @@ static inline bool number(struct parser *p)
     p->at += *p->at == '-';
     const char *whole = p->at;
     p->at = digits_end(whole, end);
-    if (p->at == whole || (*whole == '0' && p->at > whole + 1)) {
-        p->at = p->at == whole ? whole : whole + 1;
-        return number_broken(p, start);
+    if (p->at == whole)
+        return expect_hint(p, "a digit", "");
+    if (p->at > whole + 1 && *whole == '0') {
+        p->at = whole + 1;
+        return expect_hint(p, "no digit after a leading 0", "");
     }
     if (p->at < end && *p->at == '.') {
         const char *fraction = ++p->at;
         kind = JSON_REAL;
         p->at = digits_end(fraction, end);
         if (p->at == fraction)
-            return number_broken(p, end);
+            return expect_hint(p, "a digit", "");
     }
     if (p->at < end && (*p->at | 0x20) == 'e') {
         exponent = ++p->at;
@@ -442,7 +144,7 @@ static inline bool number(struct parser *p)
         const char *digits = p->at;
         p->at = digits_end(digits, end);
         if (p->at == digits)
-            return number_broken(p, end);
+            return expect_hint(p, "a digit", "");
     }
 
     struct json value = { .kind = kind, .len = (uint32_t)(p->at - start), .text = start };
@@ -457,42 +159,15 @@ static inline bool number(struct parser *p)
 
 /* ---- containers ---- */
 
-/* The pointer to the container that is open at `depth`: the name or index that each one outside of
- * it has come to. */
-static void pointer_to(const struct parser *p, uint32_t depth, struct buf *out)
-{
-    for (uint32_t d = 0; d + 1 < depth; d++) {
-        size_t until = p->frames[d + 1].start;
-        if (p->frames[d].is_object)
-            json_pointer_add(
-                out, json_name((const struct json_member *)(const void *)(p->scratch + until) - 1));
-        else
-            json_pointer_add_index(out, (until - p->frames[d].start) / sizeof(struct json));
-    }
-}
-
-static err duplicate_error(struct parser *p, const struct json_member *m)
-{
-    struct buf pointer = buf_in(p->arena);
-
-    pointer_to(p, p->depth, &pointer);
-    json_pointer_add(&pointer, json_name(m));
-    bool in_text = m->name >= p->begin && m->name < p->end;
-    return error_at(p, in_text ? m->name - 1 : p->at,
-                    arena_printf(p->arena,
-                                 "expected each name once in an object, found " STR_FMT
-                                 " a second time",
-                                 STR_ARG(buf_str(&pointer))));
-}
-
 static err open_container(struct parser *p, bool is_object)
 {
     if (p->depth == p->depth_max)
-        return error_at(p, p->at,
-                        arena_printf(p->arena,
-                                     "expected at most %u arrays and objects inside each other, "
-                                     "found one more",
-                                     p->depth_max));
+        return parse_error_at(
+            p, p->at,
+            arena_printf(p->arena,
+                         "expected at most %u arrays and objects inside each other, "
+                         "found one more",
+                         p->depth_max));
     p->frames[p->depth++] = (struct frame){ p->top, is_object };
     p->at++;
     return NULL;
@@ -509,7 +184,7 @@ static inline err close_container(struct parser *p)
     if (f->is_object && n > 1) {
         const struct json_member *twice = member_duplicate(values, n);
         if (twice)
-            return duplicate_error(p, twice);
+            return parse_duplicate(p, twice);
     }
     values = n ? memcpy(arena_alloc(p->arena, bytes), values, bytes) : NULL;
     enum json_kind kind = f->is_object ? JSON_OBJECT : JSON_ARRAY;
@@ -602,12 +277,12 @@ static err parse_values(struct parser *p)
             skip_space(p);
             if (!next_is(p, is_object ? '}' : ']')) {
                 if (is_object && !name(p))
-                    return unexpected(p);
+                    return parse_unexpected(p);
                 continue;
             }
             TRY(close_container(p));
         } else if (!scalar(p)) {
-            return unexpected(p);
+            return parse_unexpected(p);
         }
 
         /* A value is done; close what ends with it. */
@@ -619,12 +294,12 @@ static err parse_values(struct parser *p)
             if (next_is(p, ',')) {
                 p->at++;
                 if (in_object && !name(p))
-                    return unexpected(p);
+                    return parse_unexpected(p);
                 break;
             }
             if (!next_is(p, in_object ? '}' : ']')) {
                 expect(p, in_object ? "',' or '}' after a member" : "',' or ']' after an element");
-                return unexpected(p);
+                return parse_unexpected(p);
             }
             TRY(close_container(p));
         }
@@ -634,14 +309,14 @@ static err parse_values(struct parser *p)
 static err parse_document(struct parser *p)
 {
     if (p->end - p->at >= 3 && memcmp(p->at, "\xef\xbb\xbf", 3) == 0)
-        return error_at(p, p->at,
-                        STR("expected a value, found a byte order mark; save the text as "
-                            "UTF-8 without it"));
+        return parse_error_at(p, p->at,
+                              STR("expected a value, found a byte order mark; save the text as "
+                                  "UTF-8 without it"));
     TRY(parse_values(p));
     skip_space(p);
     if (p->at < p->end) {
         expect_hint(p, "the end of the text after the value", "");
-        return unexpected(p);
+        return parse_unexpected(p);
     }
     return NULL;
 }

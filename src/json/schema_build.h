@@ -1,9 +1,12 @@
 /* schema_build.h: a schema on its way from text to program. Private to json/schema_*.c.
  *
- * Three steps, a file each: schema_load.c finds resources, anchors and what
- * references mean; schema_compile.c turns each schema object into a node;
- * schema_merge.c joins nodes where that saves work. schema_shape.c and
- * schema_table.c help the first two. */
+ *   schema_load.c           finds resources, anchors, and what references mean
+ *   schema_dialect.c        … which keywords count there
+ *   schema_shape.c          … whether their values look as they must
+ *   schema_compile.c        turns each schema object into a node
+ *   schema_compile_kinds.c  … its rules for objects, arrays, strings, numbers
+ *   schema_table.c          … the tables in which names are found
+ *   schema_merge.c          joins nodes where that saves work */
 #ifndef JSON_SCHEMA_BUILD_H
 #define JSON_SCHEMA_BUILD_H
 
@@ -167,11 +170,29 @@ struct build {
     uint32_t resource_count;
 };
 
-/* ---- schema_load.c ---- */
+/* A key of the maps that are asked by address. It borrows the pointer, not what that points to. */
+static inline str address_key(const struct json *const *address)
+{
+    return (str){ (const char *)address, sizeof *address };
+}
+
+/* Where a schema stands that was scanned; NULL: none was at this address. */
+static inline struct place *build_place(const struct build *b, const struct json *json)
+{
+    return map_get(&b->known, address_key(&json));
+}
+
+/* ---- schema_dialect.c ---- */
 
 /* Reads the keywords that a dialect knows. */
 void keywords_read(const struct json *schema, struct dialect dialect, struct keywords *out);
 const char *keyword_name(enum keyword k);
+
+/* Which draft and vocabularies a "$schema" means. Without one (an empty uri), what the options say
+ * counts, and else 2020-12. */
+err dialect_find(struct build *b, str pointer, str uri, struct dialect *out);
+
+/* ---- schema_load.c ---- */
 
 /* Makes the root document known and gives its place. */
 err build_load_root(struct build *b, const struct json *text, struct place *out);
@@ -180,6 +201,9 @@ err build_load_root(struct build *b, const struct json *text, struct place *out)
  * that it names, or an empty str. */
 err build_resolve(struct build *b, const struct place *from, enum keyword keyword, str reference,
                   struct place *out, str *dynamic);
+
+/* The document of that address, of those that were given; or NULL. */
+const struct json *build_document(const struct build *b, str uri);
 
 /* UNFIT, with a pointer into the schema. */
 err build_error(struct build *b, str pointer, const char *keyword, const char *format, ...)
@@ -193,6 +217,17 @@ enum shape keyword_shape(enum keyword k);
 
 /* The bit of enum json_kind for a type's name, both number kinds for "number"; 0: unknown. */
 unsigned type_kinds(str name);
+
+/* ---- schema_compile.c ---- */
+
+/* The node of a schema that stands inside another one; it may be filled later. NULL gives NULL. */
+const struct node *build_node(struct build *b, const struct json *json);
+const struct node **build_nodes(struct build *b, const struct json *array);
+
+/* ---- schema_compile_kinds.c ---- */
+
+/* Gives a node the rules that speak of an instance by its kind, and those of its values. */
+err build_kinds(struct build *b, const struct place *at, const struct keywords *k, struct node *n);
 
 /* ---- schema_table.c ---- */
 

@@ -3,23 +3,16 @@
  * The hot path: it answers yes or no and nothing else, and it allocates nothing
  * unless a set of members or elements outgrows the space in struct check. What
  * does not fit, and why, is schema_explain.c's business. */
-#include "json/schema_check.h"
-
-#include <assert.h>
-#include <stdlib.h>
-
-#include "base/hash.h"
 #include "base/utf8.h"
+#include "json/schema_check_private.h"
 
 enum {
     DEPTH_MAX = 1024, /* schemas inside each other, in-place applicators included */
-    UNIQUE_PAIRWISE_MAX = 8,
+    FETCHED = 2,      /* elements that are asked for ahead of time */
     /* What is done in the time of a step: */
     COUNTED_BYTES = 256, /* of a text whose characters are counted */
     FORMAT_BYTES = 16,   /* of a text that a format looks at */
     DIGITS = 32,         /* of a long number that is compared */
-    VALUES = 4,          /* compared or hashed */
-    FETCHED = 2,         /* elements that are asked for ahead of time */
 };
 
 /* ---- the machine ---- */
@@ -40,15 +33,7 @@ void check_release(struct check *c)
     arena_free(c->overflow);
 }
 
-/* Worth a copy at each call: they are all that is done for most members. */
-#define HOT static inline __attribute__((always_inline))
-
-HOT void charge(struct check *c, uint32_t steps)
-{
-    c->steps_left = c->steps_left > steps ? c->steps_left - steps : 0;
-}
-
-static uint64_t *check_words(struct check *c, uint32_t n)
+uint64_t *check_words(struct check *c, uint32_t n)
 {
     if (n <= CHECK_WORDS - c->word_count) {
         c->word_count += n;
@@ -62,7 +47,7 @@ static uint64_t *check_words(struct check *c, uint32_t n)
 uint64_t *check_bits(struct check *c, uint32_t n)
 {
     uint32_t words = (n + 63) / 64;
-    charge(c, words);
+    check_charge(c, words);
     return memset(check_words(c, words), 0, words * sizeof(uint64_t));
 }
 
@@ -71,13 +56,7 @@ static void bits_fill(uint64_t *bits, uint32_t n)
     memset(bits, 0xff, (n + 63) / 64 * sizeof *bits);
 }
 
-static void bits_join(uint64_t *bits, const uint64_t *more, uint32_t n)
-{
-    for (uint32_t i = 0; i < (n + 63) / 64; i++)
-        bits[i] |= more[i];
-}
-
-/* ---- names and texts ---- */
+/* ---- names ---- */
 
 /* Where there is no perfect hash, the search goes on from slot to slot. */
 static __attribute__((noinline)) const struct property *property_probe(const struct object_rules *o,
@@ -121,35 +100,11 @@ static bool has_members(struct check *c, const struct json *object, const struct
                         uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        charge(c, 1 + object->len / 16);
+        check_charge(c, 1 + object->len / 16);
         if (check_exhausted(c) || !has_member(object, &names[i]))
             return false;
     }
     return true;
-}
-
-static bool text_among_many(const struct value_rules *values, const struct json *v)
-{
-    for (uint32_t low = 0, high = values->text_count; low < high;) {
-        uint32_t middle = low + (high - low) / 2;
-        const struct name *t = &values->texts[middle];
-        int order = t->len == v->len ? memcmp(t->at, v->text, v->len) : t->len < v->len ? -1 : 1;
-        if (order == 0)
-            return true;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return false;
-}
-
-HOT bool text_among(const struct value_rules *values, const struct json *v)
-{
-    if (!values->slots)
-        return text_among_many(values, v);
-    uint64_t key = hash_key(v->text, v->len);
-    return name_is(&values->slots[text_slot(values, key)], key, v->text, v->len);
 }
 
 /* ---- the short ways ---- */
@@ -157,10 +112,9 @@ HOT bool text_among(const struct value_rules *values, const struct json *v)
 static bool check_plain(struct check *c, const struct object_rules *o, const struct json *v);
 static bool check_items(struct check *c, const struct node *n, const struct json *v, uint32_t from);
 
-/* A value that a node does not let pass by its kind alone. Out of line, so that what goes on
- * around it keeps its registers. */
-static __attribute__((noinline)) bool fits_closer(struct check *c, const struct node *n,
-                                                  const struct json *v)
+/* Out of line, so that what goes on around a call of it keeps its registers. */
+__attribute__((noinline)) bool check_closer(struct check *c, const struct node *n,
+                                            const struct json *v)
 {
     if (!node_takes_kind(n, v))
         return false;
@@ -173,18 +127,12 @@ static __attribute__((noinline)) bool fits_closer(struct check *c, const struct 
     }
 }
 
-/* A value of its own, so nothing that the schema above has seen is passed on. */
-HOT bool fits(struct check *c, const struct node *n, const struct json *v)
-{
-    return n->passes >> v->kind & 1 || fits_closer(c, n, v);
-}
-
 /* The object rules that most schemas have: properties and up to 64 required ones. */
 static bool check_plain(struct check *c, const struct object_rules *o, const struct json *v)
 {
     uint64_t have = 0;
 
-    charge(c, 1);
+    check_charge(c, 1);
     if (check_exhausted(c) || v->len < o->count_min || v->len > o->count_max)
         return false;
     for (uint32_t i = 0; i < v->len; i++) {
@@ -193,7 +141,7 @@ static bool check_plain(struct check *c, const struct object_rules *o, const str
         if (!p)
             continue;
         have |= p->required;
-        if (!(p->passes >> m->value.kind & 1) && !fits_closer(c, p->node, &m->value))
+        if (!(p->passes >> m->value.kind & 1) && !check_closer(c, p->node, &m->value))
             return false;
     }
     return have == o->required;
@@ -217,47 +165,6 @@ static bool check_items(struct check *c, const struct node *n, const struct json
     return true;
 }
 
-/* ---- values and patterns ---- */
-
-/* json_equal and json_hash, charged for all that they look at. */
-static bool equal_values(struct check *c, const struct json *a, const struct json *b)
-{
-    uint64_t work = (uint64_t)c->steps_left * VALUES;
-    bool equal = json_equal_within(a, b, &work);
-    c->steps_left = (uint32_t)(work / VALUES);
-    return equal;
-}
-
-static uint32_t hash_value(struct check *c, const struct json *v)
-{
-    uint64_t work = (uint64_t)c->steps_left * VALUES;
-    uint32_t hash = json_hash_within(v, &work);
-    c->steps_left = (uint32_t)(work / VALUES);
-    return hash;
-}
-
-static bool value_among(struct check *c, const struct value_rules *values, const struct json *v)
-{
-    if (v->kind == JSON_STRING)
-        return text_among(values, v);
-    if (!values->others)
-        return false;
-    for (uint32_t i = 0; i < values->all->len && !check_exhausted(c); i++)
-        if (equal_values(c, &values->all->items[i], v))
-            return true;
-    return false;
-}
-
-static bool text_matches(struct check *c, const struct regex *regex, str text)
-{
-    bool enough = c->steps_left > REGEX_STEPS_MAX(text.len);
-    enum regex_result result = regex_match_within(regex, text, &c->steps_left);
-
-    if (result == REGEX_LIMIT)
-        c->regex_limit = enough;
-    return result == REGEX_YES;
-}
-
 /* ---- strings and numbers ---- */
 
 static bool check_string(struct check *c, const struct string_rules *s, const struct json *v)
@@ -266,16 +173,16 @@ static bool check_string(struct check *c, const struct string_rules *s, const st
     if (v->len < s->length_min || v->len / 4 > s->length_max)
         return false;
     if ((v->len + 3) / 4 < s->length_min || v->len > s->length_max) {
-        charge(c, v->len / COUNTED_BYTES);
+        check_charge(c, v->len / COUNTED_BYTES);
         size_t length = utf8_length(json_text(v));
         if (length < s->length_min || length > s->length_max)
             return false;
     }
-    if (s->pattern && !text_matches(c, s->pattern, json_text(v)))
+    if (s->pattern && !check_text_matches(c, s->pattern, json_text(v)))
         return false;
     if (!s->format)
         return true;
-    charge(c, v->len / FORMAT_BYTES);
+    check_charge(c, v->len / FORMAT_BYTES);
     return !check_exhausted(c) && s->format->fits(json_text(v));
 }
 
@@ -292,7 +199,7 @@ static bool check_number(struct check *c, const struct number_rules *n, const st
     int64_t value = 0;
     bool is_small = v->kind == JSON_INTEGER && json_to_int(v, &value);
 
-    charge(c, (v->len + n->digits) / DIGITS);
+    check_charge(c, (v->len + n->digits) / DIGITS);
     if (check_exhausted(c))
         return false;
     if (n->min.number) {
@@ -313,42 +220,6 @@ static bool check_number(struct check *c, const struct number_rules *n, const st
 }
 
 /* ---- arrays ---- */
-
-static int hash_order(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Long arrays are sorted by hash, so that only elements of one hash are compared. */
-static bool items_unique_by_hash(struct check *c, const struct json *v)
-{
-    uint32_t mark = c->word_count;
-    uint64_t *hashes = check_words(c, v->len);
-    bool unique = true;
-
-    for (uint32_t i = 0; i < v->len; i++)
-        hashes[i] = (uint64_t)hash_value(c, &v->items[i]) << 32 | i;
-    if (!check_exhausted(c))
-        qsort(hashes, v->len, sizeof *hashes, hash_order);
-    for (uint32_t i = 1; i < v->len && unique && !check_exhausted(c); i++)
-        for (uint32_t j = i; j-- > 0 && hashes[j] >> 32 == hashes[i] >> 32 && unique;)
-            unique =
-                !equal_values(c, &v->items[(uint32_t)hashes[j]], &v->items[(uint32_t)hashes[i]]);
-    c->word_count = mark;
-    return unique;
-}
-
-static bool items_unique(struct check *c, const struct json *v)
-{
-    if (v->len > UNIQUE_PAIRWISE_MAX)
-        return items_unique_by_hash(c, v);
-    for (uint32_t i = 1; i < v->len; i++)
-        for (uint32_t j = 0; j < i; j++)
-            if (equal_values(c, &v->items[i], &v->items[j]))
-                return false;
-    return true;
-}
 
 static bool check_contains(struct check *c, const struct array_rules *a, const struct json *v,
                            uint64_t *seen)
@@ -388,7 +259,7 @@ static bool check_array(struct check *c, const struct array_rules *a, const stru
     }
     if (a->contains && !check_contains(c, a, v, seen))
         return false;
-    return !a->unique || items_unique(c, v);
+    return !a->unique || check_unique(c, v);
 }
 
 /* ---- objects ---- */
@@ -403,7 +274,7 @@ static bool check_member(struct check *c, const struct object_rules *o, const st
             return false;
     }
     for (uint32_t i = 0; i < o->pattern_count; i++) {
-        if (!text_matches(c, o->patterns[i].regex, json_name(m))) {
+        if (!check_text_matches(c, o->patterns[i].regex, json_name(m))) {
             if (check_exhausted(c))
                 return false;
             continue;
@@ -429,7 +300,7 @@ static bool check_dependencies(struct check *c, const struct object_rules *o, co
 {
     for (uint32_t i = 0; i < o->dependency_count; i++) {
         const struct dependency *d = &o->dependencies[i];
-        charge(c, 1 + v->len / 16);
+        check_charge(c, 1 + v->len / 16);
         if (!has_member(v, &d->name))
             continue;
         if (!has_members(c, v, d->required, d->required_count))
@@ -464,104 +335,6 @@ static bool check_object(struct check *c, const struct object_rules *o, const st
            check_dependencies(c, o, v, seen);
 }
 
-/* ---- what applies to the instance itself ---- */
-
-/* The node of a dynamic anchor in a resource, or NULL. */
-static const struct node *dynamic_in(const struct schema *s, uint32_t resource, uint32_t anchor)
-{
-    uint32_t low = s->dynamic_start[resource], high = s->dynamic_start[resource + 1];
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (s->dynamics[middle].anchor == anchor)
-            return s->dynamics[middle].node;
-        if (s->dynamics[middle].anchor < anchor)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
-}
-
-const struct node *check_dynamic(const struct check *c, const struct rule *r)
-{
-    const struct node *found = r->nodes[0];
-
-    for (const struct scope *at = c->scope; at; at = at->outer) {
-        const struct node *n = dynamic_in(c->schema, at->resource, r->dynamic);
-        if (n)
-            found = n; /* the outermost wins, and it comes last */
-    }
-    return found;
-}
-
-/* One of several alternatives: what it has seen counts only when it fits. */
-static bool check_branch(struct check *c, const struct node *n, const struct json *v,
-                         uint64_t *seen)
-{
-    if (!seen)
-        return fits(c, n, v);
-    uint32_t mark = c->word_count;
-    uint64_t *own = check_bits(c, v->len);
-    bool fit = check_node(c, n, v, own);
-    if (fit)
-        bits_join(seen, own, v->len);
-    c->word_count = mark;
-    return fit;
-}
-
-static bool check_all(struct check *c, const struct rule *r, const struct json *v, uint64_t *seen)
-{
-    for (uint32_t i = 0; i < r->count; i++)
-        if (!check_node(c, r->nodes[i], v, seen))
-            return false;
-    return true;
-}
-
-static bool check_any(struct check *c, const struct rule *r, const struct json *v, uint64_t *seen)
-{
-    bool fit = false;
-
-    for (uint32_t i = 0; i < r->count && (!fit || seen); i++)
-        fit |= check_branch(c, r->nodes[i], v, seen);
-    return fit;
-}
-
-static bool check_one(struct check *c, const struct rule *r, const struct json *v, uint64_t *seen)
-{
-    uint32_t fit = 0;
-
-    for (uint32_t i = 0; i < r->count && fit < 2; i++)
-        fit += check_branch(c, r->nodes[i], v, seen);
-    return fit == 1;
-}
-
-static bool check_not(struct check *c, const struct rule *r, const struct json *v, uint64_t *seen)
-{
-    (void)seen;
-    return !fits(c, r->nodes[0], v);
-}
-
-static bool check_if(struct check *c, const struct rule *r, const struct json *v, uint64_t *seen)
-{
-    const struct node *then = r->nodes[check_branch(c, r->nodes[0], v, seen) ? 1 : 2];
-    return !then || check_node(c, then, v, seen);
-}
-
-static bool check_dynamic_rule(struct check *c, const struct rule *r, const struct json *v,
-                               uint64_t *seen)
-{
-    return check_node(c, check_dynamic(c, r), v, seen);
-}
-
-typedef bool rule_check(struct check *c, const struct rule *r, const struct json *v,
-                        uint64_t *seen);
-
-static rule_check *const rule_checks[] = {
-    [RULE_ALL] = check_all, [RULE_ANY] = check_any, [RULE_ONE] = check_one,
-    [RULE_NOT] = check_not, [RULE_IF] = check_if,   [RULE_DYNAMIC] = check_dynamic_rule,
-};
-
 /* ---- nodes ---- */
 
 static bool check_kind_rules(struct check *c, const struct node *n, const struct json *v,
@@ -581,9 +354,9 @@ static bool check_kind_rules(struct check *c, const struct node *n, const struct
 static bool check_keywords(struct check *c, const struct node *n, const struct json *v,
                            uint64_t *seen)
 {
-    if (n->constant && !value_among(c, n->constant, v))
+    if (n->constant && !check_value_among(c, n->constant, v))
         return false;
-    if (n->values && !value_among(c, n->values, v))
+    if (n->values && !check_value_among(c, n->values, v))
         return false;
     if (!check_kind_rules(c, n, v, seen))
         return false;
@@ -624,7 +397,7 @@ static bool check_unevaluated(struct check *c, const struct node *n, const struc
 /* Takes one step and goes one level down; false when there is none left. */
 static bool descend(struct check *c)
 {
-    charge(c, 1);
+    check_charge(c, 1);
     if (check_exhausted(c))
         return false;
     if (c->depth_left == 0) {

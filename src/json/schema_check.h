@@ -34,6 +34,11 @@ static inline bool check_exhausted(const struct check *c)
     return c->steps_left == 0;
 }
 
+static inline void check_charge(struct check *c, uint64_t steps)
+{
+    c->steps_left = c->steps_left > steps ? c->steps_left - (uint32_t)steps : 0;
+}
+
 /* Whether `v` fits `n`. With `seen`, a set of v->len bits, marks the members or elements that the
  * schema evaluated (meaningful only when it fits). */
 bool check_node(struct check *c, const struct node *n, const struct json *v, uint64_t *seen);

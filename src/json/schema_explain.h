@@ -87,8 +87,7 @@ static inline bool explain_stopped(const struct explain *x)
 
 static inline void explain_charge(struct explain *x, uint64_t steps)
 {
-    struct check *c = &x->check;
-    c->steps_left = c->steps_left > steps ? c->steps_left - (uint32_t)steps : 0;
+    check_charge(&x->check, steps);
 }
 
 static inline struct place place_member(const struct place *up, const struct json_member *m)

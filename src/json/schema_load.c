@@ -3,60 +3,13 @@
  * A document is scanned once, along the keywords that hold schemas and no
  * others: an "$id" inside an enum names nothing. What a reference reaches
  * outside of those places is scanned when it is reached. */
-#include <assert.h>
-
 #include "json/pointer.h"
 #include "json/schema_build.h"
 #include "json/uri.h"
 
-#define DRAFT_07_URI "http://json-schema.org/draft-07/schema"
-#define DRAFT_2019_URI "https://json-schema.org/draft/2019-09/schema"
-#define DRAFT_2020_URI "https://json-schema.org/draft/2020-12/schema"
-
 enum {
-    META_DEPTH_MAX = 8, /* meta-schemas that are described by meta-schemas */
-    WIDE_OBJECT = 32,   /* members from which on an object gets an index */
+    WIDE_OBJECT = 32, /* members from which on an object gets an index */
 };
-
-/* ---- keywords ---- */
-
-struct keyword_row {
-    str name;
-    unsigned drafts, vocabulary;
-};
-
-static const struct keyword_row keyword_rows[KEYWORD_COUNT] = {
-#define KEYWORD_ROW(id, name_, drafts_, vocabulary_, shape) \
-    { { name_, sizeof(name_) - 1 }, drafts_, VOCABULARY_##vocabulary_ },
-    KEYWORDS(KEYWORD_ROW)
-#undef KEYWORD_ROW
-};
-
-const char *keyword_name(enum keyword k)
-{
-    return keyword_rows[k].name.at;
-}
-
-static bool keyword_active(const struct keyword_row *row, struct dialect d)
-{
-    return row->drafts & d.draft && row->vocabulary & (d.vocabularies | VOCABULARY_CORE);
-}
-
-void keywords_read(const struct json *schema, struct dialect dialect, struct keywords *out)
-{
-    memset(out, 0, sizeof *out);
-    for (uint32_t i = 0; i < schema->len; i++) {
-        const struct json_member *m = &schema->members[i];
-        for (int k = 0; k < KEYWORD_COUNT; k++)
-            if (keyword_rows[k].name.len == m->name_len &&
-                memcmp(keyword_rows[k].name.at, m->name, m->name_len) == 0 &&
-                keyword_active(&keyword_rows[k], dialect))
-                out->at[k] = &m->value;
-    }
-    /* Before 2019-09 a reference stands alone: whatever is beside it says nothing. */
-    if (dialect.draft == DRAFT_07 && out->at[KEYWORD_REF])
-        out->at[KEYWORD_ID] = NULL;
-}
 
 /* ---- errors ---- */
 
@@ -90,115 +43,7 @@ err build_error(struct build *b, str pointer, const char *keyword, const char *f
     return err_with(b->errors, e, buf_str(&members));
 }
 
-/* ---- dialects ---- */
-
-static const struct {
-    str uri;
-    struct dialect dialect;
-} dialects[] = {
-    { { DRAFT_07_URI, sizeof DRAFT_07_URI - 1 },
-      { DRAFT_07, VOCABULARY_CORE | VOCABULARY_APPLICATOR | VOCABULARY_VALIDATION |
-                      VOCABULARY_METADATA | VOCABULARY_FORMAT | VOCABULARY_CONTENT } },
-    { { DRAFT_2019_URI, sizeof DRAFT_2019_URI - 1 },
-      { DRAFT_2019, VOCABULARY_CORE | VOCABULARY_APPLICATOR | VOCABULARY_UNEVALUATED |
-                        VOCABULARY_VALIDATION | VOCABULARY_METADATA | VOCABULARY_FORMAT |
-                        VOCABULARY_CONTENT } },
-    { { DRAFT_2020_URI, sizeof DRAFT_2020_URI - 1 },
-      { DRAFT_2020, VOCABULARY_CORE | VOCABULARY_APPLICATOR | VOCABULARY_UNEVALUATED |
-                        VOCABULARY_VALIDATION | VOCABULARY_METADATA | VOCABULARY_FORMAT |
-                        VOCABULARY_CONTENT } },
-};
-
-/* In 2019-09 the applicators included unevaluated…. */
-static const struct {
-    const char *name;
-    unsigned in_2019, in_2020;
-} vocabulary_names[] = {
-    { "core", VOCABULARY_CORE, VOCABULARY_CORE },
-    { "applicator", VOCABULARY_APPLICATOR | VOCABULARY_UNEVALUATED, VOCABULARY_APPLICATOR },
-    { "unevaluated", 0, VOCABULARY_UNEVALUATED },
-    { "validation", VOCABULARY_VALIDATION, VOCABULARY_VALIDATION },
-    { "meta-data", VOCABULARY_METADATA, VOCABULARY_METADATA },
-    { "format", VOCABULARY_FORMAT, 0 },
-    { "format-annotation", 0, VOCABULARY_FORMAT },
-    { "format-assertion", 0, VOCABULARY_FORMAT | VOCABULARY_FORMAT_ASSERTED },
-    { "content", VOCABULARY_CONTENT, VOCABULARY_CONTENT },
-};
-
-static unsigned vocabulary_find(str uri)
-{
-    bool is_2019 = str_starts(uri, STR("https://json-schema.org/draft/2019-09/vocab/"));
-    bool is_2020 = str_starts(uri, STR("https://json-schema.org/draft/2020-12/vocab/"));
-    str name = str_slice(uri, sizeof "https://json-schema.org/draft/2020-12/vocab/" - 1, uri.len);
-
-    for (size_t i = 0; i < sizeof vocabulary_names / sizeof *vocabulary_names; i++)
-        if (str_eq(name, str_from(vocabulary_names[i].name)))
-            return is_2019   ? vocabulary_names[i].in_2019
-                   : is_2020 ? vocabulary_names[i].in_2020
-                             : 0;
-    return 0;
-}
-
-static str without_empty_fragment(str uri)
-{
-    return str_ends(uri, STR("#")) ? str_slice(uri, 0, uri.len - 1) : uri;
-}
-
-static const struct json *option_document(const struct build *b, str uri)
-{
-    for (size_t i = 0; i < b->options->document_count; i++)
-        if (str_eq(without_empty_fragment(b->options->documents[i].uri), uri))
-            return b->options->documents[i].text;
-    return NULL;
-}
-
-/* Which draft and vocabularies a "$schema" means. */
-static err dialect_find(struct build *b, str pointer, str uri, int depth, struct dialect *out)
-{
-    uri = without_empty_fragment(uri);
-    for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
-        if (str_eq(uri, dialects[i].uri)) {
-            *out = dialects[i].dialect;
-            return NULL;
-        }
-    }
-    const struct json *meta = option_document(b, uri);
-    str above = json_str(meta, "$schema");
-    if (!meta || depth == META_DEPTH_MAX || !above.len || str_eq(above, uri))
-        return build_error(b, pointer, "$schema",
-                           "expected draft-07, 2019-09 or 2020-12 (\"" DRAFT_2020_URI
-                           "\"), or a meta-schema that was given, found \"" STR_FMT "\"",
-                           STR_ARG(uri));
-    TRY(dialect_find(b, pointer, above, depth + 1, out));
-
-    const struct json *vocabularies = json_get(meta, "$vocabulary");
-    if (!json_is(vocabularies, JSON_OBJECT) || out->draft == DRAFT_07)
-        return NULL;
-    out->vocabularies = 0;
-    for (uint32_t i = 0; i < vocabularies->len; i++) {
-        const struct json_member *m = &vocabularies->members[i];
-        unsigned vocabulary = vocabulary_find(json_name(m));
-        if (!vocabulary && json_is(&m->value, JSON_BOOL) && m->value.len)
-            return build_error(b, pointer, "$schema",
-                               "its meta-schema requires the vocabulary \"" STR_FMT
-                               "\", which is not known here",
-                               STR_ARG(json_name(m)));
-        out->vocabularies |= vocabulary;
-    }
-    return NULL;
-}
-
 /* ---- scanning ---- */
-
-static str address_key(const struct json *const *address)
-{
-    return (str){ (const char *)address, sizeof *address };
-}
-
-static struct place *place_of(const struct build *b, const struct json *json)
-{
-    return map_get(&b->known, address_key(&json));
-}
 
 static struct resource *resource_add(struct build *b, str uri, const struct json *root,
                                      struct dialect dialect)
@@ -351,7 +196,7 @@ static err scan(struct build *b, struct place at)
         return build_error(b, at.pointer, "",
                            "expected a schema (an object, true or false), found %s",
                            json_kind_name(at.json->kind));
-    if (place_of(b, at.json))
+    if (build_place(b, at.json))
         return NULL;
     struct place *place = arena_alloc(b->arena, sizeof *place);
     *place = at;
@@ -362,7 +207,7 @@ static err scan(struct build *b, struct place at)
     struct dialect dialect = at.resource->dialect;
     str schema = json_str(at.json, "$schema");
     if (schema.len && json_get(at.json, "$id"))
-        TRY(dialect_find(b, at.pointer, schema, 0, &dialect));
+        TRY(dialect_find(b, at.pointer, schema, &dialect));
     keywords_read(at.json, dialect, &k);
     if (json_is(k.at[KEYWORD_ID], JSON_STRING))
         TRY(scan_id(b, place, json_text(k.at[KEYWORD_ID]), dialect));
@@ -375,16 +220,21 @@ static err scan(struct build *b, struct place at)
 
 /* ---- documents ---- */
 
-static err document_load(struct build *b, str uri, const struct json *text, str pointer,
-                         struct resource **out)
+const struct json *build_document(const struct build *b, str uri)
 {
-    str schema = json_str(text, "$schema");
-    str wanted = schema.len                ? schema
-                 : b->options->dialect.len ? b->options->dialect
-                                           : STR(DRAFT_2020_URI);
+    for (size_t i = 0; i < b->options->document_count; i++)
+        if (str_eq(uri_without_empty_fragment(b->options->documents[i].uri), uri))
+            return b->options->documents[i].text;
+    return NULL;
+}
+
+/* Pointers into a document other than the root begin with its address. */
+static err document_load(struct build *b, str uri, const struct json *text, struct resource **out)
+{
+    str pointer = uri.len ? arena_printf(b->arena, STR_FMT "#", STR_ARG(uri)) : STR("");
     struct dialect dialect;
 
-    TRY(dialect_find(b, pointer, wanted, 0, &dialect));
+    TRY(dialect_find(b, pointer, json_str(text, "$schema"), &dialect));
     *out = resource_add(b, uri, text, dialect);
     map_put(&b->resources, uri, *out);
     return scan(b, (struct place){ text, *out, pointer });
@@ -396,19 +246,29 @@ static err document_copy(struct build *b, str uri, const struct json *text, stru
 
     *copy = json_copy(b->arena, text);
     uri = arena_copy(b->arena, uri);
-    return document_load(b, uri, copy, arena_printf(b->arena, STR_FMT "#", STR_ARG(uri)), out);
+    return document_load(b, uri, copy, out);
+}
+
+/* Takes back the resources that were found after `last`. */
+static void resources_forget(struct build *b, struct resource *last)
+{
+    for (; b->last != last; b->last = b->last->previous) {
+        map_put(&b->resources, b->last->uri, NULL);
+        b->resource_count--;
+    }
 }
 
 /* An address that no document has may be an $id inside one that was not looked at yet. What is
- * wrong with documents that nobody refers to does not matter. */
+ * wrong with documents that nobody refers to does not matter; but they were scanned in part only,
+ * so whoever does refer to one must have it loaded again and learn what is wrong. */
 static void documents_scan_all(struct build *b)
 {
     for (size_t i = 0; i < b->options->document_count; i++) {
         const struct schema_document *d = &b->options->documents[i];
-        str uri = without_empty_fragment(d->uri);
-        struct resource *ignored;
-        if (!map_get(&b->resources, uri))
-            (void)document_copy(b, uri, d->text, &ignored);
+        str uri = uri_without_empty_fragment(d->uri);
+        struct resource *last = b->last, *ignored;
+        if (!map_get(&b->resources, uri) && document_copy(b, uri, d->text, &ignored))
+            resources_forget(b, last);
     }
 }
 
@@ -417,13 +277,13 @@ static err resource_find(struct build *b, str uri, struct resource **out)
     *out = map_get(&b->resources, uri);
     if (*out)
         return NULL;
-    const struct json *text = option_document(b, uri);
+    const struct json *text = build_document(b, uri);
     if (text)
         return document_copy(b, uri, text, out);
     str meta = schema_meta_text(uri);
     if (meta.len) {
         TRY(json_parse(b->arena, meta, NULL, &text));
-        return document_load(b, uri, text, arena_printf(b->arena, STR_FMT "#", STR_ARG(uri)), out);
+        return document_load(b, uri, text, out);
     }
     documents_scan_all(b);
     *out = map_get(&b->resources, uri);
@@ -439,8 +299,8 @@ err build_load_root(struct build *b, const struct json *text, struct place *out)
     if (copy->kind != JSON_OBJECT && copy->kind != JSON_BOOL)
         return build_error(b, STR(""), "", "expected a schema (an object, true or false), found %s",
                            json_kind_name(copy->kind));
-    TRY(document_load(b, STR(""), copy, STR(""), &root));
-    *out = *place_of(b, copy);
+    TRY(document_load(b, STR(""), copy, &root));
+    *out = *build_place(b, copy);
     return NULL;
 }
 
@@ -474,7 +334,7 @@ static err pointer_follow(struct build *b, struct resource *r, str text, struct 
     if (json_pointer_parse(b->arena, text, &pointer))
         return NULL;
 
-    struct place at = *place_of(b, r->root);
+    struct place at = *build_place(b, r->root);
     struct buf path = buf_in(b->arena);
     buf_add(&path, at.pointer);
     for (size_t i = 0; i < pointer.count; i++) {
@@ -482,13 +342,13 @@ static err pointer_follow(struct build *b, struct resource *r, str text, struct 
         if (!at.json)
             return NULL;
         json_pointer_add(&path, pointer.tokens[i]);
-        const struct place *known = place_of(b, at.json);
+        const struct place *known = build_place(b, at.json);
         if (known)
             at.resource = known->resource;
     }
     at.pointer = buf_str(&path);
     TRY(scan(b, at));
-    *out = *place_of(b, at.json);
+    *out = *build_place(b, at.json);
     *found = true;
     return NULL;
 }
@@ -522,7 +382,7 @@ err build_resolve(struct build *b, const struct place *from, enum keyword keywor
         const struct json *json = map_get(&r->anchors, fragment);
         found = json != NULL;
         if (found)
-            *out = *place_of(b, json);
+            *out = *build_place(b, json);
         if (found && dynamic && map_get(&r->dynamic_anchors, fragment))
             *dynamic = fragment;
     }

@@ -6,11 +6,87 @@
  * Copyright (c) 2022 JSON Schema Specification Authors, to be used under the
  * BSD 3-Clause License or the Academic Free License 3.0, as one likes. */
 #include "json/schema_program.h"
+#include "json/uri.h"
 
 /* JSON written as it is, readable here and exact there. */
 #define JSON(...) #__VA_ARGS__
 
 // clang-format off
+
+/* The meta-schema of one vocabulary: what all of a draft begin with, and the members of its own. */
+#define META(draft, anchor, name, members)                                      \
+    { draft "meta/" name, "{\"$schema\":\"" draft "schema\","                   \
+                          "\"$id\":\"" draft "meta/" name "\","                 \
+                          "\"$vocabulary\":{\"" draft "vocab/" name "\":true}," \
+                          anchor ",\"type\":[\"object\",\"boolean\"]," members "}" }
+#define META_2019(name, members) \
+    META("https://json-schema.org/draft/2019-09/", JSON("$recursiveAnchor": true), name, members)
+#define META_2020(name, members) \
+    META("https://json-schema.org/draft/2020-12/", JSON("$dynamicAnchor": "meta"), name, members)
+
+/* Vocabularies that are the same in both drafts. */
+#define VALIDATION JSON(                                                                  \
+    "properties": {                                                                       \
+        "multipleOf": { "type": "number", "exclusiveMinimum": 0 },                        \
+        "maximum": { "type": "number" },                                                  \
+        "exclusiveMaximum": { "type": "number" },                                         \
+        "minimum": { "type": "number" },                                                  \
+        "exclusiveMinimum": { "type": "number" },                                         \
+        "maxLength": { "$ref": "#/$defs/nonNegativeInteger" },                            \
+        "minLength": { "$ref": "#/$defs/nonNegativeIntegerDefault0" },                    \
+        "pattern": { "type": "string", "format": "regex" },                               \
+        "maxItems": { "$ref": "#/$defs/nonNegativeInteger" },                             \
+        "minItems": { "$ref": "#/$defs/nonNegativeIntegerDefault0" },                     \
+        "uniqueItems": { "type": "boolean" },                                             \
+        "maxContains": { "$ref": "#/$defs/nonNegativeInteger" },                          \
+        "minContains": { "$ref": "#/$defs/nonNegativeInteger" },                          \
+        "maxProperties": { "$ref": "#/$defs/nonNegativeInteger" },                        \
+        "minProperties": { "$ref": "#/$defs/nonNegativeIntegerDefault0" },                \
+        "required": { "$ref": "#/$defs/stringArray" },                                    \
+        "dependentRequired": {                                                            \
+            "type": "object",                                                             \
+            "additionalProperties": { "$ref": "#/$defs/stringArray" }                     \
+        },                                                                                \
+        "const": true,                                                                    \
+        "enum": { "type": "array", "items": true },                                       \
+        "type": {                                                                         \
+            "anyOf": [                                                                    \
+                { "$ref": "#/$defs/simpleTypes" },                                        \
+                {                                                                         \
+                    "type": "array",                                                      \
+                    "items": { "$ref": "#/$defs/simpleTypes" },                           \
+                    "minItems": 1,                                                        \
+                    "uniqueItems": true                                                   \
+                }                                                                         \
+            ]                                                                             \
+        }                                                                                 \
+    },                                                                                    \
+    "$defs": {                                                                            \
+        "nonNegativeInteger": { "type": "integer", "minimum": 0 },                        \
+        "nonNegativeIntegerDefault0": { "$ref": "#/$defs/nonNegativeInteger" },           \
+        "simpleTypes": {                                                                  \
+            "enum": ["array", "boolean", "integer", "null", "number", "object", "string"] \
+        },                                                                                \
+        "stringArray": {                                                                  \
+            "type": "array",                                                              \
+            "items": { "type": "string" },                                                \
+            "uniqueItems": true                                                           \
+        }                                                                                 \
+    })
+
+#define META_DATA JSON(                                \
+    "properties": {                                    \
+        "title": { "type": "string" },                 \
+        "description": { "type": "string" },           \
+        "default": true,                               \
+        "deprecated": { "type": "boolean" },           \
+        "readOnly": { "type": "boolean" },             \
+        "writeOnly": { "type": "boolean" },            \
+        "examples": { "type": "array", "items": true } \
+    })
+
+#define FORMAT JSON("properties": { "format": { "type": "string" } })
+
 static const struct {
     const char *uri, *text;
 } meta_schemas[] = {
@@ -137,12 +213,7 @@ static const struct {
             }
         }
     }) },
-    { "https://json-schema.org/draft/2019-09/meta/core", JSON({
-        "$schema": "https://json-schema.org/draft/2019-09/schema",
-        "$id": "https://json-schema.org/draft/2019-09/meta/core",
-        "$vocabulary": { "https://json-schema.org/draft/2019-09/vocab/core": true },
-        "$recursiveAnchor": true,
-        "type": ["object", "boolean"],
+    META_2019("core", JSON(
         "properties": {
             "$id": { "type": "string", "format": "uri-reference", "pattern": "^[^#]*#?$" },
             "$schema": { "type": "string", "format": "uri" },
@@ -158,13 +229,8 @@ static const struct {
             "$comment": { "type": "string" },
             "$defs": { "type": "object", "additionalProperties": { "$recursiveRef": "#" } }
         }
-    }) },
-    { "https://json-schema.org/draft/2019-09/meta/applicator", JSON({
-        "$schema": "https://json-schema.org/draft/2019-09/schema",
-        "$id": "https://json-schema.org/draft/2019-09/meta/applicator",
-        "$vocabulary": { "https://json-schema.org/draft/2019-09/vocab/applicator": true },
-        "$recursiveAnchor": true,
-        "type": ["object", "boolean"],
+    )),
+    META_2019("applicator", JSON(
         "properties": {
             "additionalItems": { "$recursiveRef": "#" },
             "unevaluatedItems": { "$recursiveRef": "#" },
@@ -203,97 +269,17 @@ static const struct {
                 "items": { "$recursiveRef": "#" }
             }
         }
-    }) },
-    { "https://json-schema.org/draft/2019-09/meta/validation", JSON({
-        "$schema": "https://json-schema.org/draft/2019-09/schema",
-        "$id": "https://json-schema.org/draft/2019-09/meta/validation",
-        "$vocabulary": { "https://json-schema.org/draft/2019-09/vocab/validation": true },
-        "$recursiveAnchor": true,
-        "type": ["object", "boolean"],
-        "properties": {
-            "multipleOf": { "type": "number", "exclusiveMinimum": 0 },
-            "maximum": { "type": "number" },
-            "exclusiveMaximum": { "type": "number" },
-            "minimum": { "type": "number" },
-            "exclusiveMinimum": { "type": "number" },
-            "maxLength": { "$ref": "#/$defs/nonNegativeInteger" },
-            "minLength": { "$ref": "#/$defs/nonNegativeIntegerDefault0" },
-            "pattern": { "type": "string", "format": "regex" },
-            "maxItems": { "$ref": "#/$defs/nonNegativeInteger" },
-            "minItems": { "$ref": "#/$defs/nonNegativeIntegerDefault0" },
-            "uniqueItems": { "type": "boolean" },
-            "maxContains": { "$ref": "#/$defs/nonNegativeInteger" },
-            "minContains": { "$ref": "#/$defs/nonNegativeInteger" },
-            "maxProperties": { "$ref": "#/$defs/nonNegativeInteger" },
-            "minProperties": { "$ref": "#/$defs/nonNegativeIntegerDefault0" },
-            "required": { "$ref": "#/$defs/stringArray" },
-            "dependentRequired": {
-                "type": "object",
-                "additionalProperties": { "$ref": "#/$defs/stringArray" }
-            },
-            "const": true,
-            "enum": { "type": "array", "items": true },
-            "type": {
-                "anyOf": [
-                    { "$ref": "#/$defs/simpleTypes" },
-                    {
-                        "type": "array",
-                        "items": { "$ref": "#/$defs/simpleTypes" },
-                        "minItems": 1,
-                        "uniqueItems": true
-                    }
-                ]
-            }
-        },
-        "$defs": {
-            "nonNegativeInteger": { "type": "integer", "minimum": 0 },
-            "nonNegativeIntegerDefault0": { "$ref": "#/$defs/nonNegativeInteger" },
-            "simpleTypes": {
-                "enum": ["array", "boolean", "integer", "null", "number", "object", "string"]
-            },
-            "stringArray": {
-                "type": "array",
-                "items": { "type": "string" },
-                "uniqueItems": true
-            }
-        }
-    }) },
-    { "https://json-schema.org/draft/2019-09/meta/meta-data", JSON({
-        "$schema": "https://json-schema.org/draft/2019-09/schema",
-        "$id": "https://json-schema.org/draft/2019-09/meta/meta-data",
-        "$vocabulary": { "https://json-schema.org/draft/2019-09/vocab/meta-data": true },
-        "$recursiveAnchor": true,
-        "type": ["object", "boolean"],
-        "properties": {
-            "title": { "type": "string" },
-            "description": { "type": "string" },
-            "default": true,
-            "deprecated": { "type": "boolean" },
-            "readOnly": { "type": "boolean" },
-            "writeOnly": { "type": "boolean" },
-            "examples": { "type": "array", "items": true }
-        }
-    }) },
-    { "https://json-schema.org/draft/2019-09/meta/format", JSON({
-        "$schema": "https://json-schema.org/draft/2019-09/schema",
-        "$id": "https://json-schema.org/draft/2019-09/meta/format",
-        "$vocabulary": { "https://json-schema.org/draft/2019-09/vocab/format": true },
-        "$recursiveAnchor": true,
-        "type": ["object", "boolean"],
-        "properties": { "format": { "type": "string" } }
-    }) },
-    { "https://json-schema.org/draft/2019-09/meta/content", JSON({
-        "$schema": "https://json-schema.org/draft/2019-09/schema",
-        "$id": "https://json-schema.org/draft/2019-09/meta/content",
-        "$vocabulary": { "https://json-schema.org/draft/2019-09/vocab/content": true },
-        "$recursiveAnchor": true,
-        "type": ["object", "boolean"],
+    )),
+    META_2019("validation", VALIDATION),
+    META_2019("meta-data", META_DATA),
+    META_2019("format", FORMAT),
+    META_2019("content", JSON(
         "properties": {
             "contentMediaType": { "type": "string" },
             "contentEncoding": { "type": "string" },
             "contentSchema": { "$recursiveRef": "#" }
         }
-    }) },
+    )),
     { "https://json-schema.org/draft/2020-12/schema", JSON({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "https://json-schema.org/draft/2020-12/schema",
@@ -335,12 +321,7 @@ static const struct {
             "$recursiveRef": { "$ref": "meta/core#/$defs/uriReferenceString" }
         }
     }) },
-    { "https://json-schema.org/draft/2020-12/meta/core", JSON({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "https://json-schema.org/draft/2020-12/meta/core",
-        "$vocabulary": { "https://json-schema.org/draft/2020-12/vocab/core": true },
-        "$dynamicAnchor": "meta",
-        "type": ["object", "boolean"],
+    META_2020("core", JSON(
         "properties": {
             "$id": { "$ref": "#/$defs/uriReferenceString", "pattern": "^[^#]*#?$" },
             "$schema": { "$ref": "#/$defs/uriString" },
@@ -361,13 +342,8 @@ static const struct {
             "uriString": { "type": "string", "format": "uri" },
             "uriReferenceString": { "type": "string", "format": "uri-reference" }
         }
-    }) },
-    { "https://json-schema.org/draft/2020-12/meta/applicator", JSON({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "https://json-schema.org/draft/2020-12/meta/applicator",
-        "$vocabulary": { "https://json-schema.org/draft/2020-12/vocab/applicator": true },
-        "$dynamicAnchor": "meta",
-        "type": ["object", "boolean"],
+    )),
+    META_2020("applicator", JSON(
         "properties": {
             "prefixItems": { "$ref": "#/$defs/schemaArray" },
             "items": { "$dynamicRef": "#meta" },
@@ -402,127 +378,30 @@ static const struct {
                 "items": { "$dynamicRef": "#meta" }
             }
         }
-    }) },
-    { "https://json-schema.org/draft/2020-12/meta/unevaluated", JSON({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "https://json-schema.org/draft/2020-12/meta/unevaluated",
-        "$vocabulary": { "https://json-schema.org/draft/2020-12/vocab/unevaluated": true },
-        "$dynamicAnchor": "meta",
-        "type": ["object", "boolean"],
+    )),
+    META_2020("unevaluated", JSON(
         "properties": {
             "unevaluatedItems": { "$dynamicRef": "#meta" },
             "unevaluatedProperties": { "$dynamicRef": "#meta" }
         }
-    }) },
-    { "https://json-schema.org/draft/2020-12/meta/validation", JSON({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "https://json-schema.org/draft/2020-12/meta/validation",
-        "$vocabulary": { "https://json-schema.org/draft/2020-12/vocab/validation": true },
-        "$dynamicAnchor": "meta",
-        "type": ["object", "boolean"],
-        "properties": {
-            "type": {
-                "anyOf": [
-                    { "$ref": "#/$defs/simpleTypes" },
-                    {
-                        "type": "array",
-                        "items": { "$ref": "#/$defs/simpleTypes" },
-                        "minItems": 1,
-                        "uniqueItems": true
-                    }
-                ]
-            },
-            "const": true,
-            "enum": { "type": "array", "items": true },
-            "multipleOf": { "type": "number", "exclusiveMinimum": 0 },
-            "maximum": { "type": "number" },
-            "exclusiveMaximum": { "type": "number" },
-            "minimum": { "type": "number" },
-            "exclusiveMinimum": { "type": "number" },
-            "maxLength": { "$ref": "#/$defs/nonNegativeInteger" },
-            "minLength": { "$ref": "#/$defs/nonNegativeIntegerDefault0" },
-            "pattern": { "type": "string", "format": "regex" },
-            "maxItems": { "$ref": "#/$defs/nonNegativeInteger" },
-            "minItems": { "$ref": "#/$defs/nonNegativeIntegerDefault0" },
-            "uniqueItems": { "type": "boolean" },
-            "maxContains": { "$ref": "#/$defs/nonNegativeInteger" },
-            "minContains": { "$ref": "#/$defs/nonNegativeInteger" },
-            "maxProperties": { "$ref": "#/$defs/nonNegativeInteger" },
-            "minProperties": { "$ref": "#/$defs/nonNegativeIntegerDefault0" },
-            "required": { "$ref": "#/$defs/stringArray" },
-            "dependentRequired": {
-                "type": "object",
-                "additionalProperties": { "$ref": "#/$defs/stringArray" }
-            }
-        },
-        "$defs": {
-            "nonNegativeInteger": { "type": "integer", "minimum": 0 },
-            "nonNegativeIntegerDefault0": { "$ref": "#/$defs/nonNegativeInteger" },
-            "simpleTypes": {
-                "enum": ["array", "boolean", "integer", "null", "number", "object", "string"]
-            },
-            "stringArray": {
-                "type": "array",
-                "items": { "type": "string" },
-                "uniqueItems": true
-            }
-        }
-    }) },
-    { "https://json-schema.org/draft/2020-12/meta/meta-data", JSON({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "https://json-schema.org/draft/2020-12/meta/meta-data",
-        "$vocabulary": { "https://json-schema.org/draft/2020-12/vocab/meta-data": true },
-        "$dynamicAnchor": "meta",
-        "type": ["object", "boolean"],
-        "properties": {
-            "title": { "type": "string" },
-            "description": { "type": "string" },
-            "default": true,
-            "deprecated": { "type": "boolean" },
-            "readOnly": { "type": "boolean" },
-            "writeOnly": { "type": "boolean" },
-            "examples": { "type": "array", "items": true }
-        }
-    }) },
-    { "https://json-schema.org/draft/2020-12/meta/format-annotation", JSON({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "https://json-schema.org/draft/2020-12/meta/format-annotation",
-        "$vocabulary": {
-            "https://json-schema.org/draft/2020-12/vocab/format-annotation": true
-        },
-        "$dynamicAnchor": "meta",
-        "type": ["object", "boolean"],
-        "properties": { "format": { "type": "string" } }
-    }) },
-    { "https://json-schema.org/draft/2020-12/meta/format-assertion", JSON({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "https://json-schema.org/draft/2020-12/meta/format-assertion",
-        "$vocabulary": {
-            "https://json-schema.org/draft/2020-12/vocab/format-assertion": true
-        },
-        "$dynamicAnchor": "meta",
-        "type": ["object", "boolean"],
-        "properties": { "format": { "type": "string" } }
-    }) },
-    { "https://json-schema.org/draft/2020-12/meta/content", JSON({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "https://json-schema.org/draft/2020-12/meta/content",
-        "$vocabulary": { "https://json-schema.org/draft/2020-12/vocab/content": true },
-        "$dynamicAnchor": "meta",
-        "type": ["object", "boolean"],
+    )),
+    META_2020("validation", VALIDATION),
+    META_2020("meta-data", META_DATA),
+    META_2020("format-annotation", FORMAT),
+    META_2020("format-assertion", FORMAT),
+    META_2020("content", JSON(
         "properties": {
             "contentEncoding": { "type": "string" },
             "contentMediaType": { "type": "string" },
             "contentSchema": { "$dynamicRef": "#meta" }
         }
-    }) },
+    )),
 };
 // clang-format on
 
 str schema_meta_text(str uri)
 {
-    if (str_ends(uri, STR("#")))
-        uri.len--;
+    uri = uri_without_empty_fragment(uri);
     for (size_t i = 0; i < sizeof(meta_schemas) / sizeof(meta_schemas[0]); i++)
         if (str_eq(uri, str_from(meta_schemas[i].uri)))
             return str_from(meta_schemas[i].text);

@@ -206,7 +206,7 @@ static inline bool node_takes_kind(const struct node *n, const struct json *j)
     return (n->kinds >> j->kind & 1) && !(n->whole && j->kind == JSON_REAL && !json_is_integral(j));
 }
 
-/* The compiled document of a built-in meta-schema: its text, or an empty str. */
+/* The text of a built-in meta-schema, or an empty str. */
 str schema_meta_text(str uri);
 
 #endif

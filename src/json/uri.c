@@ -11,6 +11,11 @@ void uri_split(str uri, str *without_fragment, str *fragment)
     str_cut(uri, '#', without_fragment, fragment);
 }
 
+str uri_without_empty_fragment(str uri)
+{
+    return str_ends(uri, STR("#")) ? str_slice(uri, 0, uri.len - 1) : uri;
+}
+
 static bool is_scheme(str s)
 {
     for (size_t i = 0; i < s.len; i++) {

@@ -7,6 +7,9 @@
 /* Splits at the first '#'. */
 void uri_split(str uri, str *without_fragment, str *fragment);
 
+/* "a#" → "a": both are one address. Other fragments stay. */
+str uri_without_empty_fragment(str uri);
+
 /* The target of `reference` seen from `base` (RFC 3986 §5.2), without its fragment. */
 str uri_resolve(struct arena *a, str base, str reference);
 

@@ -1,4 +1,4 @@
-/* fuzz: src/json/parse.c src/json/print.c
+/* fuzz: src/json/parse.c src/json/parse_string.c src/json/parse_error.c src/json/print.c
  *
  * What parses is printed, parsed again and is the same, in each of the three ways to print; what
  * does not parse gets a message with a place. */

@@ -1,4 +1,6 @@
-/* fuzz: src/json/schema_compile.c src/json/schema_load.c src/json/schema_merge.c src/json/schema_check.c src/json/schema_explain.c
+/* fuzz: src/json/schema_load.c src/json/schema_dialect.c src/json/schema_compile.c
+ * fuzz: src/json/schema_compile_kinds.c src/json/schema_merge.c src/json/schema_check.c
+ * fuzz: src/json/schema_check_value.c src/json/schema_check_rules.c src/json/schema_explain.c
  *
  * The input is a schema, a line end, and a document. Whatever compiles gives one answer: what does
  * not fit can be explained, what fits cannot; a schema and its negation never agree. */
