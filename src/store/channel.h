@@ -2,10 +2,10 @@
  *
  * A statement whose rows nobody waits for is sent and not waited for: its answer is taken with that
  * of the next one whose rows are wanted, so a batch of commands costs a few round trips and not one
- * for each statement. The server skips what
- * follows a failed statement up to the next point of synchronization; there is one wherever
- * answers are collected, so a failure never reaches past what was collected with it. Every such
- * point also starts the server's clock for nodes that stop inside a transaction.
+ * for each statement. The server skips what follows a failed statement up to the next point of
+ * synchronization; there is one wherever answers are collected, so a failure never reaches past
+ * what was collected with it. Every such point also starts the server's clock for nodes that stop
+ * inside a transaction.
  *
  * Knows statements, rows and errors; transactions are postgres.c's. Private to store/. */
 #ifndef STORE_CHANNEL_H
@@ -13,6 +13,7 @@
 
 #include "store/place.h"
 #include "store/sql.h"
+#include "store/statements.h"
 
 struct rows {
     size_t most; /* how many are wanted */
@@ -30,9 +31,8 @@ struct channel {
     int64_t changes;     /* rows that statements have changed since somebody set it to 0 */
     struct arena *arena; /* of rows and errors */
 
-    struct statement *statements; /* prepared ones: open addressing by the literal's address */
-    uint32_t statement_count, statement_slots;
-    struct pending *queue; /* what was sent and not yet answered */
+    struct statements statements; /* that it has prepared */
+    struct pending *queue;        /* what was sent and not yet answered */
     size_t queued, queue_room;
 };
 

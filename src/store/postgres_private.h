@@ -1,4 +1,4 @@
-/* postgres_private.h: what postgres.c and postgres_open.c share. */
+/* postgres_private.h: what postgres.c, postgres_connect.c and postgres_open.c share. */
 #ifndef STORE_POSTGRES_PRIVATE_H
 #define STORE_POSTGRES_PRIVATE_H
 
@@ -44,19 +44,28 @@ static inline struct postgres_store *database_of(struct store *s)
     return (struct postgres_store *)s; /* its first member */
 }
 
+static inline struct postgres *postgres_of(struct sql *s)
+{
+    return (struct postgres *)s; /* its first member */
+}
+
+/* The connection, with rows and errors going where the caller wants them. */
+static inline struct channel *channel_of(struct postgres *q)
+{
+    q->channel.arena = q->sql.arena;
+    return &q->channel;
+}
+
 /* ---- postgres.c ---- */
 
-/* A connection to a store; one that migrates waits longer, and for statements of any length. */
-err postgres_connect(struct arena *a, struct store *s, enum store_use use, bool migrates,
-                     struct postgres **out);
-void postgres_disconnect(struct sql *s);
-
-/* A number that nobody else has, and that is not the first row's. */
-int64_t postgres_own_number(void);
+extern const struct driver postgres_driver;
 
 /* Runs a statement; see channel_run. */
 err postgres_statement(struct postgres *q, const char *text, struct sql_args args,
                        struct rows *rows);
+
+/* Waits for what was sent. */
+err postgres_collect(struct postgres *q);
 
 /* The error of a database that has not the version of this program; `newer` is its kind where that
  * is the older one. */
@@ -65,8 +74,24 @@ err postgres_version_check(const struct postgres *q, int64_t version, enum error
 /* The row that all of it hangs on is not there. */
 err postgres_node_gone(struct postgres *q);
 
-/* Waits for what was sent. */
-err postgres_collect(struct postgres *q);
+/* ---- postgres_connect.c ---- */
+
+/* A connection to a store; one that migrates waits longer, and for statements of any length. */
+err postgres_connect(struct arena *a, struct store *s, enum store_use use, bool migrates,
+                     struct postgres **out);
+void postgres_disconnect(struct sql *s);
+
+/* Connects when there is no connection, but does not try again and again while there cannot be;
+ * or tries at once. */
+err postgres_reach(struct postgres *q);
+err postgres_reach_now(struct postgres *q);
+
+/* A number that nobody else has, and that is not the first row's. */
+int64_t postgres_own_number(void);
+
+/* As the driver's. */
+err postgres_listen(struct sql *s);
+enum store_news postgres_wait(struct sql *s, int64_t ms, int64_t *seq);
 
 /* ---- postgres_open.c ---- */
 

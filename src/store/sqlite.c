@@ -1,40 +1,28 @@
-/* sqlite.c: the embedded store. The only file that knows SQLite.
+/* sqlite.c: a connection to a SQLite file. With gather.c, which writes the log for it, all that
+ * knows the library; which file it is, and what its tables are, is sqlite_open.c's.
  *
  * A log of changes (WAL) that is synced at every commit: acknowledged means on
  * disk. SQLITE_FULL and some I/O errors end a whole transaction, savepoints and
  * all, and the next SAVEPOINT would quietly open another one; so after every
  * failed call it is asked whether the transaction still lives. */
 #include <assert.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <sqlite3.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include "store/driver.h"
-#include "store/gather.h"
+#include "store/sqlite_private.h"
+#include "store/statements.h"
 
 enum {
     WAL_BYTES_MAX = 64 << 20,
     BUSY_MS = 5000,
     RESTART_BUSY_MS = 50,    /* how long the writer may wait for readers, and everybody for it */
     FRAME_BYTES = 4096 + 24, /* a page in the log; SQLite's own default, which our files have */
-    STATEMENTS_MIN = 64,
-    ARGS_MAX = 64,
-};
-
-struct sqlite_store {
-    struct store store;
-    char *path;
-    struct sqlite3_vfs *files;
-    struct sql *first; /* the connection that prepared the file, until somebody asks for one */
 };
 
 struct prepared {
-    const char *text; /* the literal; NULL: a free slot */
+    const char *text; /* the literal */
     sqlite3_stmt *statement;
-    unsigned char places[ARGS_MAX]; /* where SQLite counts the parameter $(i + 1) */
+    unsigned char places[STATEMENT_ARGS_MAX]; /* where SQLite counts the parameter $(i + 1) */
 };
 
 struct sqlite {
@@ -43,23 +31,12 @@ struct sqlite {
     sqlite3_int64 changes;        /* how many rows were changed before the transaction */
     sqlite3_int64 marked_changes; /* … and before the mark */
     bool cheap;                   /* the mark is no savepoint */
-    struct prepared *prepared;    /* open addressing by the literal's address */
-    uint32_t prepared_count, prepared_slots;
+    struct statements statements; /* of struct prepared */
 };
 
 static struct sqlite *sqlite_of(struct sql *s)
 {
     return (struct sqlite *)s; /* its first member */
-}
-
-static struct sqlite_store *file_of(struct store *s)
-{
-    return (struct sqlite_store *)s; /* its first member */
-}
-
-static const char *path_of(const struct sqlite *q)
-{
-    return file_of(q->sql.store)->path;
 }
 
 /* ---- errors ---- */
@@ -85,43 +62,19 @@ static err sqlite_error(struct sqlite *q, const char *doing)
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (kinds[i].code == code)
-            return err_new(q->sql.arena, kinds[i].kind, "%s: %s: %s: %s", path_of(q), doing,
-                           message, kinds[i].advice);
-    return err_new(q->sql.arena, ERR_INTERNAL, "%s: %s: %s", path_of(q), doing, message);
+            return err_new(q->sql.arena, kinds[i].kind, "%s: %s: %s: %s", sqlite_path(&q->sql),
+                           doing, message, kinds[i].advice);
+    return err_new(q->sql.arena, ERR_INTERNAL, "%s: %s: %s", sqlite_path(&q->sql), doing, message);
 }
 
 /* ---- statements ---- */
-
-static struct prepared *prepared_slot(const struct sqlite *q, const char *text)
-{
-    uint32_t mask = q->prepared_slots - 1;
-    uint32_t at = (uint32_t)((uintptr_t)text * 0x9e3779b97f4a7c15u >> 32) & mask;
-
-    while (q->prepared[at].text && q->prepared[at].text != text)
-        at = (at + 1) & mask;
-    return &q->prepared[at];
-}
-
-static void prepared_widen(struct sqlite *q)
-{
-    struct prepared *old = q->prepared;
-    uint32_t count = q->prepared_slots;
-
-    q->prepared_slots = count ? count * 2 : STATEMENTS_MIN;
-    q->prepared = mem_alloc(q->prepared_slots * sizeof *q->prepared);
-    memset(q->prepared, 0, q->prepared_slots * sizeof *q->prepared);
-    for (uint32_t i = 0; i < count; i++)
-        if (old[i].text)
-            *prepared_slot(q, old[i].text) = old[i];
-    free(old);
-}
 
 /* SQLite takes $1 for a name, and counts parameters in the order in which they are named. */
 static void places_find(struct prepared *p)
 {
     int count = sqlite3_bind_parameter_count(p->statement);
 
-    assert(count <= ARGS_MAX);
+    assert(count <= STATEMENT_ARGS_MAX);
     for (int i = 0; i < count; i++) {
         char name[16];
         sqlite3_snprintf(sizeof name, name, "$%d", i + 1);
@@ -134,15 +87,12 @@ static void places_find(struct prepared *p)
 /* The statement of a literal, prepared at its first use. */
 static err statement_of(struct sqlite *q, const char *text, const struct prepared **out)
 {
-    if ((q->prepared_count + 1) * 2 > q->prepared_slots)
-        prepared_widen(q);
-    struct prepared *p = prepared_slot(q, text);
-    if (!p->text) {
+    struct prepared *p = statements_find(&q->statements, text, sizeof *p);
+
+    if (!p->statement) {
         if (sqlite3_prepare_v3(q->db, text, -1, SQLITE_PREPARE_PERSISTENT, &p->statement, NULL))
             return sqlite_error(q, "preparing a statement");
         places_find(p);
-        p->text = text;
-        q->prepared_count++;
     }
     *out = p;
     return NULL;
@@ -229,8 +179,8 @@ static err statement_failed(struct sqlite *q, const char *doing)
     return e;
 }
 
-static err sqlite_run(struct sql *s, const char *text, struct sql_args args, size_t most,
-                      const struct row **rows, size_t *count)
+err sqlite_run(struct sql *s, const char *text, struct sql_args args, size_t most,
+               const struct row **rows, size_t *count)
 {
     struct sqlite *q = sqlite_of(s);
     const struct prepared *p = NULL;
@@ -249,8 +199,10 @@ static err sqlite_run(struct sql *s, const char *text, struct sql_args args, siz
     return e;
 }
 
-static err simple(struct sqlite *q, const char *text)
+err sqlite_simple(struct sql *s, const char *text)
 {
+    struct sqlite *q = sqlite_of(s);
+
     if (sqlite3_exec(q->db, text, NULL, NULL, NULL) == SQLITE_OK)
         return NULL;
     return statement_failed(q, text);
@@ -270,6 +222,14 @@ static err again(struct sqlite *q, const char *literal)
     return e;
 }
 
+void sqlite_rollback(struct sql *s)
+{
+    struct sqlite *q = sqlite_of(s);
+
+    if (!sqlite3_get_autocommit(q->db))
+        sqlite3_exec(q->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
 static err sqlite_begin(struct sql *s, struct store_node *node)
 {
     struct sqlite *q = sqlite_of(s);
@@ -283,7 +243,7 @@ static err sqlite_begin(struct sql *s, struct store_node *node)
     err e =
         sqlite_run(s, "SELECT seq, clock FROM node WHERE node_id = 1", NO_ARGS, 1, &row, &count);
     if (e) {
-        sqlite3_exec(q->db, "ROLLBACK", NULL, NULL, NULL);
+        sqlite_rollback(s);
         return e;
     }
     assert(count == 1);
@@ -320,14 +280,6 @@ static err sqlite_undo(struct sql *s)
     return again(sqlite_of(s), "RELEASE command");
 }
 
-static void sqlite_rollback(struct sql *s)
-{
-    struct sqlite *q = sqlite_of(s);
-
-    if (!sqlite3_get_autocommit(q->db))
-        sqlite3_exec(q->db, "ROLLBACK", NULL, NULL, NULL);
-}
-
 /* A commit that failed while the transaction is still open can be rolled back. One that failed and
  * left no transaction may have reached the disk. What changed no row, as a batch of refused commands,
  * has nothing to make durable. */
@@ -350,6 +302,8 @@ static enum store_outcome sqlite_commit(struct sql *s, const struct store_node *
     sqlite_rollback(s);
     return STORE_ROLLED_BACK;
 }
+
+/* ---- the log ---- */
 
 static err sqlite_checkpoint(struct sql *s)
 {
@@ -386,15 +340,33 @@ static int log_grew(void *self, sqlite3 *db, const char *name, int pages)
     return SQLITE_OK;
 }
 
+/* A process that died between a commit's write and its sync has left it in the system's memory
+ * alone: we would read it, and tell others, and the next power cut would take it back. So what is
+ * found in the log is synced before anybody is told of it. This needs no space on the disk. */
+err sqlite_sync_log(struct sql *s)
+{
+    sqlite3_file *log = NULL;
+
+    sqlite3_file_control(sqlite_of(s)->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+    if (log && log->pMethods && log->pMethods->xSync(log, SQLITE_SYNC_FULL) != SQLITE_OK)
+        return err_new(s->arena, ERR_UNAVAILABLE,
+                       "%s-wal: it could not be synced: see the disk's errors in the system's log",
+                       sqlite_path(s));
+    return NULL;
+}
+
+/* ---- connections ---- */
+
 static void sqlite_disconnect(struct sql *s)
 {
     struct sqlite *q = sqlite_of(s);
+    const struct prepared *all = q->statements.slots;
 
-    for (uint32_t i = 0; i < q->prepared_slots; i++)
-        sqlite3_finalize(q->prepared[i].statement);
-    free(q->prepared);
+    for (uint32_t i = 0; i < q->statements.slot_count; i++)
+        sqlite3_finalize(all[i].statement);
+    statements_release(&q->statements);
     sqlite3_close_v2(q->db);
-    free(q);
+    mem_free(q);
 }
 
 static const struct driver sqlite_driver = {
@@ -410,8 +382,6 @@ static const struct driver sqlite_driver = {
     .disconnect = sqlite_disconnect,
 };
 
-/* ---- connections ---- */
-
 /* The collation "C" of PostgreSQL: the order of bytes. */
 static int order_bytes(void *unused, int a_len, const void *a, int b_len, const void *b)
 {
@@ -421,28 +391,28 @@ static int order_bytes(void *unused, int a_len, const void *a, int b_len, const 
 
 static err configure(struct sqlite *q)
 {
-    const struct store_options *o = &q->sql.store->options;
+    struct sql *s = &q->sql;
+    int64_t log_max = s->store->options.wal_bytes_max;
+    char limit[64];
 
     sqlite3_busy_timeout(q->db, busy_ms(q));
     /* The statements that are kept take all small pieces of the default. Before anything else. */
-    if (q->sql.use == STORE_WRITES)
+    if (s->use == STORE_WRITES)
         sqlite3_db_config(q->db, SQLITE_DBCONFIG_LOOKASIDE, NULL, 1200, 1000);
     if (sqlite3_create_collation(q->db, "C", SQLITE_UTF8, NULL, order_bytes))
         return sqlite_error(q, "preparing a connection");
-    TRY(simple(q, "PRAGMA synchronous = FULL"));
-    TRY(simple(q, "PRAGMA wal_autocheckpoint = 0"));
+    TRY(sqlite_simple(s, "PRAGMA synchronous = FULL"));
+    TRY(sqlite_simple(s, "PRAGMA wal_autocheckpoint = 0"));
     sqlite3_wal_hook(q->db, log_grew, q);
-    TRY(simple(q, "PRAGMA temp_store = MEMORY"));
-    if (q->sql.use == STORE_WRITES)
-        TRY(simple(q, "PRAGMA cache_size = -8192")); /* 8 MiB, when that much is used */
-    char limit[64];
-    int64_t bytes = o->wal_bytes_max ? o->wal_bytes_max : WAL_BYTES_MAX;
-    sqlite3_snprintf(sizeof limit, limit, "PRAGMA journal_size_limit = %lld", (long long)bytes);
-    return simple(q, limit);
+    TRY(sqlite_simple(s, "PRAGMA temp_store = MEMORY"));
+    if (s->use == STORE_WRITES)
+        TRY(sqlite_simple(s, "PRAGMA cache_size = -8192")); /* 8 MiB, when that much is used */
+    sqlite3_snprintf(sizeof limit, limit, "PRAGMA journal_size_limit = %lld",
+                     (long long)(log_max ? log_max : WAL_BYTES_MAX));
+    return sqlite_simple(s, limit);
 }
 
-static err connect_new(struct arena *a, struct sqlite_store *s, enum store_use use,
-                       struct sql **out)
+err sqlite_connect(struct arena *a, struct sqlite_store *s, enum store_use use, struct sql **out)
 {
     struct sqlite *q = mem_alloc(sizeof *q);
     *q = (struct sqlite){
@@ -463,158 +433,6 @@ static err connect_new(struct arena *a, struct sqlite_store *s, enum store_use u
     return NULL;
 }
 
-/* After a crash the log is long. Whoever closes the only connection moves all of it into the file,
- * and whoever opens the next one reads all of it: so the first connection is not closed before
- * there is another, but handed on. */
-static err file_connect(struct arena *a, struct store *s, enum store_use use, struct sql **out)
-{
-    struct sqlite_store *file = file_of(s);
-
-    if (!file->first)
-        return connect_new(a, file, use, out);
-    *out = file->first;
-    file->first = NULL;
-    (*out)->arena = a;
-    (*out)->use = use;
-    return NULL;
-}
-
-/* ---- opening and migrating ---- */
-
-/* A file that was just made is there after a power cut only when its folder says so. */
-static err folder_sync(struct arena *a, const char *path)
-{
-    char *folder = mem_alloc(strlen(path) + 2);
-    strcpy(folder, path);
-    char *slash = strrchr(folder, '/');
-    if (!slash)
-        strcpy(folder, ".");
-    else
-        slash[slash == folder] = '\0';
-
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool synced = fd >= 0 && fsync(fd) == 0;
-    err e = synced ? NULL
-                   : err_new(a, ERR_UNAVAILABLE, "%s: cannot make its folder durable: %s", path,
-                             strerror(errno));
-    if (fd >= 0)
-        close(fd);
-    free(folder);
-    return e;
-}
-
-enum { NO_VERSION = -1 };
-
-/* Takes no lock that a writer minds: a server that commits again and again keeps nobody out. */
-static err version_of(struct sqlite *q, int64_t *out)
-{
-    const struct row *row;
-    size_t count;
-
-    *out = NO_VERSION;
-    TRY(sqlite_run(&q->sql, "SELECT count(*), coalesce(sum(name = 'node'), 0) FROM sqlite_master",
-                   NO_ARGS, 1, &row, &count));
-    if (!row_int(row, 0))
-        return NULL;
-    if (!row_int(row, 1))
-        return store_foreign(q->sql.arena, path_of(q));
-    TRY(sqlite_run(&q->sql, "SELECT version FROM node WHERE node_id = 1", NO_ARGS, 1, &row,
-                   &count));
-    if (count)
-        *out = row_int(row, 0);
-    return NULL;
-}
-
-/* The version, unless it is one that this program should not touch. */
-static err version_known(struct sqlite *q, int64_t *out)
-{
-    const struct store_options *o = &q->sql.store->options;
-
-    TRY(version_of(q, out));
-    if (*out == NO_VERSION && o->existing)
-        return store_absent(q->sql.arena, path_of(q));
-    if (*out > o->migration_count)
-        return store_newer(q->sql.arena, ERR_CONFLICT, path_of(q), *out, o->migration_count);
-    return NULL;
-}
-
-static err node_make(struct sqlite *q)
-{
-    TRY(simple(q, "CREATE TABLE IF NOT EXISTS node (node_id BIGINT PRIMARY KEY,"
-                  " version BIGINT NOT NULL, seq BIGINT NOT NULL, clock BIGINT NOT NULL)"));
-    return simple(q, "INSERT INTO node (node_id, version, seq, clock) VALUES (1, 0, 0, 0)"
-                     " ON CONFLICT (node_id) DO NOTHING");
-}
-
-/* What is missing by now: another process may have been faster. */
-static err steps_run(struct sqlite *q)
-{
-    const struct store_options *o = &q->sql.store->options;
-    int64_t version = 0;
-
-    TRY(node_make(q));
-    TRY(version_known(q, &version));
-    for (int i = (int)version; i < o->migration_count; i++) {
-        const struct store_migration *m = &o->migrations[i];
-        assert(m->version == i + 1);
-        for (const char *const *text = m->statements; *text; text++)
-            TRY(simple(q, *text));
-    }
-    return sqlite_run(&q->sql, "UPDATE node SET version = $1 WHERE node_id = 1",
-                      ARGS(INT(o->migration_count)), 0, NULL, NULL);
-}
-
-/* All that is missing, in one transaction: a crash leaves the old version or the new one. */
-static err migrate(struct sqlite *q)
-{
-    int64_t version = 0;
-
-    TRY(version_known(q, &version)); /* before anything is changed in what may not be ours */
-    TRY(simple(q, "PRAGMA journal_mode = WAL"));
-    if (version == q->sql.store->options.migration_count)
-        return NULL;
-    TRY(simple(q, "BEGIN IMMEDIATE"));
-    err e = steps_run(q);
-    if (!e)
-        e = simple(q, "COMMIT");
-    if (e && !sqlite3_get_autocommit(q->db))
-        sqlite3_exec(q->db, "ROLLBACK", NULL, NULL, NULL);
-    return e;
-}
-
-/* A process that died between a commit's write and its sync has left it in the system's memory
- * alone: we would read it, and tell others, and the next power cut would take it back. So what is
- * found in the log is synced before anybody is told of it. This needs no space on the disk. */
-static err log_sync(struct sqlite *q)
-{
-    sqlite3_file *log = NULL;
-
-    sqlite3_file_control(q->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
-    if (log && log->pMethods && log->pMethods->xSync(log, SQLITE_SYNC_FULL) != SQLITE_OK)
-        return err_new(q->sql.arena, ERR_UNAVAILABLE,
-                       "%s-wal: it could not be synced: see the disk's errors in the system's log",
-                       path_of(q));
-    return NULL;
-}
-
-static err prepare_file(struct arena *a, struct sqlite_store *s)
-{
-    TRY(connect_new(a, s, STORE_WRITES, &s->first));
-    struct sqlite *q = sqlite_of(s->first);
-
-    /* While the file is being made, its folder is synced after every transaction too. */
-    err e = simple(q, "PRAGMA synchronous = EXTRA");
-    if (!e)
-        e = migrate(q);
-    if (!e)
-        e = log_sync(q);
-    if (!e)
-        e = simple(q, "PRAGMA synchronous = FULL");
-    if (!e && !s->store.options.vfs)
-        e = folder_sync(a, s->path);
-    return e;
-}
-
 /* Statistics of its memory, under a lock, are of no use to us; too late, when SQLite runs already,
  * is as good. */
 static void memory_configure(void)
@@ -622,36 +440,9 @@ static void memory_configure(void)
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
-static void file_close(struct store *s)
-{
-    struct sqlite_store *file = file_of(s);
-
-    store_disconnect(file->first);
-    gather_free(file->files);
-    free(file->path);
-    free(file);
-}
-
-static err file_open(struct arena *a, str path, const struct store_options *options,
-                     struct store **out)
+void sqlite_start(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    struct sqlite_store *s = mem_alloc(sizeof *s);
 
     pthread_once(&once, memory_configure);
-    *s = (struct sqlite_store){ .store = { &sqlite_kind, *options },
-                                .path = mem_alloc(path.len + 1) };
-    memcpy(s->path, path.at, path.len);
-    s->path[path.len] = '\0';
-    s->files = gather_new(options->vfs);
-    assert(s->files);
-
-    err e = prepare_file(a, s);
-    if (e)
-        file_close(&s->store);
-    else
-        *out = &s->store;
-    return e;
 }
-
-const struct store_kind sqlite_kind = { file_open, file_connect, file_close };
