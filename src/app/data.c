@@ -10,7 +10,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "json/json.h"
+#include "json/write.h"
 
 static err failed(struct arena *a, const char *path, const char *doing)
 {
@@ -183,27 +183,17 @@ void data_close(struct data *d)
 
 /* ---- server.json ---- */
 
-static void write_member(struct json_writer *w, str name, str value)
-{
-    json_write_name(w, name);
-    if (value.len)
-        json_write_str(w, value);
-    else
-        json_write_null(w);
-}
-
 err data_announce(struct arena *a, const struct data *d, const struct data_server *s)
 {
     struct buf text = buf_in(a);
     struct json_writer w = json_writer_to(&text);
 
     json_write_begin(&w, '{');
-    write_member(&w, STR("url"), s->url);
-    write_member(&w, STR("socket"), s->socket);
-    write_member(&w, STR("store"), s->store);
-    json_write_name(&w, STR("pid"));
-    json_write_int(&w, s->pid);
-    write_member(&w, STR("version"), str_from(s->version));
+    write_or_null(&w, STR("url"), s->url);
+    write_or_null(&w, STR("socket"), s->socket);
+    write_or_null(&w, STR("store"), s->store);
+    write_int(&w, STR("pid"), s->pid);
+    write_or_null(&w, STR("version"), str_from(s->version));
     json_write_end(&w, '}');
     buf_byte(&text, '\n');
     return data_write(a, data_path(a, d->folder, "server.json"), buf_str(&text));

@@ -2,6 +2,7 @@
 #include "app/store_verbs.h"
 #include "core/audit.h"
 #include "core/schema.h"
+#include "json/write.h"
 
 enum { SCHEMAS_MAX = 64 };
 
@@ -27,14 +28,10 @@ static void finding_write(struct checking *k, const struct audit_finding *f)
 static void finding_json(struct json_writer *w, const struct audit_finding *f)
 {
     json_write_begin(w, '{');
-    json_write_name(w, STR("rule"));
-    json_write_str(w, str_from(f->rule));
-    json_write_name(w, STR("place"));
-    json_write_str(w, f->place);
-    json_write_name(w, STR("problem"));
-    json_write_str(w, f->problem);
-    json_write_name(w, STR("advice"));
-    json_write_str(w, str_from(f->advice));
+    write_text(w, STR("rule"), str_from(f->rule));
+    write_text(w, STR("place"), f->place);
+    write_text(w, STR("problem"), f->problem);
+    write_text(w, STR("advice"), str_from(f->advice));
     json_write_end(w, '}');
 }
 
@@ -131,16 +128,11 @@ static void summary_write(struct cli *c, const struct depot *d, const int64_t co
 static void summary_json(struct json_writer *w, const struct depot *d, const int64_t counts[],
                          size_t findings)
 {
-    json_write_name(w, STR("ok"));
-    json_write_bool(w, findings == 0);
-    json_write_name(w, STR("store"));
-    json_write_str(w, term_utf8(w->out->arena, d->shown));
-    json_write_name(w, STR("rows"));
-    json_write_begin(w, '{');
-    for (size_t i = 0; i < rows_table_count; i++) {
-        json_write_name(w, str_from(rows_tables[i].name));
-        json_write_int(w, counts[i]);
-    }
+    write_bool(w, STR("ok"), findings == 0);
+    write_text(w, STR("store"), term_utf8(w->out->arena, d->shown));
+    write_begin(w, STR("rows"), '{');
+    for (size_t i = 0; i < rows_table_count; i++)
+        write_int(w, str_from(rows_tables[i].name), counts[i]);
     json_write_end(w, '}');
 }
 
@@ -152,8 +144,7 @@ static err check_print(struct cli *c, struct depot *d)
     int64_t counts[ROWS_TABLES_MAX];
 
     json_write_begin(&w, '{');
-    json_write_name(&w, STR("problems"));
-    json_write_begin(&w, '[');
+    write_begin(&w, STR("problems"), '[');
     TRY(rows_check(&k, d, cli_flag(c, "--deep")));
     json_write_end(&w, ']');
     TRY(counts_read(d, counts));

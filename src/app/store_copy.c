@@ -11,6 +11,7 @@
 #include "app/store_verbs.h"
 #include "core/member.h"
 #include "core/tables.h"
+#include "json/write.h"
 
 enum {
     PAGE_ROWS = 500,
@@ -351,24 +352,16 @@ static void result_json(struct buf *out, const struct depot *from, const struct 
     struct json_writer w = json_writer_to(out);
 
     json_write_begin(&w, '{');
-    json_write_name(&w, STR("from"));
-    json_write_str(&w, term_utf8(out->arena, from->shown));
-    json_write_name(&w, STR("to"));
-    json_write_str(&w, term_utf8(out->arena, to->shown));
-    json_write_name(&w, STR("seq"));
-    json_write_int(&w, r->seq);
-    json_write_name(&w, STR("rows"));
-    json_write_int(&w, r->rows);
-    json_write_name(&w, STR("tables"));
-    json_write_begin(&w, '{');
+    write_text(&w, STR("from"), term_utf8(out->arena, from->shown));
+    write_text(&w, STR("to"), term_utf8(out->arena, to->shown));
+    write_int(&w, STR("seq"), r->seq);
+    write_int(&w, STR("rows"), r->rows);
+    write_begin(&w, STR("tables"), '{');
     for (size_t i = 0; i < rows_table_count; i++) {
         str digest = { (const char *)r->tables[i].digest, SHA256_BYTES };
-        json_write_name(&w, str_from(rows_tables[i].name));
-        json_write_begin(&w, '{');
-        json_write_name(&w, STR("rows"));
-        json_write_int(&w, r->tables[i].rows);
-        json_write_name(&w, STR("sha256"));
-        json_write_str(&w, hex_encode(out->arena, digest));
+        write_begin(&w, str_from(rows_tables[i].name), '{');
+        write_int(&w, STR("rows"), r->tables[i].rows);
+        write_text(&w, STR("sha256"), hex_encode(out->arena, digest));
         json_write_end(&w, '}');
     }
     json_write_end(&w, '}');

@@ -12,6 +12,7 @@
 #include "app/data.h"
 #include "client/find.h"
 #include "core/tables.h"
+#include "json/write.h"
 
 enum {
     STEPS_MAX = 64,
@@ -224,10 +225,8 @@ static void migrated_write(struct cli *c, const struct depot *d)
 
     if (c->json) {
         json_write_begin(&w, '{');
-        json_write_name(&w, STR("store"));
-        json_write_str(&w, term_utf8(c->arena, d->shown));
-        json_write_name(&w, STR("version"));
-        json_write_int(&w, tables_step_count);
+        write_text(&w, STR("store"), term_utf8(c->arena, d->shown));
+        write_int(&w, STR("version"), tables_step_count);
         json_write_end(&w, '}');
         buf_byte(&out, '\n');
     } else {

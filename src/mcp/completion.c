@@ -33,10 +33,8 @@ static void answer(struct mcp_call *m, const struct completing *c)
 {
     struct json_writer *w = mcp_result_begin(m);
 
-    json_write_name(w, STR("completion"));
-    json_write_begin(w, '{');
-    json_write_name(w, STR("values"));
-    json_write_begin(w, '[');
+    write_begin(w, STR("completion"), '{');
+    write_begin(w, STR("values"), '[');
     for (int64_t i = 0; i < c->found && i < VALUES_MAX; i++)
         json_write_str(w, c->values[i]);
     json_write_end(w, ']');

@@ -167,16 +167,11 @@ str mcp_server_info(struct arena *a, const char *version)
 static void write_capability(struct json_writer *w, const char *name, const char *first,
                              const char *second)
 {
-    json_write_name(w, str_from(name));
-    json_write_begin(w, '{');
-    if (first) {
-        json_write_name(w, str_from(first));
-        json_write_bool(w, true);
-    }
-    if (second) {
-        json_write_name(w, str_from(second));
-        json_write_bool(w, true);
-    }
+    write_begin(w, str_from(name), '{');
+    if (first)
+        write_bool(w, str_from(first), true);
+    if (second)
+        write_bool(w, str_from(second), true);
     json_write_end(w, '}');
 }
 
@@ -184,8 +179,7 @@ static void write_capabilities(struct mcp_call *m, struct json_writer *w)
 {
     bool modern = mcp_is_modern(m->client.version), fixtures = m->mcp->options.fixtures;
 
-    json_write_name(w, STR("capabilities"));
-    json_write_begin(w, '{');
+    write_begin(w, STR("capabilities"), '{');
     write_capability(w, "tools", "listChanged", NULL);
     write_capability(w, "resources", "subscribe", "listChanged");
     write_capability(w, "prompts", fixtures ? "listChanged" : NULL, NULL);
@@ -193,8 +187,7 @@ static void write_capabilities(struct mcp_call *m, struct json_writer *w)
     if (fixtures && !modern)
         write_capability(w, "logging", NULL, NULL);
     if (modern) {
-        json_write_name(w, STR("extensions"));
-        json_write_begin(w, '{');
+        write_begin(w, STR("extensions"), '{');
         write_capability(w, MCP_EXTENSION_TASKS, NULL, NULL);
         json_write_end(w, '}');
     }
@@ -244,8 +237,7 @@ void mcp_initialize(struct mcp_call *m)
     struct json_writer *w = mcp_result_begin(m);
     write_text(w, STR("protocolVersion"), str_from(mcp_version_name(m->client.version)));
     write_capabilities(m, w);
-    json_write_name(w, STR("serverInfo"));
-    json_write_printed(w, m->mcp->server_info);
+    write_printed(w, STR("serverInfo"), m->mcp->server_info);
     write_instructions(m, w);
     mcp_result_end(m);
     m->next = MCP_INITIALIZE;

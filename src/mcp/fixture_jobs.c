@@ -86,11 +86,9 @@ static void write_task(struct json_writer *w, const struct fixture_task *t, enum
 
 static void write_result(struct json_writer *w, const struct fixture_task *t)
 {
-    json_write_name(w, STR("result"));
-    json_write_begin(w, '{');
+    write_begin(w, STR("result"), '{');
     write_text(w, STR("resultType"), STR("complete"));
-    json_write_name(w, STR("content"));
-    json_write_begin(w, '[');
+    write_begin(w, STR("content"), '[');
     write_text_block(w, str_from(t->text));
     json_write_end(w, ']');
     write_bool(w, STR("isError"), t->job->end == ENDS_IN_ERROR);
@@ -99,8 +97,7 @@ static void write_result(struct json_writer *w, const struct fixture_task *t)
 
 static void write_fault(struct json_writer *w, const struct fixture_task *t)
 {
-    json_write_name(w, STR("error"));
-    json_write_begin(w, '{');
+    write_begin(w, STR("error"), '{');
     write_int(w, STR("code"), RPC_INTERNAL);
     write_text(w, STR("message"), str_from(t->text));
     json_write_end(w, '}');
@@ -108,8 +105,7 @@ static void write_fault(struct json_writer *w, const struct fixture_task *t)
 
 static void write_questions(struct json_writer *w, const struct fixture_task *t)
 {
-    json_write_name(w, STR("inputRequests"));
-    json_write_begin(w, '{');
+    write_begin(w, STR("inputRequests"), '{');
     for (unsigned i = 0; t->job->questions[i].key; i++)
         if (is_open(t, i))
             fixture_write_request(w, &t->job->questions[i]);

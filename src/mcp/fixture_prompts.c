@@ -30,8 +30,7 @@ static void answer_blocks(struct mcp_call *m, const struct fixture_block *blocks
 {
     struct json_writer *w = mcp_result_begin(m);
 
-    json_write_name(w, STR("messages"));
-    json_write_begin(w, '[');
+    write_begin(w, STR("messages"), '[');
     for (const struct fixture_block *b = blocks; b->kind; b++)
         write_message(w, b);
     json_write_end(w, ']');
@@ -124,8 +123,7 @@ static void write_prompt(struct json_writer *w, const struct prompt *p)
     json_write_begin(w, '{');
     write_text(w, STR("name"), str_from(p->name));
     write_text(w, STR("description"), str_from(p->description));
-    json_write_name(w, STR("arguments"));
-    json_write_begin(w, '[');
+    write_begin(w, STR("arguments"), '[');
     for (size_t i = 0; i < ARGUMENTS_MAX && p->arguments[i]; i++) {
         json_write_begin(w, '{');
         write_text(w, STR("name"), str_from(p->arguments[i]));
@@ -144,8 +142,7 @@ void fixture_prompts_list(struct mcp_call *m)
     if (!fixture_page(m, PROMPTS, PROMPTS, &from, &next))
         return;
     struct json_writer *w = mcp_result_begin(m);
-    json_write_name(w, STR("prompts"));
-    json_write_begin(w, '[');
+    write_begin(w, STR("prompts"), '[');
     for (size_t i = from; i < PROMPTS; i++)
         if (is_there(m, &prompts[i]))
             write_prompt(w, &prompts[i]);
@@ -209,10 +206,8 @@ static void answer_values(struct mcp_call *m, const char *const *values, str typ
     struct json_writer *w = mcp_result_begin(m);
     int64_t total = 0;
 
-    json_write_name(w, STR("completion"));
-    json_write_begin(w, '{');
-    json_write_name(w, STR("values"));
-    json_write_begin(w, '[');
+    write_begin(w, STR("completion"), '{');
+    write_begin(w, STR("values"), '[');
     for (size_t i = 0; values[i]; i++)
         if (begins(values[i], typed)) {
             json_write_str(w, str_from(values[i]));

@@ -47,20 +47,12 @@ const char *fixture_question_method(const struct fixture_question *q)
 static void write_form(struct json_writer *w, const struct fixture_question *q, str text)
 {
     write_text(w, STR("message"), text);
-    json_write_name(w, STR("requestedSchema"));
-    json_write_printed(w, str_from(q->schema));
+    write_printed(w, STR("requestedSchema"), str_from(q->schema));
 }
 
 static void write_prompt(struct json_writer *w, const struct fixture_question *q, str text)
 {
-    json_write_name(w, STR("messages"));
-    json_write_begin(w, '[');
-    json_write_begin(w, '{');
-    write_text(w, STR("role"), STR("user"));
-    json_write_name(w, STR("content"));
-    write_text_block(w, text);
-    json_write_end(w, '}');
-    json_write_end(w, ']');
+    write_user_message(w, text);
     write_int(w, STR("maxTokens"), q->tokens_max);
 }
 
@@ -78,8 +70,7 @@ void fixture_write_question(struct json_writer *w, const struct fixture_question
 
 void fixture_write_request(struct json_writer *w, const struct fixture_question *q)
 {
-    json_write_name(w, str_from(q->key));
-    json_write_begin(w, '{');
+    write_begin(w, str_from(q->key), '{');
     write_text(w, STR("method"), str_from(kinds[q->kind].method));
     json_write_name(w, STR("params"));
     fixture_write_question(w, q, STR(""));

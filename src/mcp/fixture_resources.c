@@ -64,8 +64,7 @@ void fixture_resources_list(struct mcp_call *m)
     if (!fixture_page(m, RESOURCES, PAGE, &from, &next))
         return;
     struct json_writer *w = mcp_result_begin(m);
-    json_write_name(w, STR("resources"));
-    json_write_begin(w, '[');
+    write_begin(w, STR("resources"), '[');
     for (size_t i = from; i < RESOURCES && i < from + PAGE; i++) {
         json_write_begin(w, '{');
         write_text(w, STR("uri"), str_from(resources[i].uri));
@@ -88,8 +87,7 @@ void fixture_resources_templates(struct mcp_call *m)
     if (!fixture_page(m, 1, PAGE, &from, &next))
         return;
     struct json_writer *w = mcp_result_begin(m);
-    json_write_name(w, STR("resourceTemplates"));
-    json_write_begin(w, '[');
+    write_begin(w, STR("resourceTemplates"), '[');
     json_write_begin(w, '{');
     write_text(w, STR("uriTemplate"), STR(TEMPLATE_BEFORE "{id}" TEMPLATE_AFTER));
     write_text(w, STR("name"), STR("template"));
@@ -120,8 +118,7 @@ static void answer(struct mcp_call *m, str uri, str mime, const char *holds, str
 {
     struct json_writer *w = mcp_result_begin(m);
 
-    json_write_name(w, STR("contents"));
-    json_write_begin(w, '[');
+    write_begin(w, STR("contents"), '[');
     json_write_begin(w, '{');
     write_text(w, STR("uri"), uri);
     write_text(w, STR("mimeType"), mime);
@@ -192,8 +189,7 @@ void fixture_listen(struct mcp_call *m)
     rpc_begin_notification(&w, STR("notifications/subscriptions/acknowledged"));
     json_write_begin(&w, '{');
     write_subscription(&w, json_printed(m->arena, m->message.id));
-    json_write_name(&w, STR("notifications"));
-    json_write_begin(&w, '{');
+    write_begin(&w, STR("notifications"), '{');
     if (m->listen.tools)
         write_bool(&w, STR("toolsListChanged"), true);
     if (m->listen.prompts)

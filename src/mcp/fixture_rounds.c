@@ -81,8 +81,7 @@ static void ask(struct mcp_call *m, const struct fixture_rounds *r, size_t at,
             if (!fixture_must_ask(m, q))
                 return;
     struct json_writer *w = round_begin(m);
-    json_write_name(w, STR("inputRequests"));
-    json_write_begin(w, '{');
+    write_begin(w, STR("inputRequests"), '{');
     for (const struct fixture_question *q = r->rounds[at]; q->key; q++)
         if (is_open(m, r, q, answers))
             fixture_write_request(w, q);

@@ -84,8 +84,7 @@ static str progress_message(struct mcp_call *m, int progress)
 
     rpc_begin_notification(&w, STR("notifications/progress"));
     json_write_begin(&w, '{');
-    json_write_name(&w, STR("progressToken"));
-    json_write_printed(&w, m->progress_token);
+    write_printed(&w, STR("progressToken"), m->progress_token);
     write_int(&w, STR("progress"), progress);
     write_int(&w, STR("total"), 100);
     json_write_end(&w, '}');

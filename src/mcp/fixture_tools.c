@@ -1,5 +1,6 @@
 /* fixture_tools.c: the suite's tools that answer at once. */
 #include "mcp/fixture.h"
+#include "mcp/write.h"
 
 /* One green pixel; a thousandth of a second of sound. */
 const char fixture_png[] =
@@ -12,10 +13,8 @@ const char fixture_wav[] =
 
 static void write_field(struct json_writer *w, const char *name, const char *value)
 {
-    if (!value)
-        return;
-    json_write_name(w, str_from(name));
-    json_write_str(w, str_from(value));
+    if (value)
+        write_text(w, str_from(name), str_from(value));
 }
 
 void fixture_write_block(struct json_writer *w, const struct fixture_block *block)
@@ -32,10 +31,8 @@ void fixture_write_block(struct json_writer *w, const struct fixture_block *bloc
 
     json_write_begin(w, '{');
     write_field(w, "type", looks[block->kind].type);
-    if (nested) {
-        json_write_name(w, STR("resource"));
-        json_write_begin(w, '{');
-    }
+    if (nested)
+        write_begin(w, STR("resource"), '{');
     write_field(w, "uri", block->uri);
     write_field(w, "mimeType", block->mime);
     write_field(w, looks[block->kind].holds, block->text);
@@ -50,8 +47,7 @@ static void answer_blocks(struct mcp_call *m, const struct fixture_tool *tool,
     struct json_writer *w = mcp_result_begin(m);
 
     (void)arguments;
-    json_write_name(w, STR("content"));
-    json_write_begin(w, '[');
+    write_begin(w, STR("content"), '[');
     for (const struct fixture_block *b = tool->blocks; b->kind; b++)
         fixture_write_block(w, b);
     json_write_end(w, ']');

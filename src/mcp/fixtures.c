@@ -98,8 +98,7 @@ static void write_tool(struct json_writer *w, const struct fixture_tool *tool)
     json_write_begin(w, '{');
     write_text(w, STR("name"), str_from(tool->name));
     write_text(w, STR("description"), str_from(tool->description));
-    json_write_name(w, STR("inputSchema"));
-    json_write_printed(w, str_from(input_schema(tool)));
+    write_printed(w, STR("inputSchema"), str_from(input_schema(tool)));
     json_write_end(w, '}');
 }
 
@@ -119,8 +118,7 @@ static void tools_list(struct mcp_call *m)
     if (!fixture_page(m, count, TOOLS_MAX, &from, &next))
         return;
     struct json_writer *w = mcp_result_begin(m);
-    json_write_name(w, STR("tools"));
-    json_write_begin(w, '[');
+    write_begin(w, STR("tools"), '[');
     for (size_t i = from; i < count; i++)
         write_tool(w, tools[i]);
     json_write_end(w, ']');

@@ -48,29 +48,19 @@ static bool read_wishes(struct mcp_call *m, const struct json *wishes, const cha
 
 /* ---- what is taken ---- */
 
-static void write_strings(struct json_writer *w, str name, const str *all, size_t count)
-{
-    json_write_name(w, name);
-    json_write_begin(w, '[');
-    for (size_t i = 0; i < count; i++)
-        json_write_str(w, all[i]);
-    json_write_end(w, ']');
-}
-
 static void write_taken(struct mcp_call *m, struct json_writer *w, const struct hearing *h)
 {
     const struct json *wishes = json_get(m->message.params, "notifications");
 
-    json_write_name(w, STR("notifications"));
-    json_write_begin(w, '{');
+    write_begin(w, STR("notifications"), '{');
     if (m->listen.tools)
         write_bool(w, STR("toolsListChanged"), true);
     if (m->listen.resources)
         write_bool(w, STR("resourcesListChanged"), true);
     if (json_get(wishes, "resourceSubscriptions"))
-        write_strings(w, STR("resourceSubscriptions"), h->uris, h->uri_kept);
+        write_texts(w, STR("resourceSubscriptions"), h->uris, h->uri_kept);
     if (json_get(wishes, "taskIds"))
-        write_strings(w, STR("taskIds"), h->tasks, h->task_kept);
+        write_texts(w, STR("taskIds"), h->tasks, h->task_kept);
     json_write_end(w, '}');
 }
 

@@ -190,10 +190,8 @@ struct json_writer *mcp_result_begin_as(struct mcp_call *m, const char *result_t
     json_write_begin(w, '{');
     if (mcp_is_modern(m->client.version)) {
         write_text(w, STR("resultType"), str_from(result_type));
-        json_write_name(w, STR("_meta"));
-        json_write_begin(w, '{');
-        json_write_name(w, STR(MCP_META_SERVER));
-        json_write_printed(w, m->mcp->server_info);
+        write_begin(w, STR("_meta"), '{');
+        write_printed(w, STR(MCP_META_SERVER), m->mcp->server_info);
         json_write_end(w, '}');
     }
     return w;
@@ -344,12 +342,10 @@ str mcp_progress(struct arena *a, const struct mcp_call *m, int64_t number, str 
     assert(m->progress_token.len);
     rpc_begin_notification(&w, STR("notifications/progress"));
     json_write_begin(&w, '{');
-    json_write_name(&w, STR("progressToken"));
-    json_write_printed(&w, m->progress_token);
+    write_printed(&w, STR("progressToken"), m->progress_token);
     write_int(&w, STR("progress"), number);
-    if (message.len) {
+    if (message.len)
         write_text(&w, STR("message"), message);
-    }
     json_write_end(&w, '}');
     rpc_end(&w);
     return buf_str(&out);

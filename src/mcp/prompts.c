@@ -27,14 +27,7 @@ static void answer_prompt(struct mcp_call *m, str text)
     struct json_writer *w = mcp_result_begin(m);
 
     write_text(w, STR("description"), str_from(p->description));
-    json_write_name(w, STR("messages"));
-    json_write_begin(w, '[');
-    json_write_begin(w, '{');
-    write_text(w, STR("role"), STR("user"));
-    json_write_name(w, STR("content"));
-    write_text_block(w, text);
-    json_write_end(w, '}');
-    json_write_end(w, ']');
+    write_user_message(w, text);
     mcp_result_end(m);
 }
 
@@ -291,8 +284,7 @@ static void write_prompt(struct json_writer *w, const struct prompt *p)
     write_text(w, STR("name"), str_from(p->name));
     write_text(w, STR("title"), str_from(p->title));
     write_text(w, STR("description"), str_from(p->description));
-    json_write_name(w, STR("arguments"));
-    json_write_begin(w, '[');
+    write_begin(w, STR("arguments"), '[');
     for (size_t i = 0; i < ARGUMENTS_MAX && p->arguments[i].name; i++) {
         json_write_begin(w, '{');
         write_text(w, STR("name"), str_from(p->arguments[i].name));
@@ -309,8 +301,7 @@ void mcp_prompts_list(struct mcp_call *m)
     if (!mcp_one_page(m))
         return;
     struct json_writer *w = mcp_result_begin(m);
-    json_write_name(w, STR("prompts"));
-    json_write_begin(w, '[');
+    write_begin(w, STR("prompts"), '[');
     for (size_t i = 0; i < PROMPT_COUNT; i++)
         write_prompt(w, &prompts[i]);
     json_write_end(w, ']');

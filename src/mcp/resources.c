@@ -82,8 +82,7 @@ static void write_resource(struct mcp_call *m, struct json_writer *w, const stru
                arena_printf(m->arena, "State of " STR_FMT " (" STR_FMT ", version %lld)",
                             STR_ARG(whose), STR_ARG(schema), version));
     write_text(w, STR("mimeType"), STR("application/json"));
-    json_write_name(w, STR("annotations"));
-    json_write_begin(w, '{');
+    write_begin(w, STR("annotations"), '{');
     write_text(w, STR("lastModified"), json_str(state, "updated_at"));
     json_write_end(w, '}');
     json_write_end(w, '}');
@@ -97,8 +96,7 @@ static void list_done(struct mcp_call *m, const struct command *done)
     }
     const struct json *answer = mcp_answer_json(m, done), *states = json_get(answer, "states");
     struct json_writer *w = mcp_result_begin(m);
-    json_write_name(w, STR("resources"));
-    json_write_begin(w, '[');
+    write_begin(w, STR("resources"), '[');
     for (uint32_t i = 0; i < states->len; i++)
         write_resource(m, w, &states->items[i]);
     json_write_end(w, ']');
@@ -134,8 +132,7 @@ void mcp_resources_templates(struct mcp_call *m)
     if (!mcp_one_page(m))
         return;
     struct json_writer *w = mcp_result_begin(m);
-    json_write_name(w, STR("resourceTemplates"));
-    json_write_begin(w, '[');
+    write_begin(w, STR("resourceTemplates"), '[');
     for (size_t i = 0; i < sizeof templates / sizeof *templates; i++) {
         json_write_begin(w, '{');
         write_text(w, STR("uriTemplate"), str_from(templates[i].template));
@@ -159,8 +156,7 @@ static void read_done(struct mcp_call *m, const struct command *done)
         return;
     }
     struct json_writer *w = mcp_result_begin(m);
-    json_write_name(w, STR("contents"));
-    json_write_begin(w, '[');
+    write_begin(w, STR("contents"), '[');
     json_write_begin(w, '{');
     write_text(w, STR("uri"), m->uri);
     write_text(w, STR("mimeType"), STR("application/json"));

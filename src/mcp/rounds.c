@@ -57,8 +57,7 @@ str round_seal(struct mcp_call *m, str payload, int64_t lives_ms)
 
     json_write_begin(&w, '{');
     write_int(&w, STR("until"), m->now_ms + lives_ms);
-    json_write_name(&w, STR("payload"));
-    json_write_printed(&w, payload);
+    write_printed(&w, STR("payload"), payload);
     json_write_end(&w, '}');
     sign(m, buf_str(&inner), mac);
     buf_add(&whole, (str){ (const char *)mac, sizeof mac });

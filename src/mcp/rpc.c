@@ -80,8 +80,7 @@ static void begin(struct json_writer *w)
 
 static void write_id(struct json_writer *w, const struct json *id)
 {
-    json_write_name(w, STR("id"));
-    json_write_value(w, id);
+    write_value(w, STR("id"), id);
 }
 
 void rpc_begin_result(struct json_writer *w, const struct json *id)
@@ -118,14 +117,11 @@ void rpc_write_fault(struct json_writer *w, const struct json *id, const struct 
     begin(w);
     if (id)
         write_id(w, id);
-    json_write_name(w, STR("error"));
-    json_write_begin(w, '{');
+    write_begin(w, STR("error"), '{');
     write_int(w, STR("code"), fault->code);
     write_text(w, STR("message"), fault->message);
-    if (fault->data.len) {
-        json_write_name(w, STR("data"));
-        json_write_printed(w, fault->data);
-    }
+    if (fault->data.len)
+        write_printed(w, STR("data"), fault->data);
     json_write_end(w, '}');
     json_write_end(w, '}');
 }

@@ -90,22 +90,18 @@ static void write_task(struct arena *a, struct json_writer *w, const struct json
         write_text(w, STR("statusMessage"), message);
     write_text(w, STR("createdAt"), json_str(run, "created_at"));
     write_text(w, STR("lastUpdatedAt"), last_updated(run));
-    json_write_name(w, STR("ttlMs"));
-    json_write_null(w);
+    write_null(w, STR("ttlMs"));
     write_int(w, STR("pollIntervalMs"), POLL_MS);
 }
 
 /* What the tool that started it would have answered. */
 static void write_result(struct json_writer *w, str told)
 {
-    json_write_name(w, STR("result"));
-    json_write_begin(w, '{');
-    json_write_name(w, STR("content"));
-    json_write_begin(w, '[');
+    write_begin(w, STR("result"), '{');
+    write_begin(w, STR("content"), '[');
     write_text_block(w, told);
     json_write_end(w, ']');
-    json_write_name(w, STR("structuredContent"));
-    json_write_printed(w, told);
+    write_printed(w, STR("structuredContent"), told);
     json_write_end(w, '}');
 }
 

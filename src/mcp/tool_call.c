@@ -42,8 +42,7 @@ static void answer(struct mcp_call *m, str text, str quoted, bool is_json, bool 
     struct json_writer *w = mcp_result_begin(m);
 
     buf_reserve(w->out, 2 * text.len + text.len / 4 + extra.len + 200);
-    json_write_name(w, STR("content"));
-    json_write_begin(w, '[');
+    write_begin(w, STR("content"), '[');
     if (quoted.len)
         write_quoted_block(w, quoted);
     else
@@ -51,10 +50,8 @@ static void answer(struct mcp_call *m, str text, str quoted, bool is_json, bool 
     if (extra.len)
         write_text_block(w, extra);
     json_write_end(w, ']');
-    if (is_json && m->client.version >= MCP_2025_06_18) {
-        json_write_name(w, STR("structuredContent"));
-        json_write_printed(w, text);
-    }
+    if (is_json && m->client.version >= MCP_2025_06_18)
+        write_printed(w, STR("structuredContent"), text);
     if (is_error)
         write_bool(w, STR("isError"), true);
     mcp_result_end(m);

@@ -54,13 +54,10 @@ static void write_field(struct json_writer *w, const struct json *field, str abo
 
     json_write_begin(w, '{');
     write_text(w, STR("type"), type.len ? type : STR("object"));
-    if (choices) {
-        json_write_name(w, STR("enum"));
-        json_write_value(w, choices);
-    }
+    if (choices)
+        write_value(w, STR("enum"), choices);
     if (str_eq(type, STR("array"))) {
-        json_write_name(w, STR("items"));
-        json_write_begin(w, '{');
+        write_begin(w, STR("items"), '{');
         write_text(w, STR("type"), items ? type_of(items) : STR("object"));
         json_write_end(w, '}');
     }
@@ -78,10 +75,8 @@ static void write_required(struct json_writer *w, const struct json *required,
         str name = json_text(&required->items[i]);
         if (!json_find(shown, name) || str_eq(name, str_from(implied)))
             continue;
-        if (!any) {
-            json_write_name(w, STR("required"));
-            json_write_begin(w, '[');
-        }
+        if (!any)
+            write_begin(w, STR("required"), '[');
         any = true;
         json_write_str(w, name);
     }
@@ -96,11 +91,9 @@ static void write_input(struct json_writer *w, const struct op *op, const struct
 {
     const struct json *fields = json_get(input, "properties");
 
-    json_write_name(w, STR("inputSchema"));
-    json_write_begin(w, '{');
+    write_begin(w, STR("inputSchema"), '{');
     write_text(w, STR("type"), STR("object"));
-    json_write_name(w, STR("properties"));
-    json_write_begin(w, '{');
+    write_begin(w, STR("properties"), '{');
     for (uint32_t i = 0; i < shows->len; i++) {
         str name = json_name(&shows->members[i]);
         json_write_name(w, name);
@@ -117,22 +110,18 @@ static void write_output(struct json_writer *w, const struct tool *t, const stru
     const struct json *members = json_get(output, "properties");
     const struct json *required = json_get(output, "required");
 
-    json_write_name(w, STR("outputSchema"));
-    json_write_begin(w, '{');
+    write_begin(w, STR("outputSchema"), '{');
     write_text(w, STR("type"), STR("object"));
-    json_write_name(w, STR("properties"));
-    json_write_begin(w, '{');
+    write_begin(w, STR("properties"), '{');
     for (size_t i = 0; i < t->tell_count; i++) {
         str type = type_of(json_find(members, t->tells[i].name));
-        json_write_name(w, t->tells[i].name);
-        json_write_begin(w, '{');
+        write_begin(w, t->tells[i].name, '{');
         if (type.len)
             write_text(w, STR("type"), type);
         json_write_end(w, '}');
     }
     json_write_end(w, '}');
-    json_write_name(w, STR("required"));
-    json_write_begin(w, '[');
+    write_begin(w, STR("required"), '[');
     for (size_t i = 0; i < t->tell_count; i++)
         if (!t->tells[i].nullable && names_it(required, t->tells[i].name))
             json_write_str(w, t->tells[i].name);
@@ -148,8 +137,7 @@ static void write_annotations(struct json_writer *w, const struct op *op)
     str route = str_from(op->http);
     bool takes = str_starts(route, STR("PUT ")) || str_starts(route, STR("DELETE "));
 
-    json_write_name(w, STR("annotations"));
-    json_write_begin(w, '{');
+    write_begin(w, STR("annotations"), '{');
     write_bool(w, STR("readOnlyHint"), op->effect == OP_READS);
     if (op->effect == OP_WRITES) {
         write_bool(w, STR("destructiveHint"), takes);
@@ -189,8 +177,7 @@ static str tool_listed(struct arena *a, const struct tool *t, const struct json 
     write_input(&w, t->op, parsed(a, t->op->input), shows);
     write_output(&w, t, parsed(a, t->op->output));
     write_annotations(&w, t->op);
-    json_write_name(&w, STR("_meta"));
-    json_write_begin(&w, '{');
+    write_begin(&w, STR("_meta"), '{');
     write_bool(&w, STR("anthropic/alwaysLoad"), true); /* else its client hides it until asked */
     json_write_end(&w, '}');
     json_write_end(&w, '}');
@@ -293,8 +280,7 @@ void mcp_tools_list(struct mcp_call *m)
     if (!page_begin(m, tier, &i))
         return;
     struct json_writer *w = mcp_result_begin(m);
-    json_write_name(w, STR("tools"));
-    json_write_begin(w, '[');
+    write_begin(w, STR("tools"), '[');
     for (; i < all->count && !next.len; i++) {
         const struct tool *t = &all->tools[i];
         if (!is_seen(t->op, tier))

@@ -2,28 +2,10 @@
 #ifndef MCP_WRITE_H
 #define MCP_WRITE_H
 
-#include "json/json.h"
+#include "json/write.h"
 
 #define MCP_EXTENSION_TASKS "io.modelcontextprotocol/tasks"
 #define MCP_META_SUBSCRIPTION "io.modelcontextprotocol/subscriptionId"
-
-static inline void write_text(struct json_writer *w, str name, str text)
-{
-    json_write_name(w, name);
-    json_write_str(w, text);
-}
-
-static inline void write_bool(struct json_writer *w, str name, bool value)
-{
-    json_write_name(w, name);
-    json_write_bool(w, value);
-}
-
-static inline void write_int(struct json_writer *w, str name, int64_t n)
-{
-    json_write_name(w, name);
-    json_write_int(w, n);
-}
 
 /* A block of content that is a text. */
 static inline void write_text_block(struct json_writer *w, str text)
@@ -39,18 +21,27 @@ static inline void write_quoted_block(struct json_writer *w, str quoted)
 {
     json_write_begin(w, '{');
     write_text(w, STR("type"), STR("text"));
-    json_write_name(w, STR("text"));
-    json_write_printed(w, quoted);
+    write_printed(w, STR("text"), quoted);
     json_write_end(w, '}');
+}
+
+/* The member `messages` with one, the user's, that is a text. */
+static inline void write_user_message(struct json_writer *w, str text)
+{
+    write_begin(w, STR("messages"), '[');
+    json_write_begin(w, '{');
+    write_text(w, STR("role"), STR("user"));
+    json_write_name(w, STR("content"));
+    write_text_block(w, text);
+    json_write_end(w, '}');
+    json_write_end(w, ']');
 }
 
 /* What tells a listener by which of its requests it hears something: its printed id. */
 static inline void write_subscription(struct json_writer *w, str id)
 {
-    json_write_name(w, STR("_meta"));
-    json_write_begin(w, '{');
-    json_write_name(w, STR(MCP_META_SUBSCRIPTION));
-    json_write_printed(w, id);
+    write_begin(w, STR("_meta"), '{');
+    write_printed(w, STR(MCP_META_SUBSCRIPTION), id);
     json_write_end(w, '}');
 }
 

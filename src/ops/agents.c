@@ -1,6 +1,7 @@
 /* agents.c: operations on agents, the roles that sessions have; entries.c does them. */
 #include "ops/entries.h"
 #include "ops/ops.h"
+#include "ops/page.h"
 
 // clang-format off
 
@@ -26,35 +27,35 @@ static const struct op ops[] = {
     {
         .name = "agent.create", .http = "POST /agents", .effect = OP_WRITES, .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR,
         .summary = "Register an agent: a role that sessions can be started in.",
-        .input = ENTRY_FIELDS(JSON("name"), AGENT_MEMBERS), .output = AGENT_SHAPE, .run = entry_create_op,
+        .input = FIELDS(JSON("name"), AGENT_MEMBERS), .output = AGENT_SHAPE, .run = entry_create_op,
     },
     {
         .name = "agent.list", .http = "GET /agents", .on = ON_HTTP | ON_MCP | ON_CLI, .by = BY_ALL,
         .tool = "list_agent_blueprints",
         .summary = "List the agents, by name, without their prompts.",
         .hint = "List the roles that you can start agents in, and what each is for. Use it before start_agent_session.",
-        .input = ENTRY_FIELDS("", ENTRY_PAGE),
+        .input = FIELDS("", PAGE_AFTER_NAME "," PAGE_LIMIT),
         .shows = JSON({ "after": "next of the last page" }),
         .tells = JSON({ "agents": { "name": true, "description": true, "tags": true }, "next": true }),
         .output = SHAPE(JSON("agents"), SHAPE_LIST("agents", "A page of them.",
-            SHAPE(JSON("name", "source"), AGENT_HEAD "," ENTRY_ORIGIN)) "," ENTRY_NEXT),
+            SHAPE(JSON("name", "source"), AGENT_HEAD "," ENTRY_ORIGIN)) "," PAGE_NEXT),
         .run = entry_list_op,
     },
     {
         .name = "agent.get", .http = "GET /agents/{name}", .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR | BY_RUNNER,
         .summary = "Show an agent, its prompts included.",
-        .input = ENTRY_FIELDS(JSON("name"), AGENT_NAME), .output = AGENT_SHAPE, .run = entry_get_op,
+        .input = FIELDS(JSON("name"), AGENT_NAME), .output = AGENT_SHAPE, .run = entry_get_op,
     },
     {
         .name = "agent.update", .http = "PATCH /agents/{name}", .effect = OP_WRITES, .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR,
         .bodies = { { "application/merge-patch+json", "merge" } },
         .summary = "Change an agent by a merge patch; turns that begin from now on see it.",
-        .input = ENTRY_FIELDS(JSON("name", "merge"), AGENT_NAME "," ENTRY_MERGE), .output = AGENT_SHAPE, .run = entry_update_op,
+        .input = FIELDS(JSON("name", "merge"), AGENT_NAME "," ENTRY_MERGE), .output = AGENT_SHAPE, .run = entry_update_op,
     },
     {
         .name = "agent.delete", .http = "DELETE /agents/{name}", .effect = OP_WRITES, .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR,
         .summary = "Delete an agent; one that a file holds comes back when the server starts.",
-        .input = ENTRY_FIELDS(JSON("name"), AGENT_NAME), .output = SHAPE("", ""), .run = entry_delete_op,
+        .input = FIELDS(JSON("name"), AGENT_NAME), .output = SHAPE("", ""), .run = entry_delete_op,
     },
     {
         .name = "agent.load", .effect = OP_WRITES, .by = BY_SYSTEM,

@@ -33,8 +33,7 @@ static void write_list(struct json_writer *w, const struct outline_part *parts, 
 {
     size_t begin = w->out->len;
 
-    json_write_name(w, STR("cut"));
-    json_write_begin(w, '[');
+    write_begin(w, STR("cut"), '[');
     for (size_t i = 0; i < count; i++) {
         bool fits = w->out->len - begin + parts[i].pointer.len < room;
         if (!parts[i].shown && fits)
@@ -78,8 +77,7 @@ static void write_members(struct json_writer *w, const struct json *object,
     for (uint32_t i = 0; i < object->len; i++) {
         if (!parts[i].shown)
             continue;
-        json_write_name(w, json_name(&object->members[i]));
-        json_write_value(w, &object->members[i].value);
+        write_value(w, json_name(&object->members[i]), &object->members[i].value);
     }
     json_write_end(w, '}');
 }
@@ -91,8 +89,7 @@ void write_cut_value(struct arena *a, struct json_writer *w, str name, str point
     struct outline_part *parts;
 
     if (chars <= chars_max) {
-        json_write_name(w, name);
-        json_write_value(w, value);
+        write_value(w, name, value);
         return;
     }
     size_t count = outline_parts(a, pointer, value, &parts);
@@ -111,14 +108,12 @@ void write_cut_patch(struct arena *a, struct json_writer *w, const struct json *
     struct outline_part whole = { STR(""), patch, chars, false };
 
     if (chars <= chars_max) {
-        json_write_name(w, STR("patch"));
-        json_write_value(w, patch);
+        write_value(w, STR("patch"), patch);
         return;
     }
     write_bool(w, STR("truncated"), true);
     write_int(w, STR("cut_count"), 1);
-    json_write_name(w, STR("cut"));
-    json_write_begin(w, '[');
+    write_begin(w, STR("cut"), '[');
     write_part(w, &whole, "patch");
     json_write_end(w, ']');
     write_text(w, STR("hint"),
@@ -132,8 +127,7 @@ static void write_match(struct json_writer *w, const struct outline_part *p)
 {
     json_write_begin(w, '{');
     write_text(w, STR("pointer"), p->pointer);
-    json_write_name(w, STR("value"));
-    json_write_value(w, p->value);
+    write_value(w, STR("value"), p->value);
     json_write_end(w, '}');
 }
 
@@ -153,8 +147,7 @@ void write_cut_matches(struct arena *a, struct json_writer *w, const struct json
     }
     size_t room = all <= chars_max ? chars_max : chars_max - list_room(chars_max);
     outline_choose(a, parts, count, AROUND_MATCH, room);
-    json_write_name(w, STR("matches"));
-    json_write_begin(w, '[');
+    write_begin(w, STR("matches"), '[');
     for (size_t i = 0; i < count; i++)
         if (parts[i].shown)
             write_match(w, &parts[i]);

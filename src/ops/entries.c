@@ -3,6 +3,7 @@
 
 #include "core/agent.h"
 #include "json/patch.h"
+#include "ops/page.h"
 #include "ops/write.h"
 
 static enum catalog catalog_of(const struct input *in)
@@ -11,16 +12,6 @@ static enum catalog catalog_of(const struct input *in)
 }
 
 /* ---- answers ---- */
-
-static void write_time_or_null(struct json_writer *w, str name, int64_t ms)
-{
-    if (ms) {
-        write_time(w, name, ms);
-        return;
-    }
-    json_write_name(w, name);
-    json_write_null(w);
-}
 
 /* What a list shows of each: enough to choose by, and nothing that is long or may be a secret. */
 static bool is_listed(str member)
@@ -43,8 +34,7 @@ static err write_entry(struct tx *tx, struct json_writer *w, const struct entry 
         const struct json_member *m = &text->members[i];
         if (!whole && !is_listed(json_name(m)))
             continue;
-        json_write_name(w, json_name(m));
-        json_write_value(w, &m->value);
+        write_value(w, json_name(m), &m->value);
     }
     write_text(w, STR("source"), e->source);
     write_time_or_null(w, STR("created_at"), e->created_at_ms);
@@ -96,22 +86,16 @@ err entry_delete_op(struct tx *tx, const struct input *in, struct answer *out)
 
 err entry_list_op(struct tx *tx, const struct input *in, struct answer *out)
 {
-    size_t limit = (size_t)input_int(in, "limit", 50), count;
     enum catalog c = catalog_of(in);
+    str name = c == CATALOG_AGENTS ? STR("agents") : STR("profiles");
     const struct entry *all;
+    size_t count;
 
-    TRY(entry_list(tx, c, input_str(in, "after"), (int64_t)limit + 1, &all, &count));
-    json_write_begin(&out->json, '{');
-    json_write_name(&out->json, c == CATALOG_AGENTS ? STR("agents") : STR("profiles"));
-    json_write_begin(&out->json, '[');
-    for (size_t i = 0; i < count && i < limit; i++)
+    TRY(entry_list(tx, c, input_str(in, "after"), page_rows(in), &all, &count));
+    size_t shown = page_begin(in, out, name, count);
+    for (size_t i = 0; i < shown; i++)
         TRY(write_entry(tx, &out->json, &all[i], false));
-    json_write_end(&out->json, ']');
-    if (count > limit) {
-        out->next = all[limit - 1].name;
-        write_text(&out->json, STR("next"), out->next);
-    }
-    json_write_end(&out->json, '}');
+    page_end(out, shown < count ? all[shown - 1].name : STR(""));
     return NULL;
 }
 
@@ -124,8 +108,7 @@ err entry_load_op(struct tx *tx, const struct input *in, struct answer *out)
     json_write_begin(&out->json, '{');
     write_int(&out->json, STR("kept"), loaded.kept);
     write_int(&out->json, STR("dropped"), loaded.dropped);
-    json_write_name(&out->json, STR("refused"));
-    json_write_begin(&out->json, '[');
+    write_begin(&out->json, STR("refused"), '[');
     for (size_t i = 0; i < loaded.refused_count; i++) {
         json_write_begin(&out->json, '{');
         write_text(&out->json, STR("name"), loaded.refused[i].name);

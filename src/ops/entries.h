@@ -11,15 +11,6 @@ op_run entry_create_op, entry_list_op, entry_get_op, entry_update_op, entry_dele
     entry_load_op;
 
 // clang-format off
-#define ENTRY_FIELDS(required, members) \
-    "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[" required "],\"properties\":{" members "}}"
-
-#define ENTRY_PAGE JSON(                                                                           \
-    "after": { "type": "string", "description": "Begin after this name: the last page's next." },  \
-    "limit": { "type": "integer", "minimum": 1, "maximum": 500, "default": 50, "description": "How many at most." })
-
-#define ENTRY_NEXT JSON("next": { "type": "string", "description": "Where the next page begins; not there on the last." })
-
 #define ENTRY_MERGE JSON("merge": { "type": "object",                                              \
     "description": "A merge patch (RFC 7396): members replace those of their name, null removes." })
 
@@ -28,7 +19,7 @@ op_run entry_create_op, entry_list_op, entry_get_op, entry_update_op, entry_dele
     "created_at": { "type": ["string", "null"], "format": "date-time", "description": "When it was registered; null: built in." }, \
     "updated_at": { "type": ["string", "null"], "format": "date-time", "description": "When it was last changed; null: built in." })
 
-#define ENTRY_LOAD ENTRY_FIELDS(JSON("entries"), JSON("entries": { "type": "array", "maxItems": 1000, \
+#define ENTRY_LOAD FIELDS(JSON("entries"), JSON("entries": { "type": "array", "maxItems": 1000, \
     "description": "All that there are in files, each with its name.",                             \
     "items": { "type": "object", "required": ["name"], "properties": { "name": { "type": "string" } } } }, \
     "drop": { "type": "boolean", "description": "Whether others that came from files go (true)." }))

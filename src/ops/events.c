@@ -1,6 +1,7 @@
 /* events.c: reading the log. */
 #include "core/run.h"
 #include "ops/ops.h"
+#include "ops/states.h"
 #include "ops/write.h"
 
 /* ---- one event ---- */
@@ -30,23 +31,15 @@ const struct event *event_after(const struct event *e)
     return e->next;
 }
 
-/* What happened. The first version of a state is a patch too, of nothing. */
+/* What happened. */
 static void write_data(struct json_writer *w, const struct event *e)
 {
-    if (e->data.len) {
+    if (e->data.len)
         json_write_printed(w, e->data);
-    } else if (e->type == EVENT_STATE_CREATED) {
-        json_write_begin(w, '[');
-        json_write_begin(w, '{');
-        write_text(w, STR("op"), STR("add"));
-        write_text(w, STR("path"), STR(""));
-        json_write_name(w, STR("value"));
-        json_write_printed(w, e->body);
-        json_write_end(w, '}');
-        json_write_end(w, ']');
-    } else {
+    else if (e->type == EVENT_STATE_CREATED)
+        write_first_patch(w, e->body);
+    else
         json_write_null(w);
-    }
 }
 
 static void write_listed(struct json_writer *w, const struct event *e)
@@ -188,8 +181,7 @@ static void write_page(struct tx *tx, struct answer *out, const struct event_pag
                        enum event_shape shape)
 {
     json_write_begin(&out->json, '{');
-    json_write_name(&out->json, STR("events"));
-    json_write_begin(&out->json, '[');
+    write_begin(&out->json, STR("events"), '[');
     for (size_t i = 0; i < page->count; i++)
         write_event(&out->json, &page->events[i], shape);
     json_write_end(&out->json, ']');

@@ -156,8 +156,7 @@ static err event_handle(struct tx *tx, struct hook *h, struct hook_reply *r)
 static void write_specific(struct json_writer *w, const struct hook *h, const char *decision,
                            struct hook_reply *r)
 {
-    json_write_name(w, STR("hookSpecificOutput"));
-    json_write_begin(w, '{');
+    write_begin(w, STR("hookSpecificOutput"), '{');
     write_text(w, STR("hookEventName"), h->name);
     if (decision) {
         write_text(w, STR("permissionDecision"), str_from(decision));

@@ -2,6 +2,8 @@
  * there; people only look. */
 #include "core/member.h"
 #include "ops/ops.h"
+#include "ops/page.h"
+#include "ops/shapes.h"
 #include "ops/write.h"
 
 static void write_node(struct json_writer *w, const struct tx *tx, const struct member *m)
@@ -20,22 +22,14 @@ static void write_node(struct json_writer *w, const struct tx *tx, const struct 
 
 static err node_list_op(struct tx *tx, const struct input *in, struct answer *out)
 {
-    int64_t limit = input_int(in, "limit", 50);
     const struct member *all;
     size_t count;
 
-    TRY(member_list(tx, input_str(in, "after"), limit + 1, &all, &count));
-    json_write_begin(&out->json, '{');
-    json_write_name(&out->json, STR("nodes"));
-    json_write_begin(&out->json, '[');
-    for (size_t i = 0; i < count && i < (size_t)limit; i++)
+    TRY(member_list(tx, input_str(in, "after"), page_rows(in), &all, &count));
+    size_t shown = page_begin(in, out, STR("nodes"), count);
+    for (size_t i = 0; i < shown; i++)
         write_node(&out->json, tx, &all[i]);
-    json_write_end(&out->json, ']');
-    if (count > (size_t)limit) {
-        out->next = all[limit - 1].id;
-        write_text(&out->json, STR("next"), out->next);
-    }
-    json_write_end(&out->json, '}');
+    page_end(out, shown < count ? all[shown - 1].id : STR(""));
     return NULL;
 }
 
@@ -68,12 +62,8 @@ static const struct op ops[] = {
     {
         .name = "node.list", .http = "GET /nodes", .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR | BY_VIEWER,
         .summary = "List the servers that share the database, those that fell silent within a day included.",
-        .input = JSON({
-            "type": "object", "additionalProperties": false,
-            "properties": {
-                "after": { "type": "string", "description": "The id to begin after: the next of the page before." },
-                "limit": { "type": "integer", "minimum": 1, "maximum": 500, "default": 50,
-                    "description": "How many at most." } } }),
+        .input = FIELDS("", JSON(
+            "after": { "type": "string", "description": "The id to begin after: the next of the page before." }) "," PAGE_LIMIT),
         .output = JSON({
             "type": "object", "required": ["nodes"],
             "properties": {

@@ -21,12 +21,10 @@ static void write_parameter(struct json_writer *w, const struct described *d,
     json_write_begin(w, '{');
     write_text(w, STR("name"), json_name(field));
     write_text(w, STR("in"), in_path ? STR("path") : STR("query"));
-    json_write_name(w, STR("required"));
-    json_write_bool(w, in_path || field_required(d, json_name(field)));
+    write_bool(w, STR("required"), in_path || field_required(d, json_name(field)));
     if (description.len)
         write_text(w, STR("description"), description);
-    json_write_name(w, STR("schema"));
-    json_write_value(w, &field->value);
+    write_value(w, STR("schema"), &field->value);
     json_write_end(w, '}');
 }
 
@@ -40,8 +38,7 @@ static void write_parameters(struct json_writer *w, const struct described *d)
     const struct json *fields = fields_of(d);
     bool writes = d->op->effect == OP_WRITES;
 
-    json_write_name(w, STR("parameters"));
-    json_write_begin(w, '[');
+    write_begin(w, STR("parameters"), '[');
     for (uint32_t i = 0; fields && i < fields->len; i++)
         if (d->in_query || field_in_path(d, json_name(&fields->members[i])))
             write_parameter(w, d, &fields->members[i]);
@@ -68,22 +65,18 @@ static void write_body_schema(struct json_writer *w, const struct described *d)
         const struct json_member *m = &d->input->members[i];
         if (&m->value == fields || &m->value == required)
             continue;
-        json_write_name(w, json_name(m));
-        json_write_value(w, &m->value);
+        write_value(w, json_name(m), &m->value);
     }
-    json_write_name(w, STR("required"));
-    json_write_begin(w, '[');
+    write_begin(w, STR("required"), '[');
     for (uint32_t i = 0; required && i < required->len; i++)
         if (!field_in_path(d, json_text(&required->items[i])))
             json_write_value(w, &required->items[i]);
     json_write_end(w, ']');
-    json_write_name(w, STR("properties"));
-    json_write_begin(w, '{');
+    write_begin(w, STR("properties"), '{');
     for (uint32_t i = 0; fields && i < fields->len; i++) {
         if (field_in_path(d, json_name(&fields->members[i])))
             continue;
-        json_write_name(w, json_name(&fields->members[i]));
-        json_write_value(w, &fields->members[i].value);
+        write_value(w, json_name(&fields->members[i]), &fields->members[i].value);
     }
     json_write_end(w, '}');
     json_write_end(w, '}');
@@ -91,8 +84,7 @@ static void write_body_schema(struct json_writer *w, const struct described *d)
 
 static void write_media_begin(struct json_writer *w, str type)
 {
-    json_write_name(w, type);
-    json_write_begin(w, '{');
+    write_begin(w, type, '{');
     json_write_name(w, STR("schema"));
 }
 
@@ -107,10 +99,8 @@ static bool json_is_field(const struct op *op)
 
 static void write_request_body(struct json_writer *w, const struct described *d)
 {
-    json_write_name(w, STR("requestBody"));
-    json_write_begin(w, '{');
-    json_write_name(w, STR("content"));
-    json_write_begin(w, '{');
+    write_begin(w, STR("requestBody"), '{');
+    write_begin(w, STR("content"), '{');
     if (!json_is_field(d->op)) {
         write_media_begin(w, STR("application/json"));
         write_body_schema(w, d);
@@ -130,12 +120,10 @@ static void write_request_body(struct json_writer *w, const struct described *d)
 static void write_answer(struct json_writer *w, const struct described *d, str status,
                          str description)
 {
-    json_write_name(w, status);
-    json_write_begin(w, '{');
+    write_begin(w, status, '{');
     write_text(w, STR("description"), description);
     if (!d->answers_nothing) {
-        json_write_name(w, STR("content"));
-        json_write_begin(w, '{');
+        write_begin(w, STR("content"), '{');
         write_media_begin(w, STR("application/json"));
         json_write_value(w, d->output);
         json_write_end(w, '}');
@@ -148,8 +136,7 @@ static void write_answers(struct json_writer *w, const struct described *d)
 {
     bool creates = d->op->effect == OP_WRITES && str_eq(d->verb, STR("create"));
 
-    json_write_name(w, STR("responses"));
-    json_write_begin(w, '{');
+    write_begin(w, STR("responses"), '{');
     if (creates)
         write_answer(w, d, STR("201"), STR("It is there now."));
     if (d->answers_nothing)
@@ -174,14 +161,12 @@ static str lower(struct arena *a, str s)
 
 static void write_operation(struct arena *a, struct json_writer *w, const struct described *d)
 {
-    json_write_name(w, lower(a, d->method));
-    json_write_begin(w, '{');
+    write_begin(w, lower(a, d->method), '{');
     write_text(w, STR("operationId"), str_from(d->op->name));
     write_text(w, STR("summary"), str_from(d->op->summary));
     if (d->op->hint)
         write_text(w, STR("description"), str_from(d->op->hint));
-    json_write_name(w, STR("tags"));
-    json_write_begin(w, '[');
+    write_begin(w, STR("tags"), '[');
     json_write_str(w, d->noun);
     json_write_end(w, ']');
     write_parameters(w, d);
@@ -200,13 +185,11 @@ static void write_paths(struct arena *a, struct json_writer *w, const struct op_
 
     for (size_t i = 0; i < count; i++)
         all[i] = op_described(a, op_at(t, i));
-    json_write_name(w, STR("paths"));
-    json_write_begin(w, '{');
+    write_begin(w, STR("paths"), '{');
     for (size_t i = 0; i < count; i++) {
         if (!all[i].path.len || !(all[i].op->on & ON_HTTP) || map_put(&done, all[i].path, &all[i]))
             continue;
-        json_write_name(w, all[i].path);
-        json_write_begin(w, '{');
+        write_begin(w, all[i].path, '{');
         for (size_t k = i; k < count; k++)
             if (str_eq(all[k].path, all[i].path))
                 write_operation(a, w, &all[k]);
@@ -249,22 +232,18 @@ str op_openapi(struct arena *a, const struct op_table *t, const char *version)
 
     json_write_begin(&w, '{');
     write_text(&w, STR("openapi"), STR("3.1.0"));
-    json_write_name(&w, STR("info"));
-    json_write_begin(&w, '{');
+    write_begin(&w, STR("info"), '{');
     write_text(&w, STR("title"), STR("baton"));
     write_text(&w, STR("version"), str_from(version));
     write_text(&w, STR("summary"),
                STR("Durable, schema-bound, versioned state for teams of agents"));
-    json_write_name(&w, STR("license"));
-    json_write_printed(&w, STR("{\"name\":\"Apache-2.0\",\"identifier\":\"Apache-2.0\"}"));
+    write_printed(&w, STR("license"),
+                  STR("{\"name\":\"Apache-2.0\",\"identifier\":\"Apache-2.0\"}"));
     json_write_end(&w, '}');
-    json_write_name(&w, STR("servers"));
-    json_write_printed(&w, STR("[{\"url\":\"http://127.0.0.1:8765\"}]"));
-    json_write_name(&w, STR("security"));
-    json_write_printed(&w, STR("[{\"token\":[]}]"));
+    write_printed(&w, STR("servers"), STR("[{\"url\":\"http://127.0.0.1:8765\"}]"));
+    write_printed(&w, STR("security"), STR("[{\"token\":[]}]"));
     write_paths(a, &w, t);
-    json_write_name(&w, STR("components"));
-    json_write_printed(&w, str_from(components));
+    write_printed(&w, STR("components"), str_from(components));
     json_write_end(&w, '}');
     return buf_str(&out);
 }

@@ -15,6 +15,7 @@
 #include "core/idempotency.h"
 #include "core/schema.h"
 #include "core/state.h"
+#include "json/write.h"
 
 /* ---- one command ---- */
 
@@ -127,21 +128,14 @@ static err answer_keep(struct tx *tx, const struct command *c, str digest)
     struct json_writer w = json_writer_to(&kept);
 
     json_write_begin(&w, '{');
-    json_write_name(&w, STR("created"));
-    json_write_bool(&w, c->created);
-    json_write_name(&w, STR("empty"));
-    json_write_bool(&w, c->empty);
-    json_write_name(&w, STR("version"));
-    json_write_int(&w, c->version);
-    if (c->answer.len) {
-        json_write_name(&w, STR("answer"));
-        json_write_printed(&w, c->answer);
-    }
+    write_bool(&w, STR("created"), c->created);
+    write_bool(&w, STR("empty"), c->empty);
+    write_int(&w, STR("version"), c->version);
+    if (c->answer.len)
+        write_printed(&w, STR("answer"), c->answer);
     if (c->then) {
-        json_write_name(&w, STR("then"));
-        json_write_str(&w, str_from(c->then->name));
-        json_write_name(&w, STR("then_input"));
-        json_write_value(&w, c->then_input);
+        write_text(&w, STR("then"), str_from(c->then->name));
+        write_value(&w, STR("then_input"), c->then_input);
     }
     json_write_end(&w, '}');
     return idempotency_keep(tx, c->key, digest, buf_str(&kept));
@@ -215,15 +209,16 @@ static void command_undo(struct engine *e, struct batch *b)
     b->undone = lives && !b->careful && store_dead(e->sql);
 }
 
-/* One command. False when the transaction died. */
-static bool command_perform(struct engine *e, struct batch *b, struct command *c)
+/* A command as it was before it ran, should it have, and what it may see. */
+static struct tx command_begin(struct engine *e, struct batch *b, struct command *c)
 {
-    struct store_node *node = &b->node, before = *node;
-    struct tx tx = {
+    command_reset(c);
+    sql_arena(e->sql, c->arena);
+    return (struct tx){
         .arena = c->arena,
         .sql = e->sql,
-        .now_ms = time_now(e, node),
-        .seq = &node->seq,
+        .now_ms = time_now(e, &b->node),
+        .seq = &b->node.seq,
         .actor = c->actor,
         .source = e->source,
         .schemas = e->schemas,
@@ -232,9 +227,14 @@ static bool command_perform(struct engine *e, struct batch *b, struct command *c
         .team = e->team,
         .precondition = c->precondition,
     };
+}
 
-    command_reset(c);
-    sql_arena(e->sql, c->arena);
+/* One command. False when the transaction died. */
+static bool command_perform(struct engine *e, struct batch *b, struct command *c)
+{
+    int64_t seq = b->node.seq;
+    struct tx tx = command_begin(e, b, c);
+
     c->error = b->careful ? store_mark(e->sql) : store_mark_cheap(e->sql);
     if (c->error)
         return !store_dead(e->sql);
@@ -247,7 +247,7 @@ static bool command_perform(struct engine *e, struct batch *b, struct command *c
         err kept = c->error;
         command_reset(c);
         c->error = kept;
-        node->seq = before.seq;
+        b->node.seq = seq;
         if (tx.first)
             b->ahead = NULL; /* it holds what was taken back */
     }
@@ -386,22 +386,9 @@ void op_perform(struct engine *e, struct command *const *commands, size_t count)
 
 static void command_read(struct engine *e, struct batch *b, struct command *c)
 {
-    struct tx tx = {
-        .arena = c->arena,
-        .sql = e->sql,
-        .now_ms = time_now(e, &b->node),
-        .seq = &b->node.seq,
-        .actor = c->actor,
-        .source = e->source,
-        .schemas = e->schemas,
-        .ahead = b->ahead,
-        .retention = e->retention,
-        .team = e->team,
-    };
+    struct tx tx = command_begin(e, b, c);
 
     assert(c->op->effect == OP_READS);
-    command_reset(c);
-    sql_arena(e->sql, c->arena);
     err refused = command_run(e, &tx, c);
     if (refused)
         command_reset(c);

@@ -1,6 +1,7 @@
 /* permissions.c: operations on what agents want to do and a person decides. */
 #include "core/permission.h"
 #include "ops/ops.h"
+#include "ops/page.h"
 #include "ops/shapes.h"
 #include "ops/write.h"
 
@@ -13,43 +14,32 @@ static void write_permission(struct json_writer *w, const struct permission *p)
     write_text(w, STR("session_name"), p->session_name);
     write_text(w, STR("client"), p->client);
     write_text(w, STR("tool_name"), p->tool);
-    json_write_name(w, STR("tool_input"));
-    json_write_printed(w, p->input);
+    write_printed(w, STR("tool_input"), p->input);
     write_or_null(w, STR("reason"), p->reason);
     write_or_null(w, STR("decided_by"), p->decided_by);
     write_time(w, STR("created_at"), p->created_at_ms);
-    if (p->decided_at_ms)
-        write_time(w, STR("decided_at"), p->decided_at_ms);
-    else
-        write_or_null(w, STR("decided_at"), STR(""));
+    write_time_or_null(w, STR("decided_at"), p->decided_at_ms);
     json_write_end(w, '}');
 }
 
 static err permission_list_op(struct tx *tx, const struct input *in, struct answer *out)
 {
-    size_t limit = (size_t)input_int(in, "limit", 50), count;
     struct permission_filter f = { .after = input_str(in, "after"),
                                    .status = input_str(in, "status"),
-                                   .limit = (int64_t)limit + 1 };
+                                   .limit = page_rows(in) };
     const struct permission *all;
     struct session s;
+    size_t count;
 
     if (input_str(in, "session").len) {
         TRY(session_get(tx, input_str(in, "session"), &s));
         f.session_id = s.id;
     }
     TRY(permission_list(tx, &f, &all, &count));
-    json_write_begin(&out->json, '{');
-    json_write_name(&out->json, STR("permissions"));
-    json_write_begin(&out->json, '[');
-    for (size_t i = 0; i < count && i < limit; i++)
+    size_t shown = page_begin(in, out, STR("permissions"), count);
+    for (size_t i = 0; i < shown; i++)
         write_permission(&out->json, &all[i]);
-    json_write_end(&out->json, ']');
-    if (count > limit) {
-        out->next = all[limit - 1].id;
-        write_text(&out->json, STR("next"), out->next);
-    }
-    json_write_end(&out->json, '}');
+    page_end(out, shown < count ? all[shown - 1].id : STR(""));
     return NULL;
 }
 
@@ -65,9 +55,6 @@ static err permission_resolve_op(struct tx *tx, const struct input *in, struct a
 }
 
 // clang-format off
-
-#define FIELDS(required, members) \
-    "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[" required "],\"properties\":{" members "}}"
 
 #define PERMISSION_SHAPE SHAPE(JSON("permission_id", "status", "session_id", "session_name",       \
     "client", "tool_name", "tool_input", "created_at"), JSON(                                      \
@@ -90,11 +77,8 @@ static const struct op ops[] = {
         .summary = "List what agents want to do and a person decides, by id.",
         .input = FIELDS("", JSON(
             "status": { "enum": ["waiting", "allowed", "denied", "expired", "withdrawn"], "description": "Only those with this status." },
-            "session": { "type": "string", "description": "Only those of this session, by id or name." },
-            "after": { "type": "string", "description": "Begin after this id: the last page's next." },
-            "limit": { "type": "integer", "minimum": 1, "maximum": 500, "default": 50, "description": "How many at most." })),
-        .output = SHAPE(JSON("permissions"), SHAPE_LIST("permissions", "A page of them.", PERMISSION_SHAPE) ","
-            JSON("next": { "type": "string", "description": "Where the next page begins; not there on the last." })),
+            "session": { "type": "string", "description": "Only those of this session, by id or name." }) "," PAGE_AFTER_ID "," PAGE_LIMIT),
+        .output = SHAPE(JSON("permissions"), SHAPE_LIST("permissions", "A page of them.", PERMISSION_SHAPE) "," PAGE_NEXT),
         .run = permission_list_op,
     },
     {

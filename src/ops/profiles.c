@@ -1,6 +1,7 @@
 /* profiles.c: operations on profiles, how kinds of clients are started; entries.c does them. */
 #include "ops/entries.h"
 #include "ops/ops.h"
+#include "ops/page.h"
 
 // clang-format off
 
@@ -30,31 +31,31 @@ static const struct op ops[] = {
     {
         .name = "profile.create", .http = "POST /profiles", .effect = OP_WRITES, .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR,
         .summary = "Register a profile: how one kind of client is started; one of a name that is built in stands before that.",
-        .input = ENTRY_FIELDS(JSON("name", "start"), PROFILE_MEMBERS), .output = PROFILE_SHAPE, .run = entry_create_op,
+        .input = FIELDS(JSON("name", "start"), PROFILE_MEMBERS), .output = PROFILE_SHAPE, .run = entry_create_op,
     },
     {
         .name = "profile.list", .http = "GET /profiles", .on = ON_HTTP | ON_CLI, .by = BY_ALL,
         .summary = "List the profiles, by name, those that are built in too.",
-        .input = ENTRY_FIELDS("", ENTRY_PAGE),
+        .input = FIELDS("", PAGE_AFTER_NAME "," PAGE_LIMIT),
         .output = SHAPE(JSON("profiles"), SHAPE_LIST("profiles", "A page of them.",
-            SHAPE(JSON("name", "source"), PROFILE_HEAD "," ENTRY_ORIGIN)) "," ENTRY_NEXT),
+            SHAPE(JSON("name", "source"), PROFILE_HEAD "," ENTRY_ORIGIN)) "," PAGE_NEXT),
         .run = entry_list_op,
     },
     {
         .name = "profile.get", .http = "GET /profiles/{name}", .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR | BY_RUNNER,
         .summary = "Show a profile.",
-        .input = ENTRY_FIELDS(JSON("name"), PROFILE_NAME), .output = PROFILE_SHAPE, .run = entry_get_op,
+        .input = FIELDS(JSON("name"), PROFILE_NAME), .output = PROFILE_SHAPE, .run = entry_get_op,
     },
     {
         .name = "profile.update", .http = "PATCH /profiles/{name}", .effect = OP_WRITES, .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR,
         .bodies = { { "application/merge-patch+json", "merge" } },
         .summary = "Change a profile by a merge patch; turns that begin from now on see it.",
-        .input = ENTRY_FIELDS(JSON("name", "merge"), PROFILE_NAME "," ENTRY_MERGE), .output = PROFILE_SHAPE, .run = entry_update_op,
+        .input = FIELDS(JSON("name", "merge"), PROFILE_NAME "," ENTRY_MERGE), .output = PROFILE_SHAPE, .run = entry_update_op,
     },
     {
         .name = "profile.delete", .http = "DELETE /profiles/{name}", .effect = OP_WRITES, .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR,
         .summary = "Delete a profile; one that is built in is that again, one that a file holds comes back when the server starts.",
-        .input = ENTRY_FIELDS(JSON("name"), PROFILE_NAME), .output = SHAPE("", ""), .run = entry_delete_op,
+        .input = FIELDS(JSON("name"), PROFILE_NAME), .output = SHAPE("", ""), .run = entry_delete_op,
     },
     {
         .name = "profile.load", .effect = OP_WRITES, .by = BY_SYSTEM,

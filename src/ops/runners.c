@@ -2,6 +2,7 @@
 #include "ops/runners.h"
 
 #include "ops/ops.h"
+#include "ops/page.h"
 #include "ops/shapes.h"
 #include "ops/write.h"
 
@@ -40,15 +41,6 @@ static err runner_register_op(struct tx *tx, const struct input *in, struct answ
     return NULL;
 }
 
-void write_names(struct json_writer *w, str name, const str *names, size_t count)
-{
-    json_write_name(w, name);
-    json_write_begin(w, '[');
-    for (size_t i = 0; i < count; i++)
-        json_write_str(w, names[i]);
-    json_write_end(w, ']');
-}
-
 static err runner_write(struct tx *tx, struct json_writer *w, const struct runner *r)
 {
     struct run_held held;
@@ -59,8 +51,8 @@ static err runner_write(struct tx *tx, struct json_writer *w, const struct runne
     write_text(w, STR("name"), r->name);
     write_text(w, STR("hostname"), r->hostname);
     write_or_null(w, STR("project_dir"), r->project_dir);
-    write_names(w, STR("tags"), r->tags, r->tag_count);
-    write_names(w, STR("profiles"), r->profiles, r->profile_count);
+    write_texts(w, STR("tags"), r->tags, r->tag_count);
+    write_texts(w, STR("profiles"), r->profiles, r->profile_count);
     write_int(w, STR("capacity"), r->capacity);
     write_int(w, STR("runs"), held.count);
     write_bool(w, STR("alive"), !r->lost);
@@ -72,21 +64,14 @@ static err runner_write(struct tx *tx, struct json_writer *w, const struct runne
 
 static err runner_list_op(struct tx *tx, const struct input *in, struct answer *out)
 {
-    size_t limit = (size_t)input_int(in, "limit", 50), count;
     const struct runner *all;
+    size_t count;
 
-    TRY(runner_list(tx, input_str(in, "after"), (int64_t)limit + 1, &all, &count));
-    json_write_begin(&out->json, '{');
-    json_write_name(&out->json, STR("runners"));
-    json_write_begin(&out->json, '[');
-    for (size_t i = 0; i < count && i < limit; i++)
+    TRY(runner_list(tx, input_str(in, "after"), page_rows(in), &all, &count));
+    size_t shown = page_begin(in, out, STR("runners"), count);
+    for (size_t i = 0; i < shown; i++)
         TRY(runner_write(tx, &out->json, &all[i]));
-    json_write_end(&out->json, ']');
-    if (count > limit) {
-        out->next = all[limit - 1].id;
-        write_text(&out->json, STR("next"), out->next);
-    }
-    json_write_end(&out->json, '}');
+    page_end(out, shown < count ? all[shown - 1].id : STR(""));
     return NULL;
 }
 
@@ -110,15 +95,12 @@ static err runner_heartbeat_op(struct tx *tx, const struct input *in, struct ans
     TRY(run_held_by(tx, &r, NULL, &held));
     json_write_begin(&out->json, '{');
     write_text(&out->json, STR("runner_id"), r.id);
-    write_names(&out->json, STR("stop_runs"), held.stop, held.stop_count);
+    write_texts(&out->json, STR("stop_runs"), held.stop, held.stop_count);
     json_write_end(&out->json, '}');
     return NULL;
 }
 
 // clang-format off
-
-#define FIELDS(required, members) \
-    "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[" required "],\"properties\":{" members "}}"
 
 #define RUNNER_ID JSON("runner_id": { "type": "string", "description": "The runner, as it was registered." })
 
@@ -226,9 +208,7 @@ static const struct op ops[] = {
     {
         .name = "runner.list", .http = "GET /runners", .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR | BY_VIEWER,
         .summary = "List the machines that run agents.",
-        .input = FIELDS("", JSON(
-            "after": { "type": "string", "description": "Begin after this id: the last page's next." },
-            "limit": { "type": "integer", "minimum": 1, "maximum": 500, "default": 50, "description": "How many at most." })),
+        .input = FIELDS("", PAGE_AFTER_ID "," PAGE_LIMIT),
         .output = SHAPE(JSON("runners"), SHAPE_LIST("runners", "By id.", SHAPE(
             JSON("runner_id", "name", "hostname", "capacity", "runs", "alive", "registered_at", "seen_at"), RUNNER_ID "," JSON(
                 "name": { "type": "string", "description": "Its name." },
@@ -240,8 +220,7 @@ static const struct op ops[] = {
                 "runs": { "type": "integer", "description": "How many it has now." },
                 "alive": { "type": "boolean", "description": "Whether it was heard lately." },
                 "registered_at": { "type": "string", "format": "date-time", "description": "When it registered." },
-                "seen_at": { "type": "string", "format": "date-time", "description": "When it was last heard." }))) ","
-            JSON("next": { "type": "string", "description": "Where the next page begins; not there on the last." })),
+                "seen_at": { "type": "string", "format": "date-time", "description": "When it was last heard." }))) "," PAGE_NEXT),
         .run = runner_list_op,
     },
     {

@@ -5,9 +5,6 @@
 #include "core/run.h"
 #include "ops/op.h"
 
-/* A member that is an array of strings. */
-void write_names(struct json_writer *w, str name, const str *names, size_t count);
-
 /* ---- runners_claim.c ---- */
 
 op_run runner_claim_op;

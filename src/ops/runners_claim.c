@@ -46,8 +46,7 @@ static void write_env(struct tx *tx, struct json_writer *w, const struct run *r,
         { "BATON_RUN_ATTEMPT", attempt_of(tx, r) },
     };
 
-    json_write_name(w, STR("env"));
-    json_write_begin(w, '{');
+    write_begin(w, STR("env"), '{');
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i].value.len)
             write_text(w, str_from(all[i].name), all[i].value);
@@ -62,8 +61,7 @@ static err write_entry(struct tx *tx, struct json_writer *w, str name, enum cata
 
     if (e && e->kind != ERR_NOT_FOUND)
         return e;
-    json_write_name(w, name);
-    json_write_printed(w, entry.text);
+    write_printed(w, name, entry.text);
     return NULL;
 }
 
@@ -88,8 +86,7 @@ static err write_claimed(struct tx *tx, struct json_writer *w, const struct run 
 
     TRY(session_load(tx, r->session_id, &s));
     TRY(prompt_of(tx, r, &s, &prompt));
-    json_write_name(w, STR("run"));
-    json_write_begin(w, '{');
+    write_begin(w, STR("run"), '{');
     write_text(w, STR("run_id"), r->id);
     write_text(w, STR("type"), team_name(&run_type_words, (int)r->type));
     write_text(w, STR("purpose"), team_name(&purpose_words, (int)r->purpose));
@@ -105,10 +102,8 @@ static err write_claimed(struct tx *tx, struct json_writer *w, const struct run 
     write_text(w, STR("token"), token);
     write_int(w, STR("lease_seconds"), team_rules_of(tx)->lease_ms / 1000);
     write_seconds(w, STR("max_seconds"), r->max_ms);
-    json_write_name(w, STR("metadata"));
-    json_write_printed(w, r->metadata);
-    json_write_name(w, STR("git"));
-    json_write_printed(w, s.git.len ? s.git : STR("null"));
+    write_printed(w, STR("metadata"), r->metadata);
+    write_printed_or_null(w, STR("git"), s.git);
     write_env(tx, w, r, &s);
     json_write_end(w, '}');
     return NULL;
@@ -164,7 +159,7 @@ static err claim_answer(struct tx *tx, const struct input *in, struct claim *c, 
     TRY(run_held_by(tx, r, input_json(in, "known"), &held));
     *said = held.stop_count > 0;
     if (*said) {
-        write_names(&out->json, STR("stop_runs"), held.stop, held.stop_count);
+        write_texts(&out->json, STR("stop_runs"), held.stop, held.stop_count);
         return NULL;
     }
     TRY(run_claim(tx, r, &held, &c->tour, &run, &out->minted));

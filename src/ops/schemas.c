@@ -1,6 +1,7 @@
 /* schemas.c: operations on schemas. */
 #include "core/schema.h"
 #include "ops/ops.h"
+#include "ops/page.h"
 #include "ops/shapes.h"
 #include "ops/write.h"
 
@@ -12,10 +13,8 @@ void write_schema(struct json_writer *w, const struct schema_version *v, bool wi
     write_int(w, STR("version"), v->version);
     write_text(w, STR("description"), v->description);
     write_time(w, STR("created_at"), v->created_at_ms);
-    if (with_text) {
-        json_write_name(w, STR("json_schema"));
-        json_write_printed(w, v->text);
-    }
+    if (with_text)
+        write_printed(w, STR("json_schema"), v->text);
     json_write_end(w, '}');
 }
 
@@ -38,47 +37,30 @@ static err schema_get_op(struct tx *tx, const struct input *in, struct answer *o
     return NULL;
 }
 
-/* A page of them; the object is left open for what comes next. */
-static void write_schemas(struct json_writer *w, const struct schema_version *all, size_t count)
-{
-    json_write_begin(w, '{');
-    json_write_name(w, STR("schemas"));
-    json_write_begin(w, '[');
-    for (size_t i = 0; i < count; i++)
-        write_schema(w, &all[i], false);
-    json_write_end(w, ']');
-}
-
-/* One more than the limit is asked for: it tells whether there is another page. */
 static err schema_list_op(struct tx *tx, const struct input *in, struct answer *out)
 {
-    size_t limit = (size_t)input_int(in, "limit", 50), count;
     const struct schema_version *all;
+    size_t count;
 
-    TRY(schema_list(tx, input_str(in, "after"), (int64_t)limit + 1, &all, &count));
-    write_schemas(&out->json, all, count > limit ? limit : count);
-    if (count > limit) {
-        out->next = all[limit - 1].name;
-        write_text(&out->json, STR("next"), out->next);
-    }
-    json_write_end(&out->json, '}');
+    TRY(schema_list(tx, input_str(in, "after"), page_rows(in), &all, &count));
+    size_t shown = page_begin(in, out, STR("schemas"), count);
+    for (size_t i = 0; i < shown; i++)
+        write_schema(&out->json, &all[i], false);
+    page_end(out, shown < count ? all[shown - 1].name : STR(""));
     return NULL;
 }
 
 static err schema_versions_op(struct tx *tx, const struct input *in, struct answer *out)
 {
-    size_t limit = (size_t)input_int(in, "limit", 50), count;
     const struct schema_version *all;
+    size_t count;
 
-    TRY(schema_versions(tx, input_str(in, "name"), input_int(in, "after", 0), (int64_t)limit + 1,
-                        &all, &count));
-    write_schemas(&out->json, all, count > limit ? limit : count);
-    if (count > limit) {
-        int64_t last = all[limit - 1].version;
-        out->next = arena_printf(tx->arena, "%lld", (long long)last);
-        write_int(&out->json, STR("next"), last);
-    }
-    json_write_end(&out->json, '}');
+    TRY(schema_versions(tx, input_str(in, "name"), input_int(in, "after", 0), page_rows(in), &all,
+                        &count));
+    size_t shown = page_begin(in, out, STR("schemas"), count);
+    for (size_t i = 0; i < shown; i++)
+        write_schema(&out->json, &all[i], false);
+    page_end_number(tx, out, shown < count ? all[shown - 1].version : 0);
     return NULL;
 }
 
@@ -94,8 +76,7 @@ static err schema_check_op(struct tx *tx, const struct input *in, struct answer 
     size_t count = schema_explain(tx->arena, rules->program, input_json(in, "data"), 50, &why);
     json_write_begin(&out->json, '{');
     write_bool(&out->json, STR("valid"), count == 0);
-    json_write_name(&out->json, STR("errors"));
-    json_write_begin(&out->json, '[');
+    write_begin(&out->json, STR("errors"), '[');
     for (size_t i = 0; i < count; i++) {
         json_write_begin(&out->json, '{');
         write_text(&out->json, STR("pointer"), why[i].pointer);
@@ -127,15 +108,9 @@ static const struct op ops[] = {
     {
         .name = "schema.list", .http = "GET /workflow-schemas", .on = ON_HTTP | ON_CLI, .by = BY_READERS,
         .summary = "List the newest version of each schema, by name.",
-        .input = JSON({
-            "type": "object", "additionalProperties": false,
-            "properties": {
-                "after": { "type": "string", "description": "Begin after this name: the last page's next." },
-                "limit": { "type": "integer", "minimum": 1, "maximum": 500, "default": 50,
-                    "description": "How many at most." } } }),
+        .input = FIELDS("", PAGE_AFTER_NAME "," PAGE_LIMIT),
         .output = SHAPE(JSON("schemas"), SHAPE_LIST("schemas", "A page of them, without their texts.",
-            SHAPE(JSON("schema_id", "name", "version"), SCHEMA_MEMBERS)) ","
-            JSON("next": { "type": "string", "description": "Where the next page begins; not there on the last." })),
+            SHAPE(JSON("schema_id", "name", "version"), SCHEMA_MEMBERS)) "," PAGE_NEXT),
         .run = schema_list_op,
     },
     {
@@ -153,17 +128,12 @@ static const struct op ops[] = {
         .name = "schema.versions", .http = "GET /workflow-schemas/{name}/versions",
         .on = ON_HTTP | ON_CLI, .by = BY_READERS,
         .summary = "List the versions of a schema, the newest first.",
-        .input = JSON({
-            "type": "object", "required": ["name"], "additionalProperties": false,
-            "properties": {
-                "name": { "type": "string", "description": "The schema." },
-                "after": { "type": "integer", "minimum": 1,
-                    "description": "Begin after this version, with the one before it: the last page's next." },
-                "limit": { "type": "integer", "minimum": 1, "maximum": 500, "default": 50,
-                    "description": "How many at most." } } }),
+        .input = FIELDS(JSON("name"), JSON(
+            "name": { "type": "string", "description": "The schema." },
+            "after": { "type": "integer", "minimum": 1,
+                "description": "Begin after this version, with the one before it: the last page's next." }) "," PAGE_LIMIT),
         .output = SHAPE(JSON("schemas"), SHAPE_LIST("schemas", "A page of them, without their texts.",
-            SHAPE(JSON("schema_id", "name", "version"), SCHEMA_MEMBERS)) ","
-            JSON("next": { "type": "integer", "description": "Where the next page begins; not there on the last." })),
+            SHAPE(JSON("schema_id", "name", "version"), SCHEMA_MEMBERS)) "," PAGE_NEXT_NUMBER),
         .run = schema_versions_op,
     },
     {

@@ -2,6 +2,7 @@
 #include "ops/sessions.h"
 
 #include "ops/ops.h"
+#include "ops/page.h"
 #include "ops/shapes.h"
 
 // clang-format off
@@ -9,17 +10,11 @@
 /* Fields that several operations take. */
 #define SESSION_ID JSON("session_id": { "type": "string", "minLength": 1, "maxLength": 100, \
     "description": "The session: its id or its name." })
-#define LIMIT JSON("limit": { "type": "integer", "minimum": 1, "maximum": 500, "default": 50, \
-    "description": "How many at most." })
 #define WAITING JSON( \
     "wait": { "type": "boolean", "default": false, \
         "description": "Wait until it has settled; when the time is up, answer as it is." }, \
     "timeout": { "type": "integer", "minimum": 0, "maximum": 60, "default": 30, \
         "description": "How many seconds to wait at most." })
-
-/* The JSON Schema of an input: no other fields are taken. */
-#define FIELDS(required, members) \
-    "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[" required "],\"properties\":{" members "}}"
 
 static const struct op ops[] = {
     {
@@ -54,13 +49,11 @@ static const struct op ops[] = {
             "root": { "type": "string", "description": "Only those of the tree of this session." },
             "parent": { "type": "string", "description": "Only the children of this session." },
             "status": { "enum": ["pending", "running", "idle", "finished", "failed", "stopped"],
-                "description": "Only those with this status." },
-            "after": { "type": "string", "description": "Begin after this id: the last page's next." }) "," LIMIT),
+                "description": "Only those with this status." }) "," PAGE_AFTER_ID "," PAGE_LIMIT),
         .shows = JSON({ "status": "", "after": "next of the last page" }),
         .tells = JSON({ "sessions": { "session_name": true, "status": true, "settled": true,
             "error": true, "parent_session_name": true, "agent_name": true }, "next": true }),
-        .output = SHAPE(JSON("sessions"), SHAPE_LIST("sessions", "A page of them.", SESSION_SHAPE) ","
-            JSON("next": { "type": "string", "description": "Where the next page begins; not there on the last." })),
+        .output = SHAPE(JSON("sessions"), SHAPE_LIST("sessions", "A page of them.", SESSION_SHAPE) "," PAGE_NEXT),
         .run = session_list_op,
     },
     {
@@ -162,14 +155,13 @@ static const struct op ops[] = {
         .summary = "List what a session told of itself; the newest are kept.",
         .input = FIELDS(JSON("session_id"), SESSION_ID "," JSON(
             "after": { "type": "integer", "minimum": 0, "default": 0,
-                "description": "Those with a higher number than this." }) "," LIMIT),
+                "description": "Those with a higher number than this." }) "," PAGE_LIMIT),
         .output = SHAPE(JSON("events"), SHAPE_LIST("events", "A page of them, in order.",
             SHAPE(JSON("number", "event_type", "time", "data"), JSON(
                 "number": { "type": "integer", "description": "1, 2 and so on." },
                 "event_type": { "type": "string", "description": "What happened." },
                 "time": { "type": "string", "format": "date-time", "description": "When it was told." },
-                "data": { "type": "object", "description": "What was told with it." }))) ","
-            JSON("next": { "type": "integer", "description": "Where the next page begins; not there on the last." })),
+                "data": { "type": "object", "description": "What was told with it." }))) "," PAGE_NEXT_NUMBER),
         .run = session_events_op,
     },
     {

@@ -1,40 +1,22 @@
 /* sessions_read.c: operations that read sessions. */
 #include "core/run.h"
+#include "ops/page.h"
 #include "ops/sessions.h"
 #include "ops/states.h"
 #include "ops/write.h"
 
 /* ---- a session ---- */
 
-/* Text that is JSON already; nothing is null. */
-static void write_printed(struct json_writer *w, str name, str printed)
-{
-    json_write_name(w, name);
-    if (printed.len)
-        json_write_printed(w, printed);
-    else
-        json_write_null(w);
-}
-
-static void write_time_or_null(struct json_writer *w, str name, int64_t ms)
-{
-    if (ms)
-        write_time(w, name, ms);
-    else
-        write_or_null(w, name, STR(""));
-}
-
 void write_usage(struct tx *tx, struct json_writer *w, str name, const struct usage *u)
 {
-    json_write_name(w, name);
-    json_write_begin(w, '{');
+    write_begin(w, name, '{');
     write_int(w, STR("input_tokens"), u->tokens_in);
     write_int(w, STR("output_tokens"), u->tokens_out);
     write_int(w, STR("cached_tokens"), u->tokens_cached);
     write_printed(w, STR("cost_usd"),
                   arena_printf(tx->arena, "%lld.%06lld", (long long)(u->cost / 1000000),
                                (long long)(u->cost % 1000000)));
-    write_printed(w, STR("models"), u->models);
+    write_printed_or_null(w, STR("models"), u->models);
     json_write_end(w, '}');
 }
 
@@ -61,7 +43,7 @@ void write_session(struct tx *tx, struct json_writer *w, const struct session *s
     write_or_null(w, STR("agent_name"), s->agent);
     write_or_null(w, STR("profile"), s->profile);
     write_or_null(w, STR("project_dir"), s->project_dir);
-    write_printed(w, STR("pointers"), s->pointers);
+    write_printed_or_null(w, STR("pointers"), s->pointers);
     write_bool(w, STR("attended"), s->attended);
     write_bool(w, STR("callback"), s->calls_back);
     write_int(w, STR("cycle"), s->cycle);
@@ -70,7 +52,7 @@ void write_session(struct tx *tx, struct json_writer *w, const struct session *s
     write_or_null(w, STR("result_run_id"), s->result_run);
     write_or_null(w, STR("client_id"), s->client_id);
     write_or_null(w, STR("hostname"), s->hostname);
-    write_printed(w, STR("git"), s->git);
+    write_printed_or_null(w, STR("git"), s->git);
     write_usage(tx, w, STR("usage"), &s->usage);
     write_or_null(w, STR("last_event"), s->heard);
     write_time_or_null(w, STR("last_event_at"), s->heard_at_ms);
@@ -108,26 +90,19 @@ static err filter_id(struct tx *tx, str wanted, str *out)
 
 err session_list_op(struct tx *tx, const struct input *in, struct answer *out)
 {
-    size_t limit = (size_t)input_int(in, "limit", 50), count;
     struct session_filter filter = { .after = input_str(in, "after"),
                                      .status = input_str(in, "status"),
-                                     .limit = (int64_t)limit + 1 };
+                                     .limit = page_rows(in) };
     const struct session *all;
+    size_t count;
 
     TRY(filter_id(tx, input_str(in, "root"), &filter.root_id));
     TRY(filter_id(tx, input_str(in, "parent"), &filter.parent_id));
     TRY(session_list(tx, &filter, &all, &count));
-    json_write_begin(&out->json, '{');
-    json_write_name(&out->json, STR("sessions"));
-    json_write_begin(&out->json, '[');
-    for (size_t i = 0; i < count && i < limit; i++)
+    size_t shown = page_begin(in, out, STR("sessions"), count);
+    for (size_t i = 0; i < shown; i++)
         write_session(tx, &out->json, &all[i]);
-    json_write_end(&out->json, ']');
-    if (count > limit) {
-        out->next = all[limit - 1].id;
-        write_text(&out->json, STR("next"), out->next);
-    }
-    json_write_end(&out->json, '}');
+    page_end(out, shown < count ? all[shown - 1].id : STR(""));
     return NULL;
 }
 
@@ -202,11 +177,7 @@ err session_result_op(struct tx *tx, const struct input *in, struct answer *out)
     write_head(w, &s);
     write_or_null(w, STR("result"), run.result);
     write_or_null(w, STR("run_id"), run.id);
-    json_write_name(w, STR("workflow_state_version"));
-    if (version)
-        json_write_int(w, version);
-    else
-        json_write_null(w);
+    write_int_or_null(w, STR("workflow_state_version"), version);
     write_usage(tx, w, STR("usage"), &s.usage);
     write_or_null(w, STR("hint"), str_from(hint_of(&s)));
     json_write_end(w, '}');
@@ -226,8 +197,7 @@ err session_state_op(struct tx *tx, const struct input *in, struct answer *out)
     TRY(state_get(tx, s.state_id, &state));
     out->version = state.version;
     write_state_head(&out->json, &state, state.version);
-    json_write_name(&out->json, STR("current_data"));
-    json_write_printed(&out->json, state.body);
+    write_printed(&out->json, STR("current_data"), state.body);
     json_write_end(&out->json, '}');
     return NULL;
 }
@@ -237,28 +207,21 @@ err session_state_op(struct tx *tx, const struct input *in, struct answer *out)
 err session_events_op(struct tx *tx, const struct input *in, struct answer *out)
 {
     struct json_writer *w = &out->json;
-    size_t limit = (size_t)input_int(in, "limit", 50), count;
     const struct session_event *all;
     struct session s;
+    size_t count;
 
     TRY(session_get(tx, input_str(in, "session_id"), &s));
-    TRY(session_event_list(tx, s.id, input_int(in, "after", 0), (int64_t)limit + 1, &all, &count));
-    json_write_begin(w, '{');
-    json_write_name(w, STR("events"));
-    json_write_begin(w, '[');
-    for (size_t i = 0; i < count && i < limit; i++) {
+    TRY(session_event_list(tx, s.id, input_int(in, "after", 0), page_rows(in), &all, &count));
+    size_t shown = page_begin(in, out, STR("events"), count);
+    for (size_t i = 0; i < shown; i++) {
         json_write_begin(w, '{');
         write_int(w, STR("number"), all[i].number);
         write_text(w, STR("event_type"), all[i].type);
         write_time(w, STR("time"), all[i].at_ms);
-        write_printed(w, STR("data"), all[i].data);
+        write_printed_or_null(w, STR("data"), all[i].data);
         json_write_end(w, '}');
     }
-    json_write_end(w, ']');
-    if (count > limit) {
-        out->next = arena_printf(tx->arena, "%lld", (long long)all[limit - 1].number);
-        write_int(w, STR("next"), all[limit - 1].number);
-    }
-    json_write_end(w, '}');
+    page_end_number(tx, out, shown < count ? all[shown - 1].number : 0);
     return NULL;
 }

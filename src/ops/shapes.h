@@ -1,4 +1,5 @@
-/* shapes.h: what answers about states, schemas and sessions look like. Private to ops/.
+/* shapes.h: how inputs and answers are described, and what those about states, schemas and
+ * sessions have. Private to ops/.
  *
  * Members are written once and put together to shapes by SHAPE, since one answer
  * has what another has and something more. */
@@ -12,6 +13,10 @@
 /* The JSON Schema of an object: SHAPE(JSON("a"), JSON("a": { … }, "b": { … })). */
 #define SHAPE(required, members) \
     "{\"type\":\"object\",\"required\":[" required "],\"properties\":{" members "}}"
+
+/* That of an input: no other fields are taken. */
+#define FIELDS(required, members) \
+    "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[" required "],\"properties\":{" members "}}"
 
 #define SHAPE_LIST(name, about, items) \
     "\"" name "\":{\"type\":\"array\",\"description\":\"" about "\",\"items\":" items "}"

@@ -2,6 +2,7 @@
 #include "ops/states.h"
 
 #include "ops/ops.h"
+#include "ops/page.h"
 #include "ops/shapes.h"
 
 // clang-format off
@@ -12,12 +13,6 @@
     "description": "Refuse unless this version is the current one." })
 #define REPRESENTATION JSON("representation": { "type": "boolean", \
     "description": "Answer with the whole document, too." })
-#define LIMIT JSON("limit": { "type": "integer", "minimum": 1, "maximum": 500, "default": 50, \
-    "description": "How many at most." })
-
-/* The JSON Schema of an input: no other fields are taken. */
-#define FIELDS(required, members) \
-    "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[" required "],\"properties\":{" members "}}"
 
 /* What a write answers. */
 #define WRITTEN SHAPE(STATE_REQUIRED, STATE_MEMBERS "," STATE_DATA)
@@ -34,10 +29,8 @@ static const struct op ops[] = {
         .input = FIELDS("", JSON(
             "root_session": { "type": "string", "description": "Only those that belong to this session." },
             "schema": { "type": "string", "description": "Only those bound to a version of this schema." },
-            "active": { "type": "boolean", "description": "True: only those whose root session is live." },
-            "after": { "type": "string", "description": "Begin after this id: the last page's next." }) "," LIMIT),
-        .output = SHAPE(JSON("states"), SHAPE_LIST("states", "A page of them.", SHAPE(STATE_REQUIRED, STATE_MEMBERS)) ","
-            JSON("next": { "type": "string", "description": "Where the next page begins; not there on the last." })),
+            "active": { "type": "boolean", "description": "True: only those whose root session is live." }) "," PAGE_AFTER_ID "," PAGE_LIMIT),
+        .output = SHAPE(JSON("states"), SHAPE_LIST("states", "A page of them.", SHAPE(STATE_REQUIRED, STATE_MEMBERS)) "," PAGE_NEXT),
         .run = state_list_op,
     },
     {
@@ -164,14 +157,13 @@ static const struct op ops[] = {
         .summary = "List the versions of a state, the newest first, with who wrote them, when, and the patch.",
         .input = FIELDS(JSON("state_id"), STATE_ID "," JSON(
             "after": { "type": "integer", "minimum": 1,
-                "description": "Begin after this version, with the one before it: the last page's next." }) "," LIMIT),
+                "description": "Begin after this version, with the one before it: the last page's next." }) "," PAGE_LIMIT),
         .output = SHAPE(JSON("versions"), SHAPE_LIST("versions", "A page of them.",
             SHAPE(JSON("version", "seq", "type", "time", "actor", "session_id", "patch"), JSON(
                 "version": { "type": "integer", "description": "The version." },
                 "seq": { "type": "integer", "description": "The number of its event." },
                 "type": { "type": "string", "description": "The type of its event: it was created, updated or migrated." }) ","
-                AUTHOR "," PATCH_MEMBER)) ","
-            JSON("next": { "type": "integer", "description": "Where the next page begins; not there on the last." })),
+                AUTHOR "," PATCH_MEMBER)) "," PAGE_NEXT_NUMBER),
         .run = state_history_op,
     },
     {

@@ -4,6 +4,7 @@
 #include "core/session.h"
 #include "json/pointer.h"
 #include "ops/cut.h"
+#include "ops/page.h"
 #include "ops/states.h"
 #include "ops/write.h"
 
@@ -37,28 +38,21 @@ static err root_find(struct tx *tx, str wanted, str *out)
 
 err state_list_op(struct tx *tx, const struct input *in, struct answer *out)
 {
-    size_t limit = (size_t)input_int(in, "limit", 50), count;
     struct state_filter filter = { .after = input_str(in, "after"),
                                    .schema_name = input_str(in, "schema"),
                                    .active = input_bool(in, "active", false),
-                                   .limit = (int64_t)limit + 1 };
+                                   .limit = page_rows(in) };
     const struct state *all;
+    size_t count;
 
     TRY(root_find(tx, input_str(in, "root_session"), &filter.root_session));
     TRY(state_list(tx, &filter, &all, &count));
-    json_write_begin(&out->json, '{');
-    json_write_name(&out->json, STR("states"));
-    json_write_begin(&out->json, '[');
-    for (size_t i = 0; i < count && i < limit; i++) {
+    size_t shown = page_begin(in, out, STR("states"), count);
+    for (size_t i = 0; i < shown; i++) {
         write_state_head(&out->json, &all[i], all[i].version);
         json_write_end(&out->json, '}');
     }
-    json_write_end(&out->json, ']');
-    if (count > limit) {
-        out->next = all[limit - 1].id;
-        write_text(&out->json, STR("next"), out->next);
-    }
-    json_write_end(&out->json, '}');
+    page_end(out, shown < count ? all[shown - 1].id : STR(""));
     return NULL;
 }
 
@@ -157,8 +151,7 @@ err state_read_op(struct tx *tx, const struct input *in, struct answer *out)
     } else if (!whole) {
         TRY(write_version(tx, w, &s, version, in, chars_max));
     } else {
-        json_write_name(w, STR("current_data"));
-        json_write_printed(w, s.body);
+        write_printed(w, STR("current_data"), s.body);
         out->shown_id = s.id;
     }
     json_write_end(w, '}');
@@ -186,37 +179,37 @@ static void write_author(struct json_writer *w, const struct event *row)
     write_or_null(w, STR("session_id"), row->session_id);
 }
 
-/* The first version is a patch too, of nothing. */
-static void write_patch_of(struct json_writer *w, const struct event *row)
+void write_first_patch(struct json_writer *w, str body)
 {
-    json_write_name(w, STR("patch"));
-    if (row->data.len) {
-        json_write_printed(w, row->data);
-        return;
-    }
     json_write_begin(w, '[');
     json_write_begin(w, '{');
     write_text(w, STR("op"), STR("add"));
     write_text(w, STR("path"), STR(""));
-    json_write_name(w, STR("value"));
-    json_write_printed(w, row->body);
+    write_printed(w, STR("value"), body);
     json_write_end(w, '}');
     json_write_end(w, ']');
+}
+
+static void write_patch_of(struct json_writer *w, const struct event *row)
+{
+    json_write_name(w, STR("patch"));
+    if (row->data.len)
+        json_write_printed(w, row->data);
+    else
+        write_first_patch(w, row->body);
 }
 
 err state_history_op(struct tx *tx, const struct input *in, struct answer *out)
 {
     struct json_writer *w = &out->json;
-    size_t limit = (size_t)input_int(in, "limit", 50), count;
     const struct event *rows;
     struct state s;
+    size_t count;
 
     TRY(state_get(tx, input_str(in, "state_id"), &s));
-    TRY(state_history(tx, &s, input_int(in, "after", 0), (int64_t)limit + 1, &rows, &count));
-    json_write_begin(w, '{');
-    json_write_name(w, STR("versions"));
-    json_write_begin(w, '[');
-    for (size_t i = 0; i < count && i < limit; i++) {
+    TRY(state_history(tx, &s, input_int(in, "after", 0), page_rows(in), &rows, &count));
+    size_t shown = page_begin(in, out, STR("versions"), count);
+    for (size_t i = 0; i < shown; i++) {
         json_write_begin(w, '{');
         write_int(w, STR("version"), rows[i].version);
         write_int(w, STR("seq"), rows[i].seq);
@@ -225,12 +218,7 @@ err state_history_op(struct tx *tx, const struct input *in, struct answer *out)
         write_patch_of(w, &rows[i]);
         json_write_end(w, '}');
     }
-    json_write_end(w, ']');
-    if (count > limit) {
-        out->next = arena_printf(tx->arena, "%lld", (long long)rows[limit - 1].version);
-        write_int(w, STR("next"), rows[limit - 1].version);
-    }
-    json_write_end(w, '}');
+    page_end_number(tx, out, shown < count ? rows[shown - 1].version : 0);
     return NULL;
 }
 
@@ -247,8 +235,7 @@ err state_diff_op(struct tx *tx, const struct input *in, struct answer *out)
     write_text(w, STR("state_id"), s.id);
     write_int(w, STR("from"), from);
     write_int(w, STR("to"), to);
-    json_write_name(w, STR("patch"));
-    json_write_value(w, &patch);
+    write_value(w, STR("patch"), &patch);
     json_write_end(w, '}');
     return NULL;
 }
@@ -257,12 +244,11 @@ static void write_blame(struct json_writer *w, const struct blame *b)
 {
     json_write_begin(w, '{');
     write_text(w, STR("pointer"), b->pointer);
-    json_write_name(w, STR("version"));
     if (b->by) {
-        json_write_int(w, b->by->version);
+        write_int(w, STR("version"), b->by->version);
         write_author(w, b->by);
     } else {
-        json_write_null(w);
+        write_null(w, STR("version"));
         write_int(w, STR("before"), b->before);
     }
     json_write_end(w, '}');
@@ -282,8 +268,7 @@ err state_blame_op(struct tx *tx, const struct input *in, struct answer *out)
     json_write_begin(w, '{');
     write_text(w, STR("state_id"), s.id);
     write_int(w, STR("version"), s.version);
-    json_write_name(w, STR("entries"));
-    json_write_begin(w, '[');
+    write_begin(w, STR("entries"), '[');
     for (size_t i = 0; i < count; i++)
         write_blame(w, &all[i]);
     json_write_end(w, ']');

@@ -14,8 +14,7 @@ static void add_dropped(struct buf *out, const struct state_dropped *dropped)
     buf_add(out, STR(",\"dropped\":"));
     json_write_begin(&w, '{');
     write_int(&w, STR("count"), (int64_t)dropped->count);
-    json_write_name(&w, STR("pointers"));
-    json_write_begin(&w, '[');
+    write_begin(&w, STR("pointers"), '[');
     for (size_t i = 0; i < shown; i++)
         json_write_str(&w, dropped->pointers[i]);
     json_write_end(&w, ']');
@@ -33,8 +32,7 @@ static err write_written(struct tx *tx, const struct input *in, struct answer *o
     buf_reserve(&shown, s->body.len + 512);
     write_state_head(&w, s, s->version);
     size_t head = shown.len;
-    json_write_name(&w, STR("current_data"));
-    json_write_printed(&w, s->body);
+    write_printed(&w, STR("current_data"), s->body);
     size_t all = shown.len;
     json_write_end(&w, '}');
 
@@ -159,8 +157,7 @@ static err migrate_try(struct tx *tx, str id, const struct state_migration *m, s
     write_state_head(&out->json, &trial.state, trial.state.version);
     write_bool(&out->json, STR("valid"), !trial.unfit);
     TRY(write_errors(tx, &out->json, trial.unfit));
-    json_write_name(&out->json, STR("would_be"));
-    json_write_value(&out->json, &trial.doc);
+    write_value(&out->json, STR("would_be"), &trial.doc);
     json_write_end(&out->json, '}');
     return NULL;
 }

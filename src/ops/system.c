@@ -69,13 +69,8 @@ static err system_tick_op(struct tx *tx, const struct input *in, struct answer *
     json_write_begin(&out->json, '{');
     if (put_off)
         write_text(&out->json, STR("put_off"), what);
-    json_write_name(&out->json, STR("next_at"));
-    if (next_at)
-        json_write_int(&out->json, next_at);
-    else
-        json_write_null(&out->json);
-    json_write_name(&out->json, STR("more"));
-    json_write_bool(&out->json, next_at && next_at <= tx->now_ms);
+    write_int_or_null(&out->json, STR("next_at"), next_at);
+    write_bool(&out->json, STR("more"), next_at && next_at <= tx->now_ms);
     json_write_end(&out->json, '}');
     return NULL;
 }
@@ -85,8 +80,7 @@ static err system_seen_op(struct tx *tx, const struct input *in, struct answer *
 {
     (void)in;
     json_write_begin(&out->json, '{');
-    json_write_name(&out->json, STR("seq"));
-    json_write_int(&out->json, *tx->seq);
+    write_int(&out->json, STR("seq"), *tx->seq);
     json_write_end(&out->json, '}');
     return NULL;
 }
@@ -94,8 +88,7 @@ static err system_seen_op(struct tx *tx, const struct input *in, struct answer *
 static void write_counts(struct json_writer *w, str name, const struct team_words *words,
                          const int64_t *counts, bool (*shown)(int status))
 {
-    json_write_name(w, name);
-    json_write_begin(w, '{');
+    write_begin(w, name, '{');
     for (int i = 0; i < words->count; i++)
         if (shown(i))
             write_int(w, team_name(words, i), counts[i]);

@@ -1,17 +1,9 @@
 /* tokens.c: operations on tokens. */
 #include "core/token.h"
 #include "ops/ops.h"
+#include "ops/page.h"
+#include "ops/shapes.h"
 #include "ops/write.h"
-
-static void write_time_or_null(struct json_writer *w, str name, int64_t ms)
-{
-    if (ms) {
-        write_time(w, name, ms);
-        return;
-    }
-    json_write_name(w, name);
-    json_write_null(w);
-}
 
 /* The members of a token; the object is left open for its secret. */
 static void write_head(struct json_writer *w, const struct token *t)
@@ -20,8 +12,7 @@ static void write_head(struct json_writer *w, const struct token *t)
     write_text(w, STR("token_id"), t->id);
     write_text(w, STR("kind"), str_from(actor_kind_name(t->kind)));
     write_text(w, STR("name"), t->name);
-    json_write_name(w, STR("scope"));
-    json_write_printed(w, t->scope);
+    write_printed(w, STR("scope"), t->scope);
     write_time(w, STR("created_at"), t->created_at_ms);
     write_time_or_null(w, STR("expires_at"), t->expires_at_ms);
     write_time_or_null(w, STR("revoked_at"), t->revoked_at_ms);
@@ -57,24 +48,16 @@ static err token_create_op(struct tx *tx, const struct input *in, struct answer 
 
 static err token_list_op(struct tx *tx, const struct input *in, struct answer *out)
 {
-    int64_t limit = input_int(in, "limit", 50);
     const struct token *all;
     size_t count;
 
-    TRY(token_list(tx, input_str(in, "after"), limit + 1, &all, &count));
-    json_write_begin(&out->json, '{');
-    json_write_name(&out->json, STR("tokens"));
-    json_write_begin(&out->json, '[');
-    for (size_t i = 0; i < count && i < (size_t)limit; i++) {
+    TRY(token_list(tx, input_str(in, "after"), page_rows(in), &all, &count));
+    size_t shown = page_begin(in, out, STR("tokens"), count);
+    for (size_t i = 0; i < shown; i++) {
         write_head(&out->json, &all[i]);
         json_write_end(&out->json, '}');
     }
-    json_write_end(&out->json, ']');
-    if (count > (size_t)limit) {
-        out->next = all[limit - 1].id;
-        write_text(&out->json, STR("next"), out->next);
-    }
-    json_write_end(&out->json, '}');
+    page_end(out, shown < count ? all[shown - 1].id : STR(""));
     return NULL;
 }
 
@@ -126,12 +109,8 @@ static const struct op ops[] = {
     {
         .name = "token.list", .http = "GET /tokens", .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR,
         .summary = "List tokens, revoked and expired ones included; never their secrets.",
-        .input = JSON({
-            "type": "object", "additionalProperties": false,
-            "properties": {
-                "after": { "type": "string", "description": "The id to begin after: the next of the page before." },
-                "limit": { "type": "integer", "minimum": 1, "maximum": 500, "default": 50,
-                    "description": "How many at most." } } }),
+        .input = FIELDS("", JSON(
+            "after": { "type": "string", "description": "The id to begin after: the next of the page before." }) "," PAGE_LIMIT),
         .output = JSON({
             "type": "object", "required": ["tokens"],
             "properties": {

@@ -4,27 +4,23 @@
 
 #include "base/date.h"
 #include "core/schema.h"
-#include "json/json.h"
+#include "json/write.h"
 
-static inline void write_text(struct json_writer *w, str name, str text)
+static inline void write_printed_or_null(struct json_writer *w, str name, str json)
 {
-    json_write_name(w, name);
-    json_write_str(w, text);
-}
-
-static inline void write_or_null(struct json_writer *w, str name, str text)
-{
-    json_write_name(w, name);
-    if (text.len)
-        json_write_str(w, text);
+    if (json.len)
+        write_printed(w, name, json);
     else
-        json_write_null(w);
+        write_null(w, name);
 }
 
-static inline void write_int(struct json_writer *w, str name, int64_t n)
+/* 0: there is none. */
+static inline void write_int_or_null(struct json_writer *w, str name, int64_t n)
 {
-    json_write_name(w, name);
-    json_write_int(w, n);
+    if (n)
+        write_int(w, name, n);
+    else
+        write_null(w, name);
 }
 
 static inline void write_time(struct json_writer *w, str name, int64_t ms)
@@ -33,16 +29,18 @@ static inline void write_time(struct json_writer *w, str name, int64_t ms)
     write_text(w, name, date_print(text, ms));
 }
 
+static inline void write_time_or_null(struct json_writer *w, str name, int64_t ms)
+{
+    if (ms)
+        write_time(w, name, ms);
+    else
+        write_null(w, name);
+}
+
 /* Whole seconds, rather more than fewer: none at all would be no limit. */
 static inline void write_seconds(struct json_writer *w, str name, int64_t ms)
 {
     write_int(w, name, (ms + 999) / 1000);
-}
-
-static inline void write_bool(struct json_writer *w, str name, bool value)
-{
-    json_write_name(w, name);
-    json_write_bool(w, value);
 }
 
 /* A schema with its text, or for lists without it. In schemas.c. */

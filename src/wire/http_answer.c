@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/date.h"
+#include "json/write.h"
 #include "wire/http_glue.h"
 #include "wire/http_text.h"
 
@@ -187,13 +188,11 @@ static void write_kind(struct json_writer *w, struct arena *a, int status)
         for (char *at = (char *)type.at; *at; at++)
             *at = *at == '_' ? '-' : *at >= 'A' && *at <= 'Z' ? (char)(*at | 0x20) : *at;
         json_write_str(w, type);
-        json_write_name(w, STR("title"));
-        json_write_str(w, str_from(look->title));
+        write_text(w, STR("title"), str_from(look->title));
         return;
     }
     json_write_str(w, STR("about:blank"));
-    json_write_name(w, STR("title"));
-    json_write_str(w, str_from(http_reason(status)));
+    write_text(w, STR("title"), str_from(http_reason(status)));
 }
 
 void http_problem(struct http *h, int status, str detail, str members)
@@ -207,10 +206,8 @@ void http_problem(struct http *h, int status, str detail, str members)
     json_write_begin(&w, '{');
     json_write_name(&w, STR("type"));
     write_kind(&w, h->x.arena, status);
-    json_write_name(&w, STR("status"));
-    json_write_int(&w, status);
-    json_write_name(&w, STR("detail"));
-    json_write_str(&w, detail);
+    write_int(&w, STR("status"), status);
+    write_text(&w, STR("detail"), detail);
     if (members.len > 0)
         buf_printf(&body, "," STR_FMT, STR_ARG(members));
     json_write_end(&w, '}');

@@ -5,6 +5,7 @@
  * they say nothing of what is stored. */
 #include <inttypes.h>
 
+#include "json/write.h"
 #include "wire/http_glue.h"
 #include "wire/http_text.h"
 
@@ -18,10 +19,8 @@ static void health(struct http_exchange *x)
     struct json_writer w = json_writer_to(&out);
 
     json_write_begin(&w, '{');
-    json_write_name(&w, STR("status"));
-    json_write_str(&w, STR("ok"));
-    json_write_name(&w, STR("version"));
-    json_write_str(&w, str_from(x->conn->server->options.version));
+    write_text(&w, STR("status"), STR("ok"));
+    write_text(&w, STR("version"), str_from(x->conn->server->options.version));
     json_write_end(&w, '}');
     http_respond(x, 200, TYPE_JSON, buf_str(&out));
 }
@@ -149,8 +148,7 @@ static void metrics(struct http_exchange *x)
 
 static void write_limit(struct json_writer *w, const char *name, uint64_t value)
 {
-    json_write_name(w, str_from(name));
-    json_write_int(w, (int64_t)value);
+    write_int(w, str_from(name), (int64_t)value);
 }
 
 static void write_limits(struct json_writer *w, const struct server_limits *l,

@@ -4,6 +4,7 @@
  * again says where it was. The head is sent when the first look at the log has shown that the
  * client may read it: until then the answer can still be a refusal. */
 #include "wire/hub.h"
+#include "json/write.h"
 #include "wire/http_text.h"
 #include "wire/pace.h"
 
@@ -89,14 +90,10 @@ static str problem(struct arena *a, err e)
     const struct error_look *look = error_look(e->kind);
 
     json_write_begin(&w, '{');
-    json_write_name(&w, STR("type"));
-    json_write_str(&w, STR("about:blank"));
-    json_write_name(&w, STR("title"));
-    json_write_str(&w, str_from(look->title));
-    json_write_name(&w, STR("status"));
-    json_write_int(&w, look->http);
-    json_write_name(&w, STR("detail"));
-    json_write_str(&w, e->message);
+    write_text(&w, STR("type"), STR("about:blank"));
+    write_text(&w, STR("title"), str_from(look->title));
+    write_int(&w, STR("status"), look->http);
+    write_text(&w, STR("detail"), e->message);
     json_write_end(&w, '}');
     return buf_str(&out);
 }

@@ -3,6 +3,7 @@
  * What their messages mean is ws_message.c's business, what frames look like websocket.c's. */
 #include "wire/ws.h"
 
+#include "json/write.h"
 #include "wire/http_text.h"
 
 enum { PINGS_MAX = 2 }; /* that may go unanswered */
@@ -294,14 +295,10 @@ static void upgrade_required(struct http_exchange *x, str detail)
     struct json_writer w = json_writer_to(&body);
 
     json_write_begin(&w, '{');
-    json_write_name(&w, STR("type"));
-    json_write_str(&w, STR("about:blank"));
-    json_write_name(&w, STR("title"));
-    json_write_str(&w, str_from(http_reason(426)));
-    json_write_name(&w, STR("status"));
-    json_write_int(&w, 426);
-    json_write_name(&w, STR("detail"));
-    json_write_str(&w, detail);
+    write_text(&w, STR("type"), STR("about:blank"));
+    write_text(&w, STR("title"), str_from(http_reason(426)));
+    write_int(&w, STR("status"), 426);
+    write_text(&w, STR("detail"), detail);
     json_write_end(&w, '}');
 
     http_write_status(&out, 426);

@@ -4,6 +4,8 @@
  * themselves are framed by the hub and only pass through here. */
 #include "wire/ws.h"
 
+#include "json/write.h"
+
 enum { SUBS_MAX = 100, TYPES_MAX = 64, ID_MAX = 200, FIELDS_MAX = 5 };
 
 struct sub {
@@ -30,32 +32,27 @@ static void message_begin(struct message *m, struct ws *ws, const char *type)
     m->text = buf_in(m->arena);
     m->w = json_writer_to(&m->text);
     json_write_begin(&m->w, '{');
-    json_write_name(&m->w, STR("type"));
-    json_write_str(&m->w, str_from(type));
+    write_text(&m->w, STR("type"), str_from(type));
 }
 
 static void message_int(struct message *m, str name, int64_t value)
 {
-    json_write_name(&m->w, name);
-    json_write_int(&m->w, value);
+    write_int(&m->w, name, value);
 }
 
 static void message_id(struct message *m, str id)
 {
     if (id.len == 0)
         return;
-    json_write_name(&m->w, STR("id"));
-    json_write_printed(&m->w, id);
+    write_printed(&m->w, STR("id"), id);
 }
 
 /* By what a subscription is known to the peer. */
 static void message_sub(struct message *m, const struct sub *s)
 {
     message_id(m, s->id);
-    if (s->subject.len) {
-        json_write_name(&m->w, s->of_state ? STR("state_id") : STR("subject"));
-        json_write_str(&m->w, s->subject);
-    }
+    if (s->subject.len)
+        write_text(&m->w, s->of_state ? STR("state_id") : STR("subject"), s->subject);
 }
 
 static void message_send(struct message *m, struct ws *ws)
@@ -76,10 +73,8 @@ static void say_error(struct ws *ws, err e, str id, const struct sub *s)
 
     message_begin(&m, ws, "error");
     message_int(&m, STR("status"), look->http);
-    json_write_name(&m.w, STR("title"));
-    json_write_str(&m.w, str_from(look->title));
-    json_write_name(&m.w, STR("detail"));
-    json_write_str(&m.w, e->message);
+    write_text(&m.w, STR("title"), str_from(look->title));
+    write_text(&m.w, STR("detail"), e->message);
     if (s)
         message_sub(&m, s);
     else

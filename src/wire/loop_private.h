@@ -1,0 +1,52 @@
+/* loop_private.h: how the parts of the loop know libuv. Private to loop….c.
+ *
+ * Every handle is freed by its own close callback and nowhere else, because libuv
+ * holds it until then; whatever a callback does, the thing it was called for is
+ * therefore still there when it returns. */
+#ifndef WIRE_LOOP_PRIVATE_H
+#define WIRE_LOOP_PRIVATE_H
+
+#include <assert.h>
+#include <uv.h>
+
+#include "wire/loop.h"
+
+enum { LOOP_READ_BYTES = 64 << 10 };
+
+struct loop {
+    uv_loop_t uv;
+    uv_prepare_t turn;
+    void (*each_turn)(void *owner);
+    void *owner;
+    char bytes[LOOP_READ_BYTES]; /* of the link that is being read: an idle one needs none */
+};
+
+/* Either kind of stream. */
+union stream {
+    uv_handle_t handle;
+    uv_stream_t stream;
+    uv_tcp_t tcp;
+    uv_pipe_t pipe;
+};
+
+/* libuv refuses these calls only when they are used wrongly. */
+static inline void loop_must(int status)
+{
+    assert(status == 0);
+    (void)status;
+}
+
+/* ---- loop.c ---- */
+
+/* For uv_close: frees what the handle is part of. */
+void handle_free(uv_handle_t *handle);
+
+/* ---- loop_link.c ---- */
+
+/* Makes one of either kind, for `thing`. */
+void stream_init(union stream *s, uv_loop_t *loop, uv_handle_type type, void *thing);
+
+/* The next connection that waits at a listening stream; NULL: it is gone already. */
+struct link *link_take(uv_stream_t *from);
+
+#endif
