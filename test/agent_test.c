@@ -2,13 +2,11 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "check.h"
 #include "cli/agent_file.h"
 #include "core/agent.h"
 #include "core/profile_data.h"
-#include "json_help.h"
 #include "sim/both.h"
-#include "sim/engine.h"
+#include "world_help.h"
 
 static struct world *world_new(void)
 {
@@ -17,26 +15,6 @@ static struct world *world_new(void)
 
     CHECK_OK(world_open(arena_printf(check_arena(), "agents%d.db", ++worlds).at, NULL, &w));
     return w;
-}
-
-static const struct json *answer(struct world *w, const char *op, const char *input)
-{
-    struct command *c = world_call(w, op, input, "");
-    const struct json *json;
-
-    CHECK_OK(c->error);
-    if (c->empty)
-        return NULL;
-    CHECK_OK(json_parse(check_arena(), c->answer, NULL, &json));
-    return json;
-}
-
-static err refused(struct world *w, const char *op, const char *input)
-{
-    struct command *c = world_call(w, op, input, "");
-
-    CHECK(c->error && !c->events);
-    return c->error;
 }
 
 static bool holds(str text, const char *part)

@@ -171,6 +171,13 @@ void check_str(const char *file, int line, const char *what, str found, const ch
                what, shown(want, at), shown(found, at), at);
 }
 
+void check_has(const char *file, int line, const char *what, str found, const char *part)
+{
+    if (!str_contains(found, str_from(part)))
+        check_fail(file, line, "%s\n  expected in it: %s\n  found:          " STR_FMT, what, part,
+                   STR_ARG(found));
+}
+
 void check_ok(const char *file, int line, const char *what, err e)
 {
     if (e)

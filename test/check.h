@@ -61,6 +61,7 @@ str check_service(struct service *s);
 #define CHECK_INT(found, expected) \
     check_int(__FILE__, __LINE__, #found, (long long)(found), (long long)(expected))
 #define CHECK_STR(found, expected) check_str(__FILE__, __LINE__, #found, (found), (expected))
+#define CHECK_HAS(found, part) check_has(__FILE__, __LINE__, #found, (found), (part))
 #define CHECK_OK(expression) check_ok(__FILE__, __LINE__, #expression, (expression))
 #define CHECK_ERR(expression, kind) \
     check_err(__FILE__, __LINE__, #expression, (expression), (kind), #kind)
@@ -77,6 +78,7 @@ void check_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 void check_int(const char *file, int line, const char *what, long long found, long long expected);
 void check_str(const char *file, int line, const char *what, str found, const char *expected);
+void check_has(const char *file, int line, const char *what, str found, const char *part);
 void check_ok(const char *file, int line, const char *what, err e);
 void check_err(const char *file, int line, const char *what, err e, enum error_kind kind,
                const char *kind_name);

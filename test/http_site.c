@@ -1,14 +1,11 @@
 /* http_site.c: a real server with a client, for tests of its protocols. */
 #include "http_site.h"
 
-#include <netinet/in.h>
 #include <signal.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include "core/tx.h"
 #include "json/schema.h"
+#include "net_help.h"
 
 /* ---- the service ---- */
 
@@ -208,16 +205,20 @@ void site_perform(struct site *s)
     server_performed(s->server, list);
 }
 
+void commands_wait(struct command **waiting, struct command *list)
+{
+    while (*waiting)
+        waiting = &(*waiting)->follows;
+    *waiting = list;
+}
+
 static bool site_submit(void *self, struct command *list)
 {
     struct site *s = self;
-    struct command **end = &s->waiting;
 
     if (s->full)
         return false;
-    while (*end)
-        end = &(*end)->follows;
-    *end = list;
+    commands_wait(&s->waiting, list);
     if (!s->holds)
         site_perform(s);
     return true;
@@ -350,18 +351,22 @@ void site_turn(struct site *s)
     }
 }
 
-/* What came from the server: CR LF as '|', quotes as single ones, and its end. */
-void site_listen(struct site *s)
+void text_hear(int fd, struct buf *heard)
 {
     char bytes[65536];
     ssize_t n;
 
-    while ((n = recv(s->fd, bytes, sizeof bytes, MSG_DONTWAIT)) > 0)
+    while ((n = recv(fd, bytes, sizeof bytes, MSG_DONTWAIT)) > 0)
         for (ssize_t i = 0; i < n; i++)
             if (bytes[i] != '\r')
-                buf_byte(&s->heard, bytes[i] == '\n' ? '|' : bytes[i] == '"' ? '\'' : bytes[i]);
+                buf_byte(heard, bytes[i] == '\n' ? '|' : bytes[i] == '"' ? '\'' : bytes[i]);
     if (n == 0)
-        buf_add(&s->heard, STR("<closed>"));
+        buf_add(heard, STR("<closed>"));
+}
+
+void site_listen(struct site *s)
+{
+    text_hear(s->fd, &s->heard);
 }
 
 void site_say(struct site *s, str bytes)
@@ -382,21 +387,14 @@ str text_wire(const char *text)
 
 void site_connect_local(struct site *s)
 {
-    struct sockaddr_un to = { .sun_family = AF_UNIX, .sun_path = "sock" };
-
-    s->fd = socket(AF_UNIX, SOCK_STREAM, 0);
-    CHECK_INT(connect(s->fd, (struct sockaddr *)&to, sizeof to), 0);
+    s->fd = net_unix("sock");
     s->heard.len = 0;
     site_turn(s);
 }
 
 void site_connect(struct site *s)
 {
-    struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(s->port) };
-
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    s->fd = socket(AF_INET, SOCK_STREAM, 0);
-    CHECK_INT(connect(s->fd, (struct sockaddr *)&to, sizeof to), 0);
+    s->fd = net_tcp(s->port);
     s->heard.len = 0;
     site_turn(s);
 }

@@ -58,8 +58,13 @@ void site_hang_up(struct site *s);
 void site_perform(struct site *s);
 void site_answer_admissions(struct site *s);
 
-/* Bytes of legible text: '|' is CR LF. */
+/* Bytes of legible text: '|' is CR LF. And what has come so far, as such a text with single quotes;
+ * an end is `<closed>`. */
 str text_wire(const char *text);
+void text_hear(int fd, struct buf *heard);
+
+/* Puts commands behind those that wait already. */
+void commands_wait(struct command **waiting, struct command *list);
 
 /* Whether it is like the pattern, in which '*' stands for anything. */
 bool text_fits(const char *text, const char *pattern);

@@ -1,13 +1,11 @@
 /* mcp_site.c: a server that speaks MCP, with clients, for tests. */
 #include "mcp_site.h"
 
-#include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <signal.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "json_help.h"
+#include "net_help.h"
 
 /* ---- what the server wants of its maker ---- */
 
@@ -44,13 +42,10 @@ void mcp_site_perform(struct mcp_site *s)
 static bool site_submit(void *self, struct command *list)
 {
     struct mcp_site *s = self;
-    struct command **end = &s->waiting;
 
     if (s->full)
         return false;
-    while (*end)
-        end = &(*end)->follows;
-    *end = list;
+    commands_wait(&s->waiting, list);
     if (!s->holds)
         mcp_site_perform(s);
     return true;
@@ -218,30 +213,18 @@ str mcp_site_session(struct mcp_site *s, const char *name, str state_id)
 struct mcp_peer *mcp_peer_new(struct mcp_site *s)
 {
     struct mcp_peer *p = ARENA_NEW(check_arena(), struct mcp_peer);
-    struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(s->port) };
 
-    *p = (struct mcp_peer){ .site = s, .heard = buf_in(check_arena()) };
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    p->fd = socket(AF_INET, SOCK_STREAM, 0);
+    *p = (struct mcp_peer){ .site = s, .fd = net_tcp(s->port), .heard = buf_in(check_arena()) };
     setsockopt(p->fd, IPPROTO_TCP, TCP_NODELAY, &(int){ 1 },
                sizeof(int)); /* pieces go as they are */
-    CHECK_INT(connect(p->fd, (struct sockaddr *)&to, sizeof to), 0);
     mcp_site_turn(s);
     return p;
 }
 
 void mcp_peer_listen(struct mcp_peer *p)
 {
-    char bytes[65536];
-    ssize_t n;
-
     mcp_site_turn(p->site);
-    while ((n = recv(p->fd, bytes, sizeof bytes, MSG_DONTWAIT)) > 0)
-        for (ssize_t i = 0; i < n; i++)
-            if (bytes[i] != '\r')
-                buf_byte(&p->heard, bytes[i] == '\n' ? '|' : bytes[i] == '"' ? '\'' : bytes[i]);
-    if (n == 0)
-        buf_add(&p->heard, STR("<closed>"));
+    text_hear(p->fd, &p->heard);
 }
 
 void mcp_peer_say(struct mcp_peer *p, str bytes)

@@ -1,10 +1,8 @@
 /* phases.c: a team at work, for tests of how cycles of sessions end. */
-#define _GNU_SOURCE
 #include "phases.h"
 
 #include <stdio.h>
 
-#include "core/audit.h"
 #include "sim/vfs.h"
 
 static const struct actor the_operator = { .kind = ACTOR_OPERATOR, .name = STR("operator") };
@@ -189,6 +187,19 @@ void turn(struct team *t, const char *session, const char *purpose)
     done(t);
 }
 
+void turn_and_write(struct team *t, const char *session, const char *purpose)
+{
+    begin(t, session, purpose);
+    wrote(t, session);
+    done(t);
+}
+
+void hold_again(struct team *t, const struct team *before)
+{
+    t->run = before->run;
+    t->fence = before->fence;
+}
+
 /* ---- what sessions do ---- */
 
 struct command *write_by(struct team *t, const char *name)
@@ -290,7 +301,7 @@ str error_of(struct team *t, const char *name)
 
 bool says(str text, const char *part)
 {
-    return memmem(text.at, text.len, part, strlen(part)) != NULL;
+    return str_contains(text, str_from(part));
 }
 
 void text_is(str text, const char *name)
@@ -344,23 +355,9 @@ struct team *team_with_child(const char *schema)
     return t;
 }
 
-static void broken_rule(void *self, const struct audit_finding *f)
-{
-    (void)self;
-    check_fail(__FILE__, __LINE__, "%s: " STR_FMT ": " STR_FMT, f->rule, STR_ARG(f->place),
-               STR_ARG(f->problem));
-}
-
 void team_free(struct team *t)
 {
-    struct store_node node;
-    struct tx tx = { .arena = check_arena(), .sql = t->w->engine.sql };
-
-    CHECK_OK(store_begin(tx.sql, tx.arena, &node));
-    tx.seq = &node.seq;
-    tx.now_ms = t->w->now_ms;
-    CHECK_OK(audit_rows(&tx, broken_rule, NULL));
-    store_rollback(tx.sql);
+    world_audit(t->w);
     world_close(t->w);
     vfs_world_free(t->disk);
 }

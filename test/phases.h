@@ -68,8 +68,12 @@ struct command *report(struct team *t, const char *what, const char *facts);
 void done(struct team *t);
 void failed(struct team *t);
 
-/* From its beginning to its good end. */
+/* From its beginning to its good end; or to that with its result recorded. */
 void turn(struct team *t, const char *session, const char *purpose);
+void turn_and_write(struct team *t, const char *session, const char *purpose);
+
+/* Holds again what it held before: `*t` as it was then. */
+void hold_again(struct team *t, const struct team *before);
 
 /* ---- what sessions do ---- */
 

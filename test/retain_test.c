@@ -1,10 +1,8 @@
 /* retain_test.c: what is let go, what stays, and that nothing that can be replayed is missing. */
-#include "check.h"
 #include "core/retain.h"
-#include "json_help.h"
 #include "sim/both.h"
-#include "sim/engine.h"
 #include "sim/vfs.h"
+#include "world_help.h"
 
 enum { DAY_MS = 24 * 3600 * 1000 };
 
@@ -17,8 +15,6 @@ static const struct retention small = {
     .keys_ms = 1000,
     .rows = 7,
 };
-
-static const struct actor the_operator = { .kind = ACTOR_OPERATOR, .name = STR("operator") };
 
 struct place {
     struct vfs_world *disk;
@@ -40,20 +36,6 @@ static void place_free(struct place *p)
 {
     world_close(p->w);
     vfs_world_free(p->disk);
-}
-
-static struct command *call(struct world *w, const char *op, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static struct command *call(struct world *w, const char *op, const char *format, ...)
-{
-    struct buf input = buf_in(check_arena());
-    va_list args;
-
-    va_start(args, format);
-    buf_vprintf(&input, format, args);
-    va_end(args);
-    return world_call(w, op, buf_str(&input).at, "");
 }
 
 static str made(struct world *w)
@@ -81,14 +63,9 @@ static void deleted(struct world *w, str id)
 /* An event that is no history of anything. */
 static void passing(struct world *w)
 {
-    struct command *c = call(w, "token.create", "{'kind':'viewer'}");
-    const struct json *answer;
+    str id = at(call(w, "token.create", "{'kind':'viewer'}"), "/token_id");
 
-    CHECK_OK(c->error);
-    CHECK_OK(json_parse(check_arena(), c->answer, NULL, &answer));
-    CHECK_OK(
-        call(w, "token.revoke", "{'token_id':'" STR_FMT "'}", STR_ARG(json_str(answer, "token_id")))
-            ->error);
+    CHECK_OK(call(w, "token.revoke", "{'token_id':'" STR_FMT "'}", STR_ARG(id))->error);
 }
 
 /* Fires one piece; true when there is more to do now. */
@@ -144,10 +121,7 @@ static void replay_check(struct world *w)
 
     while (after < end) {
         struct command *c = call(w, "event.list", "{'after':%lld,'limit':1000}", (long long)after);
-        const struct json *answer;
-        CHECK_OK(c->error);
-        CHECK_OK(json_parse(check_arena(), c->answer, NULL, &answer));
-        const struct json *events = json_get(answer, "events");
+        const struct json *events = json_get(answer_of(c), "events");
         CHECK(events->len > 0);
         for (uint32_t i = 0; i < events->len; i++)
             CHECK_INT(json_int_or(&events->items[i], "seq", 0), ++after);
@@ -158,12 +132,10 @@ static err version_read(struct world *w, str id, int64_t version)
 {
     struct command *c = call(w, "state.read", "{'state_id':'" STR_FMT "','version':%lld}",
                              STR_ARG(id), (long long)version);
-    const struct json *answer;
 
     if (c->error)
         return c->error;
-    CHECK_OK(json_parse(check_arena(), c->answer, NULL, &answer));
-    CHECK_INT(json_int_or(json_get(answer, "current_data"), "n", 0), version);
+    CHECK_INT(json_int_or(json_get(answer_of(c), "current_data"), "n", 0), version);
     return NULL;
 }
 

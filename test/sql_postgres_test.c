@@ -3,14 +3,13 @@
  * A scenario of operations runs on SQLite and is recorded: each statement with its arguments and
  * the rows that came back. The recording then runs on a PostgreSQL server of the test's own, and
  * every row must be the same. The row of `node` belongs to each store's driver and is left out. */
-#include "check.h"
 #include "core/idempotency.h"
 #include "core/retain.h"
 #include "core/run.h"
 #include "core/state.h"
 #include "core/tables.h"
-#include "sim/engine.h"
 #include "sim/postgres.h"
+#include "world_help.h"
 
 /* ---- the scenario ---- */
 
@@ -152,24 +151,17 @@ static void ticks_run(struct world *w)
 
     w->actor = (struct actor){ .kind = ACTOR_SYSTEM, .name = STR("system") };
     world_call(w, "system.tick", "{'put_off':true}", "");
+    w->actor = before;
     for (int hours = 0; hours < 27; hours++) {
-        while (str_ends(world_call(w, "system.tick", "{}", "")->answer, STR("\"more\":true}")))
-            ;
+        world_pass(w, 0);
         w->now_ms += 3600 * 1000;
     }
-    w->actor = before;
 }
 
 /* The text of a token for a session that is known. */
 static str token_minted(struct world *w)
 {
-    struct command *c =
-        world_call(w, "token.create", "{'kind':'session','scope':{'session_id':'top'}}", "");
-    const struct json *json;
-
-    CHECK_OK(c->error);
-    CHECK_OK(json_parse(check_arena(), c->answer, NULL, &json));
-    return json_str(json, "token");
+    return at(call(w, "token.create", "{'kind':'session','scope':{'session_id':'top'}}"), "/token");
 }
 
 /* ---- runs, whose reports need what a claim has answered ---- */
@@ -178,27 +170,6 @@ static struct actor runner_actor(const char *token)
 {
     return (
         struct actor){ .kind = ACTOR_RUNNER, .name = STR("runner"), .token_id = str_from(token) };
-}
-
-/* Everything that is due after so much time. */
-static void pass(struct world *w, int64_t ms)
-{
-    struct actor before = w->actor;
-
-    w->now_ms += ms;
-    w->actor = (struct actor){ .kind = ACTOR_SYSTEM, .name = STR("system") };
-    while (str_ends(world_call(w, "system.tick", "{}", "")->answer, STR("\"more\":true}")))
-        ;
-    w->actor = before;
-}
-
-static const struct json *answer_of(const struct command *c)
-{
-    const struct json *json;
-
-    CHECK_OK(c->error);
-    CHECK_OK(json_parse(check_arena(), c->answer, NULL, &json));
-    return json;
 }
 
 static str runner_of(struct world *w, const char *name, const char *more)
@@ -306,7 +277,7 @@ static void runs_run(struct world *w)
     input = arena_printf(check_arena(), "{'runner_id':'" STR_FMT "'}", STR_ARG(b));
     step_run(w, &(struct step){ .op = "runner.remove", .input = input.at });
     for (int i = 0; i < 5; i++)
-        pass(w, 1000);
+        world_pass(w, 1000);
     step_run(w, &(struct step){ .op = "session.stop", .input = "{'session_id':'r2'}" });
     w->actor = runner_actor("a"); /* which was lost */
     input = arena_printf(check_arena(), "{'runner_id':'" STR_FMT "'}", STR_ARG(a));

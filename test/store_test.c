@@ -91,6 +91,28 @@ static struct sql *connected(struct store *s, enum store_use use)
     return sql;
 }
 
+/* A store, with one who writes and one who reads. */
+struct place {
+    struct store *store;
+    struct sql *w, *r;
+};
+
+static struct place place_open(int version)
+{
+    struct place p = { .store = opened(version) };
+
+    p.w = connected(p.store, STORE_WRITES);
+    p.r = connected(p.store, STORE_READS);
+    return p;
+}
+
+static void place_close(struct place *p)
+{
+    store_disconnect(p->r);
+    store_disconnect(p->w);
+    store_close(p->store);
+}
+
 static void put(struct sql *w, str name, int64_t size)
 {
     CHECK_OK(sql_exec(w, "INSERT INTO thing (name, size, body) VALUES ($1, $2, $3)",
@@ -116,198 +138,177 @@ static int64_t count(struct sql *r)
 
 STORE_TEST(values_come_back_as_they_were)
 {
-    struct store *s = opened(2);
-    struct sql *w = connected(s, STORE_WRITES);
+    struct place p = place_open(2);
     struct store_node node;
     const struct row *row;
 
-    CHECK_OK(store_begin(w, check_arena(), &node));
-    put(w, STR("a"), INT64_MIN);
-    CHECK_OK(sql_one(w, &row, "SELECT name, size, body, note FROM thing WHERE name = $1",
+    CHECK_OK(store_begin(p.w, check_arena(), &node));
+    put(p.w, STR("a"), INT64_MIN);
+    CHECK_OK(sql_one(p.w, &row, "SELECT name, size, body, note FROM thing WHERE name = $1",
                      ARGS(TEXT(STR("a")))));
     CHECK_STR(row_str(row, 0), "a");
     CHECK_INT(row_int(row, 1), INT64_MIN);
     CHECK(str_eq(row_str(row, 2), STR("a\0b")));
     CHECK(row_null(row, 3));
     CHECK_STR(row_str(row, 3), "");
-    CHECK_OK(sql_one(w, &row, "SELECT name FROM thing WHERE name = $1", ARGS(TEXT(STR("none")))));
+    CHECK_OK(sql_one(p.w, &row, "SELECT name FROM thing WHERE name = $1", ARGS(TEXT(STR("none")))));
     CHECK(!row);
-    store_rollback(w);
-    store_disconnect(w);
-    store_close(s);
+    store_rollback(p.w);
+    place_close(&p);
 }
 
 STORE_TEST(text_is_ordered_by_bytes)
 {
-    struct store *s = opened(2);
-    struct sql *w = connected(s, STORE_WRITES);
+    struct place p = place_open(2);
     struct store_node node;
     const struct row *rows;
     size_t n;
 
-    CHECK_OK(store_begin(w, check_arena(), &node));
-    put(w, STR("b"), 1);
-    put(w, STR("\xc3\xa4"), 2);
-    put(w, STR("B"), 3);
-    put(w, STR(""), 4);
-    CHECK_OK(sql_all(w, &rows, &n, "SELECT size FROM thing ORDER BY name LIMIT $1", ARGS(INT(9))));
+    CHECK_OK(store_begin(p.w, check_arena(), &node));
+    put(p.w, STR("b"), 1);
+    put(p.w, STR("\xc3\xa4"), 2);
+    put(p.w, STR("B"), 3);
+    put(p.w, STR(""), 4);
+    CHECK_OK(
+        sql_all(p.w, &rows, &n, "SELECT size FROM thing ORDER BY name LIMIT $1", ARGS(INT(9))));
     CHECK_INT(n, 4);
     CHECK_INT(row_int(&rows[0], 0), 4);
     CHECK_INT(row_int(&rows[1], 0), 3);
     CHECK_INT(row_int(&rows[2], 0), 1);
     CHECK_INT(row_int(&rows[3], 0), 2);
-    store_rollback(w);
-    store_disconnect(w);
-    store_close(s);
+    store_rollback(p.w);
+    place_close(&p);
 }
 
 STORE_TEST(readers_see_what_is_committed_and_nothing_else)
 {
-    struct store *s = opened(2);
-    struct sql *w = connected(s, STORE_WRITES), *r = connected(s, STORE_READS);
+    struct place p = place_open(2);
     struct store_node node;
 
-    CHECK_OK(store_begin(w, check_arena(), &node));
+    CHECK_OK(store_begin(p.w, check_arena(), &node));
     CHECK_INT(node.seq, 0);
-    put(w, STR("a"), 1);
-    CHECK_INT(count(r), 0);
+    put(p.w, STR("a"), 1);
+    CHECK_INT(count(p.r), 0);
     node = (struct store_node){ .seq = 7, .clock = 123 };
-    commit(w, &node);
-    CHECK_INT(count(r), 1);
+    commit(p.w, &node);
+    CHECK_INT(count(p.r), 1);
 
-    CHECK_OK(store_begin(w, check_arena(), &node));
+    CHECK_OK(store_begin(p.w, check_arena(), &node));
     CHECK_INT(node.seq, 7);
     CHECK_INT(node.clock, 123);
-    put(w, STR("b"), 2);
-    store_rollback(w);
-    CHECK_INT(count(r), 1);
-    store_disconnect(r);
-    store_disconnect(w);
-    store_close(s);
+    put(p.w, STR("b"), 2);
+    store_rollback(p.w);
+    CHECK_INT(count(p.r), 1);
+    place_close(&p);
 }
 
 STORE_TEST(a_savepoint_takes_back_one_command_of_a_batch)
 {
-    struct store *s = opened(2);
-    struct sql *w = connected(s, STORE_WRITES), *r = connected(s, STORE_READS);
+    struct place p = place_open(2);
     struct store_node node;
 
-    CHECK_OK(store_begin(w, check_arena(), &node));
+    CHECK_OK(store_begin(p.w, check_arena(), &node));
     for (int i = 0; i < 10; i++) {
-        CHECK_OK(store_mark(w));
-        put(w, arena_printf(check_arena(), "n%d", i), i);
+        CHECK_OK(store_mark(p.w));
+        put(p.w, arena_printf(check_arena(), "n%d", i), i);
         if (i % 2)
-            store_undo(w);
+            store_undo(p.w);
         else
-            CHECK_OK(store_keep(w));
+            CHECK_OK(store_keep(p.w));
     }
-    commit(w, &node);
-    CHECK_INT(count(r), 5);
-    store_disconnect(r);
-    store_disconnect(w);
-    store_close(s);
+    commit(p.w, &node);
+    CHECK_INT(count(p.r), 5);
+    place_close(&p);
 }
 
 /* Whether taking a change back ends the transaction or not, nothing of it stays. */
 STORE_TEST(a_cheap_mark_takes_back_what_changed_nothing_and_never_keeps_a_half)
 {
-    struct store *s = opened(2);
-    struct sql *w = connected(s, STORE_WRITES);
+    struct place p = place_open(2);
     struct store_node node;
     const struct row *row;
 
-    CHECK_OK(store_begin(w, check_arena(), &node));
-    CHECK_OK(store_mark_cheap(w));
-    put(w, STR("kept"), 1);
-    CHECK_OK(store_keep(w));
-    CHECK_OK(store_mark_cheap(w));
-    CHECK_OK(sql_one(w, &row, "SELECT count(*) FROM thing", NO_ARGS));
+    CHECK_OK(store_begin(p.w, check_arena(), &node));
+    CHECK_OK(store_mark_cheap(p.w));
+    put(p.w, STR("kept"), 1);
+    CHECK_OK(store_keep(p.w));
+    CHECK_OK(store_mark_cheap(p.w));
+    CHECK_OK(sql_one(p.w, &row, "SELECT count(*) FROM thing", NO_ARGS));
     CHECK_INT(row_int(row, 0), 1);
-    store_undo(w);
-    CHECK(!store_dead(w));
-    CHECK_OK(store_mark_cheap(w));
-    put(w, STR("refused"), 2);
-    store_undo(w);
-    bool ended = store_dead(w);
+    store_undo(p.w);
+    CHECK(!store_dead(p.w));
+    CHECK_OK(store_mark_cheap(p.w));
+    put(p.w, STR("refused"), 2);
+    store_undo(p.w);
+    bool ended = store_dead(p.w);
     if (ended)
-        store_rollback(w);
+        store_rollback(p.w);
     else
-        commit(w, &node);
-    CHECK_INT(count(w), ended ? 0 : 1);
-    store_disconnect(w);
-    store_close(s);
+        commit(p.w, &node);
+    CHECK_INT(count(p.w), ended ? 0 : 1);
+    place_close(&p);
 }
 
 /* A statement that fails for itself leaves the batch alive, if its command learns of it. */
 STORE_TEST(a_refused_statement_does_not_end_the_transaction)
 {
-    struct store *s = opened(2);
-    struct sql *w = connected(s, STORE_WRITES);
+    struct place p = place_open(2);
     struct store_node node;
     const struct row *row;
 
-    CHECK_OK(store_begin(w, check_arena(), &node));
-    put(w, STR("a"), 1);
-    CHECK_OK(store_mark(w));
-    err e = sql_exec(w, "INSERT INTO thing (name) VALUES ($1)", ARGS(TEXT(STR("a"))));
+    CHECK_OK(store_begin(p.w, check_arena(), &node));
+    put(p.w, STR("a"), 1);
+    CHECK_OK(store_mark(p.w));
+    err e = sql_exec(p.w, "INSERT INTO thing (name) VALUES ($1)", ARGS(TEXT(STR("a"))));
     if (!e)
-        e = sql_one(w, &row, "SELECT count(*) FROM thing", NO_ARGS); /* at the latest */
+        e = sql_one(p.w, &row, "SELECT count(*) FROM thing", NO_ARGS); /* at the latest */
     CHECK_ERR(e, ERR_INTERNAL);
-    store_undo(w);
-    CHECK(!store_dead(w));
-    CHECK_OK(store_mark(w));
-    put(w, STR("b"), 1);
-    CHECK_OK(store_keep(w));
-    commit(w, &node);
-    CHECK_INT(count(w), 2);
-    store_disconnect(w);
-    store_close(s);
+    store_undo(p.w);
+    CHECK(!store_dead(p.w));
+    CHECK_OK(store_mark(p.w));
+    put(p.w, STR("b"), 1);
+    CHECK_OK(store_keep(p.w));
+    commit(p.w, &node);
+    CHECK_INT(count(p.w), 2);
+    place_close(&p);
 }
 
 STORE_TEST(what_was_committed_is_there_after_opening_again)
 {
-    struct store *s = opened(2);
-    struct sql *w = connected(s, STORE_WRITES);
+    struct place p = place_open(2);
     struct store_node node;
 
-    CHECK_OK(store_begin(w, check_arena(), &node));
-    put(w, STR("a"), 1);
+    CHECK_OK(store_begin(p.w, check_arena(), &node));
+    put(p.w, STR("a"), 1);
     node.seq = 42;
-    commit(w, &node);
-    store_disconnect(w);
-    store_close(s);
+    commit(p.w, &node);
+    place_close(&p);
 
-    s = opened(2);
-    w = connected(s, STORE_WRITES);
-    CHECK_OK(store_begin(w, check_arena(), &node));
+    p = place_open(2);
+    CHECK_OK(store_begin(p.w, check_arena(), &node));
     CHECK_INT(node.seq, 42);
-    store_rollback(w);
-    CHECK_INT(count(w), 1);
-    store_disconnect(w);
-    store_close(s);
+    store_rollback(p.w);
+    CHECK_INT(count(p.w), 1);
+    place_close(&p);
 }
 
 STORE_TEST(migrations_run_once_and_in_order)
 {
-    struct store *s = opened(1);
-    struct sql *w = connected(s, STORE_WRITES);
+    struct place p = place_open(1);
     struct store_node node;
 
-    CHECK_OK(store_begin(w, check_arena(), &node));
-    put(w, STR("old"), 1);
-    commit(w, &node);
-    store_disconnect(w);
-    store_close(s);
+    CHECK_OK(store_begin(p.w, check_arena(), &node));
+    put(p.w, STR("old"), 1);
+    commit(p.w, &node);
+    place_close(&p);
 
-    s = opened(2);
-    w = connected(s, STORE_WRITES);
+    p = place_open(2);
     const struct row *row;
-    CHECK_OK(store_begin(w, check_arena(), &node));
-    CHECK_OK(sql_one(w, &row, "SELECT note FROM thing WHERE name = $1", ARGS(TEXT(STR("old")))));
+    CHECK_OK(store_begin(p.w, check_arena(), &node));
+    CHECK_OK(sql_one(p.w, &row, "SELECT note FROM thing WHERE name = $1", ARGS(TEXT(STR("old")))));
     CHECK(row && row_null(row, 0));
-    store_rollback(w);
-    store_disconnect(w);
-    store_close(s);
+    store_rollback(p.w);
+    place_close(&p);
 }
 
 STORE_TEST(an_older_program_refuses_a_newer_file)
@@ -328,11 +329,9 @@ STORE_TEST(a_migration_that_fails_leaves_the_file_as_it_was)
 
     store_close(opened(1));
     CHECK_ERR(try_open(bad, 2, &s), ERR_INTERNAL);
-    s = opened(2); /* from version 1 on, with no trace of the other */
-    struct sql *w = connected(s, STORE_WRITES);
-    CHECK_INT(count(w), 0);
-    store_disconnect(w);
-    store_close(s);
+    struct place p = place_open(2); /* from version 1 on, with no trace of the other */
+    CHECK_INT(count(p.r), 0);
+    place_close(&p);
 }
 
 TEST(what_is_no_database_is_refused_with_advice)
@@ -354,41 +353,36 @@ TEST(what_is_no_database_is_refused_with_advice)
 
 TEST(a_checkpoint_moves_the_log_into_the_file)
 {
-    struct store *s = opened(2);
-    struct sql *w = connected(s, STORE_WRITES), *c = connected(s, STORE_READS);
+    struct place p = place_open(2);
     struct store_node node;
     struct stat before, after;
 
     CHECK_INT(stat("test.db", &before), 0);
-    CHECK_OK(store_begin(w, check_arena(), &node));
+    CHECK_OK(store_begin(p.w, check_arena(), &node));
     for (int i = 0; i < 1000; i++)
-        put(w, arena_printf(check_arena(), "thing number %d", i), i);
-    commit(w, &node);
-    CHECK_OK(store_checkpoint(c, check_arena()));
+        put(p.w, arena_printf(check_arena(), "thing number %d", i), i);
+    commit(p.w, &node);
+    CHECK_OK(store_checkpoint(p.r, check_arena()));
     CHECK_INT(stat("test.db", &after), 0);
     CHECK(after.st_size > before.st_size);
-    CHECK_INT(count(c), 1000);
-    store_disconnect(c);
-    store_disconnect(w);
-    store_close(s);
+    CHECK_INT(count(p.r), 1000);
+    place_close(&p);
 }
 
 /* One statement is prepared once, however often it runs, and its parameters may repeat. */
 STORE_TEST(statements_are_found_again_by_their_text)
 {
-    struct store *s = opened(2);
-    struct sql *w = connected(s, STORE_WRITES);
+    struct place p = place_open(2);
     struct store_node node;
 
-    CHECK_OK(store_begin(w, check_arena(), &node));
+    CHECK_OK(store_begin(p.w, check_arena(), &node));
     for (int i = 0; i < 200; i++) {
         const struct row *row;
-        CHECK_OK(sql_one(w, &row, "SELECT $1 + $2 + $1", ARGS(INT(i), INT(1))));
+        CHECK_OK(sql_one(p.w, &row, "SELECT $1 + $2 + $1", ARGS(INT(i), INT(1))));
         CHECK_INT(row_int(row, 0), 2 * i + 1);
     }
-    store_rollback(w);
-    store_disconnect(w);
-    store_close(s);
+    store_rollback(p.w);
+    place_close(&p);
 }
 
 TEST(every_text_is_listed)
@@ -430,28 +424,26 @@ static bool put_pair(struct sql *w, int64_t n)
 STORE_TEST(every_fault_leaves_all_of_a_transaction_or_nothing)
 {
     static const enum fault_kind kinds[] = { FAULT_CALL, FAULT_DEATH, FAULT_COMMIT, FAULT_LOST };
-    struct store *s = opened(2);
+    struct place p = place_open(2);
     struct fault plan = { FAULT_NONE, 0, 0, 0, false };
-    struct sql *w = fault_around(connected(s, STORE_WRITES), &plan), *r = connected(s, STORE_READS);
     int64_t n = 0, faults = 0;
 
+    p.w = fault_around(p.w, &plan);
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         for (uint64_t nth = 1;; nth++) {
-            int64_t before = count(r);
+            int64_t before = count(p.r);
             plan = (struct fault){ kinds[k], nth, 0, 0, false };
-            bool committed = put_pair(w, n++);
-            bool there = count(r) == before + 2;
-            CHECK(there || count(r) == before);
+            bool committed = put_pair(p.w, n++);
+            bool there = count(p.r) == before + 2;
+            CHECK(there || count(p.r) == before);
             CHECK_INT(there, committed || kinds[k] == FAULT_LOST);
             if (!plan.fired)
                 break;
             faults++;
             plan.kind = FAULT_NONE;
-            CHECK(put_pair(w, n++));
+            CHECK(put_pair(p.w, n++));
         }
     }
     CHECK_INT(faults, 5 + 5 + 1 + 1);
-    store_disconnect(r);
-    store_disconnect(w);
-    store_close(s);
+    place_close(&p);
 }

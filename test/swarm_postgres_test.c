@@ -6,7 +6,6 @@
 #include <time.h>
 
 #include "check.h"
-#include "core/audit.h"
 #include "sim/both.h"
 #include "sim/swarm.h"
 
@@ -104,22 +103,6 @@ TEST_LIMIT(a_swarm_on_postgresql_survives_cuts_and_restarts, 600)
 
 enum { BATCH = 3 };
 
-static void finding_fail(void *self, const struct audit_finding *f)
-{
-    (void)self;
-    check_fail(__FILE__, __LINE__, "%s: " STR_FMT, f->rule, STR_ARG(f->problem));
-}
-
-static void audit(struct world *w)
-{
-    struct store_node node;
-
-    CHECK_OK(store_begin(w->engine.sql, check_arena(), &node));
-    CHECK_OK(audit_rows(&(struct tx){ .arena = check_arena(), .sql = w->engine.sql }, finding_fail,
-                        NULL));
-    store_rollback(w->engine.sql);
-}
-
 /* A batch of patches of a new state, each with a key of its own. */
 static void batch_make(struct world *w, struct command *batch[BATCH])
 {
@@ -168,7 +151,7 @@ TEST_USING(a_batch_survives_a_cut_at_every_message, 60, &postgres_service)
     for (size_t k = 0; k < sizeof plans / sizeof *plans; k++)
         for (unsigned nth = 1; cut_once(w, wire, plans[k], nth); nth++)
             cuts++;
-    audit(w);
+    world_audit(w);
     check_note("%d cuts", cuts);
     CHECK(cuts >= 6); /* where it begins, reads and commits */
     world_close(w);

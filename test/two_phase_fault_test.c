@@ -11,9 +11,7 @@ static bool life_with(enum fault_kind kind, uint64_t nth)
     turn(t, "child", "work");
     turn(t, "child", "state_update");
     next_attempt(t);
-    begin(t, "child", "state_update");
-    wrote(t, "child");
-    done(t);
+    turn_and_write(t, "child", "state_update");
     turn(t, "root", "callback");
     bool fired = t->restarted || t->w->fault.fired;
     t->w->fault.kind = FAULT_NONE;

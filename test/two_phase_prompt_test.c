@@ -82,14 +82,9 @@ TEST(parent_reads_of_several_children_under_one_heading)
     begin(t, "b", "work");
     wrote(t, "b");
     failed(t);
-    begin(t, "a", "state_update");
-    wrote(t, "a");
-    done(t);
-    begin(t, "b", "state_update");
-    wrote(t, "b");
-    done(t);
-    t->run = root.run;
-    t->fence = root.fence;
+    turn_and_write(t, "a", "state_update");
+    turn_and_write(t, "b", "state_update");
+    hold_again(t, &root);
     done(t);
     begin(t, "root", "callback");
     str prompt = row_str(row_by(t, "SELECT prompt FROM run WHERE run_id = $1", t->run), 0);
@@ -103,9 +98,7 @@ TEST(resumed_session_is_told_what_changed)
     struct team *t = team_with_child(TASKS);
 
     turn(t, "child", "work");
-    begin(t, "child", "state_update");
-    wrote(t, "child");
-    done(t);
+    turn_and_write(t, "child", "state_update");
     begin(t, "root", "callback");
     text_is(t->prompt, "callback_with_brief");
     t->w->now_ms++;

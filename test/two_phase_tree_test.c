@@ -128,8 +128,7 @@ TEST(busy_parent_gets_all_that_waited_in_one_turn)
     turn(t, "b", "work");
     heard(t, "root", 2, 0, 0);
     claim_none(t);
-    t->run = root.run;
-    t->fence = root.fence;
+    hold_again(t, &root);
     done(t);
     heard(t, "root", 0, 2, 0);
     begin(t, "root", "callback");
@@ -153,18 +152,14 @@ TEST(middle_of_a_tree_records_its_result_after_its_children)
     done(t);
     is(t, "child", "idle - 0 1");
     turn(t, "grandchild", "work");
-    begin(t, "grandchild", "state_update");
-    wrote(t, "grandchild");
-    done(t);
+    turn_and_write(t, "grandchild", "state_update");
     is(t, "grandchild", "finished completed 1 1!");
     heard(t, "child", 0, 1, 0);
     heard(t, "root", 0, 0, 0);
     turn(t, "child", "callback");
     is(t, "child", "idle pending 1 1");
     heard(t, "root", 0, 0, 0);
-    begin(t, "child", "state_update");
-    wrote(t, "child");
-    done(t);
+    turn_and_write(t, "child", "state_update");
     is(t, "child", "finished completed 1 1!");
     turn(t, "root", "callback");
     is(t, "root", "finished - 0 1!");
@@ -182,9 +177,7 @@ TEST(write_before_the_children_ended_does_not_count)
     wrote(t, "child");
     start(t, "child", "grandchild");
     done(t);
-    begin(t, "grandchild", "work");
-    wrote(t, "grandchild");
-    done(t);
+    turn_and_write(t, "grandchild", "work");
     is(t, "grandchild", "finished skipped 0 1!");
     begin(t, "child", "callback");
     done(t);
@@ -197,9 +190,7 @@ TEST(resumed_child_begins_a_new_cycle)
     struct team *t = team_with_child(PLAIN);
 
     turn(t, "child", "work");
-    begin(t, "child", "state_update");
-    wrote(t, "child");
-    done(t);
+    turn_and_write(t, "child", "state_update");
     begin(t, "root", "callback");
     resume(t, "root", "child");
     done(t);
@@ -207,9 +198,7 @@ TEST(resumed_child_begins_a_new_cycle)
     is(t, "child", "finished - 0 2");
     turn(t, "child", "work");
     is(t, "child", "idle pending 1 2");
-    begin(t, "child", "state_update");
-    wrote(t, "child");
-    done(t);
+    turn_and_write(t, "child", "state_update");
     is(t, "child", "finished completed 1 2!");
     turn(t, "root", "callback");
     heard(t, "root", 0, 0, 2);
@@ -229,13 +218,10 @@ TEST(turn_asked_for_in_an_open_cycle_comes_before_its_end)
     is(t, "child", "running - 0 1");
     turn(t, "child", "work");
     is(t, "child", "idle pending 1 1");
-    begin(t, "child", "state_update");
-    wrote(t, "child");
-    done(t);
+    turn_and_write(t, "child", "state_update");
     is(t, "child", "finished completed 1 1!");
     heard(t, "root", 1, 0, 0);
-    t->run = root.run;
-    t->fence = root.fence;
+    hold_again(t, &root);
     done(t);
     turn(t, "root", "callback");
     heard(t, "root", 0, 0, 1);
@@ -251,13 +237,10 @@ TEST(only_the_callback_mode_calls_back)
         struct team root = *t;
         start_as(t, "root", "child", modes[i]);
         turn(t, "child", "work");
-        begin(t, "child", "state_update"); /* its update is owed all the same */
-        wrote(t, "child");
-        done(t);
+        turn_and_write(t, "child", "state_update"); /* its update is owed all the same */
         is(t, "child", "finished completed 1 1!");
         heard(t, "root", 0, 0, 0);
-        t->run = root.run;
-        t->fence = root.fence;
+        hold_again(t, &root);
         done(t);
         is(t, "root", "finished - 0 1!");
         claim_none(t);
@@ -352,8 +335,7 @@ TEST(callback_that_came_while_its_parent_failed_is_not_lost)
     start(t, "root", "child");
     turn(t, "child", "work");
     heard(t, "root", 1, 0, 0);
-    t->run = root.run;
-    t->fence = root.fence;
+    hold_again(t, &root);
     failed(t);
     is(t, "root", "failed - 0 2");
     turn(t, "root", "callback");

@@ -32,6 +32,25 @@ static void begin(struct team *t)
     team_lead(t, "lead", "{'retry_delay':1}", life);
 }
 
+/* A team that has begun, with a runner of the server's, or without one. */
+static struct team *begun(void)
+{
+    struct team *t = ARENA_NEW(check_arena(), struct team);
+
+    team_start(t, NULL);
+    begin(t);
+    return t;
+}
+
+static struct team *begun_without_runner(void)
+{
+    struct team *t = ARENA_NEW(check_arena(), struct team);
+
+    team_start_without_runner(t, NULL);
+    begin(t);
+    return t;
+}
+
 static void go_on(const char *first, const char *second, const char *third)
 {
     const char *const all[] = { first, second, third };
@@ -74,24 +93,20 @@ static void lose_runner(struct team *t)
 
 TEST_LIMIT(server_killed_while_a_run_is_pending, 60)
 {
-    struct team t = { .seen = 0 };
+    struct team *t = begun_without_runner();
 
-    team_start_without_runner(&t, NULL);
-    begin(&t);
-    t.server.args = team_args("on", NULL, NULL);
-    check_killed(&t);
+    t->server.args = team_args("on", NULL, NULL);
+    check_killed(t);
 }
 
 /* A runner is given the run and dies without having heard of it. The one that comes next has its
  * name, and is given it again. */
 TEST_LIMIT(server_killed_while_a_run_is_claimed, 60)
 {
-    struct team t = { .seen = 0 };
+    struct team *t = begun_without_runner();
     char host[256];
 
-    team_start_without_runner(&t, NULL);
-    begin(&t);
-    struct black runner = t.server;
+    struct black runner = t->server;
     runner.place.token = str_trim(check_read("data/runner.token"));
     CHECK(gethostname(host, sizeof host) == 0);
     str body = arena_printf(check_arena(), "{'name':'local','hostname':'%s'}", host);
@@ -99,92 +114,78 @@ TEST_LIMIT(server_killed_while_a_run_is_claimed, 60)
     str claim = arena_printf(check_arena(), "GET /runner/runs?runner_id=" STR_FMT,
                              STR_ARG(json_str(made, "runner_id")));
     CHECK(json_get(black_expect(&runner, 200, claim.at, ""), "run"));
-    t.server.args = team_args("on", NULL, NULL);
-    check_killed(&t);
+    t->server.args = team_args("on", NULL, NULL);
+    check_killed(t);
 }
 
 TEST_LIMIT(server_killed_while_a_child_works, 60)
 {
-    struct team t = { .seen = 0 };
+    struct team *t = begun();
 
-    team_start(&t, NULL);
-    begin(&t);
-    team_wait(&t, 1, "run_started", "session_name=kid");
-    check_killed(&t);
+    team_wait(t, 1, "run_started", "session_name=kid");
+    check_killed(t);
 }
 
 /* The work is over, and the request for the result waits for a runner. */
 TEST_LIMIT(server_killed_between_the_phases, 60)
 {
-    struct team t = { .seen = 0 };
+    struct team *t = begun();
 
-    team_start(&t, NULL);
-    begin(&t);
-    team_wait(&t, 1, "run_started", "session_name=kid");
-    lose_runner(&t);
+    team_wait(t, 1, "run_started", "session_name=kid");
+    lose_runner(t);
     team_touch("work");
-    team_wait(&t, 1, "run_enqueued", "session_name=kid purpose=state_update");
-    check_killed(&t);
+    team_wait(t, 1, "run_enqueued", "session_name=kid purpose=state_update");
+    check_killed(t);
 }
 
 TEST_LIMIT(server_killed_while_a_child_is_asked_for_its_result, 60)
 {
-    struct team t = { .seen = 0 };
+    struct team *t = begun();
 
-    team_start(&t, NULL);
-    begin(&t);
     team_touch("work");
-    team_wait(&t, 1, "run_started", "session_name=kid purpose=state_update");
-    check_killed(&t);
+    team_wait(t, 1, "run_started", "session_name=kid purpose=state_update");
+    check_killed(t);
 }
 
 TEST_LIMIT(server_killed_between_two_requests_for_a_result, 60)
 {
-    struct team t = { .seen = 0 };
+    struct team *t = begun();
 
-    team_start(&t, NULL);
-    begin(&t);
     go_on("work", "first", NULL);
-    team_wait(&t, 1, "run_finished", "session_name=kid purpose=state_update");
-    check_killed(&t);
+    team_wait(t, 1, "run_finished", "session_name=kid purpose=state_update");
+    check_killed(t);
 }
 
 TEST_LIMIT(server_killed_while_a_callback_waits_for_a_busy_parent, 60)
 {
-    struct team t = { .seen = 0 };
+    struct team *t = begun();
 
-    team_start(&t, NULL);
-    begin(&t);
     go_on("work", "first", "second");
-    team_wait(&t, 1, "session_settled", "session_name=kid");
-    check_killed(&t);
+    team_wait(t, 1, "session_settled", "session_name=kid");
+    check_killed(t);
 }
 
 TEST_LIMIT(server_killed_while_a_callback_is_in_flight, 60)
 {
-    struct team t = { .seen = 0 };
+    struct team *t = begun();
 
-    team_start(&t, NULL);
-    begin(&t);
     go_on("work", "first", "lead");
-    team_wait(&t, 2, "run_started", "session_name=kid purpose=state_update");
-    team_wait(&t, 1, "run_finished", "session_name=lead");
-    lose_runner(&t);
+    team_wait(t, 2, "run_started", "session_name=kid purpose=state_update");
+    team_wait(t, 1, "run_finished", "session_name=lead");
+    lose_runner(t);
     team_touch("second");
-    team_wait(&t, 1, "run_enqueued", "session_name=lead purpose=callback");
-    check_killed(&t);
+    team_wait(t, 1, "run_enqueued", "session_name=lead purpose=callback");
+    check_killed(t);
 }
 
 TEST_LIMIT(server_killed_while_a_parent_hears_of_its_child, 60)
 {
-    struct team t = { .seen = 0 };
+    struct team *t = begun();
 
-    team_start(&t, NULL);
-    begin(&t);
     go_on("work", "first", "second");
     team_touch("lead");
-    team_wait(&t, 1, "callback_delivered", "child_name=kid");
-    check_killed(&t);
+    team_wait(t, 1, "callback_delivered", "child_name=kid");
+    check_killed(t);
 }
 
 /* ---- the runner ---- */
@@ -234,14 +235,12 @@ TEST_LIMIT(agents_end_their_turns_while_there_is_no_runner, 60)
 
 TEST_LIMIT(server_and_runner_killed_at_once_lose_nothing, 60)
 {
-    struct team t = { .seen = 0 };
+    struct team *t = begun();
 
-    team_start(&t, NULL);
-    begin(&t);
     team_touch("work");
-    team_wait(&t, 1, "run_started", "session_name=kid purpose=state_update");
-    lose_runner(&t);
-    check_killed(&t);
+    team_wait(t, 1, "run_started", "session_name=kid purpose=state_update");
+    lose_runner(t);
+    check_killed(t);
 }
 
 /* With the one who watches over it, an agent dies too; the run comes back, and the parent still

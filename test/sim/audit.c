@@ -2,7 +2,6 @@
  *
  * Statements go to the functions below the macros of sql.h: the list of all texts is that of the
  * program. */
-#include "core/audit.h"
 #include "json/schema.h"
 #include "json_help.h"
 #include "sim/model.h"
@@ -167,13 +166,6 @@ static void keys_audit(const struct model *m, struct sql *sql, struct arena *a)
 }
 
 /* What the program itself says that holds in every database. */
-static void finding_fail(void *self, const struct audit_finding *f)
-{
-    (void)self;
-    check_fail(__FILE__, __LINE__, "%s: " STR_FMT ": " STR_FMT, f->rule, STR_ARG(f->place),
-               STR_ARG(f->problem));
-}
-
 void model_audit(const struct model *m, struct world *w)
 {
     struct arena *a = arena_new();
@@ -187,7 +179,7 @@ void model_audit(const struct model *m, struct world *w)
     states_audit(m, reader->sql, a);
     schemas_audit(m, reader->sql);
     keys_audit(m, reader->sql, a);
-    CHECK_OK(audit_rows(&(struct tx){ .arena = a, .sql = reader->sql }, finding_fail, NULL));
+    sql_audit(reader->sql, a);
     store_rollback(reader->sql);
     arena_free(a);
 }

@@ -1,6 +1,7 @@
 /* engine.c: the operations without a server, for tests. */
 #include "sim/engine.h"
 
+#include "core/audit.h"
 #include "core/schema.h"
 #include "core/tables.h"
 #include "core/token.h"
@@ -237,4 +238,41 @@ struct command *world_call(struct world *w, const char *op, const char *input, c
     op_perform(&w->engine, &c, 1);
     world_check_answer(w, c);
     return c;
+}
+
+void world_pass(struct world *w, int64_t ms)
+{
+    struct actor before = w->actor;
+
+    w->now_ms += ms;
+    w->actor = (struct actor){ .kind = ACTOR_SYSTEM, .name = STR("system") };
+    for (bool more = true; more;) {
+        struct command *c = world_call(w, "system.tick", "{}", "");
+        CHECK_OK(c->error);
+        more = str_ends(c->answer, STR("\"more\":true}"));
+    }
+    w->actor = before;
+}
+
+/* ---- what holds in every database ---- */
+
+static void broken_rule(void *self, const struct audit_finding *f)
+{
+    (void)self;
+    check_fail(__FILE__, __LINE__, "%s: " STR_FMT ": " STR_FMT, f->rule, STR_ARG(f->place),
+               STR_ARG(f->problem));
+}
+
+void sql_audit(struct sql *sql, struct arena *a)
+{
+    CHECK_OK(audit_rows(&(struct tx){ .arena = a, .sql = sql }, broken_rule, NULL));
+}
+
+void world_audit(struct world *w)
+{
+    struct store_node node;
+
+    CHECK_OK(store_begin(w->engine.sql, check_arena(), &node));
+    sql_audit(w->engine.sql, check_arena());
+    store_rollback(w->engine.sql);
 }

@@ -49,6 +49,15 @@ struct command *world_command(struct world *w, const char *op, const char *input
 /* Performs one, and checks that its answer fits what the table says of it. */
 struct command *world_call(struct world *w, const char *op, const char *input, const char *key);
 
+/* So much later, when all that was due by then has been done. Whoever acted acts on. */
+void world_pass(struct world *w, int64_t ms);
+
+/* What holds in every database holds in this one; else the test has failed. */
+void world_audit(struct world *w);
+
+/* The same inside of a transaction of the caller's. */
+void sql_audit(struct sql *sql, struct arena *a);
+
 /* All of a command's outcome as one line. */
 str world_told(struct arena *a, const struct command *c);
 

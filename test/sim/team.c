@@ -1,7 +1,6 @@
 /* team.c: a random run of a team: who comes next, what the server does meanwhile, and the end. */
 #include <sqlite3.h>
 
-#include "core/audit.h"
 #include "sim/team_private.h"
 
 enum { STEPS = 24, CALM_ROUNDS = 100, CALM_WAIT_MS = 5000, TICKS_MAX = 500 };
@@ -77,25 +76,15 @@ static void follow(struct team *t, const struct event *first)
 
 /* ---- the world ---- */
 
-static void broken_rule(void *self, const struct audit_finding *f)
-{
-    (void)self;
-    check_fail(__FILE__, __LINE__, "%s: " STR_FMT ": " STR_FMT, f->rule, STR_ARG(f->place),
-               STR_ARG(f->problem));
-}
-
 /* What holds in every database. */
 static void audit(struct team *t)
 {
+    struct sql *sql = t->w->engine.sql;
     struct store_node node;
-    struct tx tx = {
-        .arena = t->arena, .sql = t->w->engine.sql, .actor = &server, .seq = &node.seq
-    };
 
-    CHECK_OK(store_begin(tx.sql, t->arena, &node));
-    tx.now_ms = node.clock;
-    CHECK_OK(audit_rows(&tx, broken_rule, NULL));
-    store_rollback(tx.sql);
+    CHECK_OK(store_begin(sql, t->arena, &node));
+    sql_audit(sql, t->arena);
+    store_rollback(sql);
     CHECK_INT(node.seq, t->model->seq); /* of what was told, nothing is missing, and nothing new */
 }
 

@@ -1,0 +1,142 @@
+/* hostile.c: inputs made to hurt, and what they may cost, for tests. */
+#include "hostile.h"
+
+#include <sys/resource.h>
+#include <time.h>
+
+#include "base/utf8.h"
+
+enum { CASE_MS = 100, MEMORY_MB = 256, TRIES = 8 };
+
+#define FIXED_WORK_MS 1.3 /* of slowness(), on the machine that the limit was set on */
+
+#ifdef __SANITIZE_ADDRESS__
+enum { SLOWER = 20, LARGER = 8 };
+#else
+enum { SLOWER = 1, LARGER = 1 };
+#endif
+
+static void add_piece(struct buf *out, const char *piece, uint32_t number, bool quotes)
+{
+    for (; *piece; piece++) {
+        if (*piece == '\1' || *piece == '\2')
+            buf_printf(out, "%u", (unsigned)(number + (*piece == '\2')));
+        else
+            buf_byte(out, quotes && *piece == '\'' ? '"' : *piece);
+    }
+}
+
+str text_make(struct arena *a, const struct text *t, bool quotes)
+{
+    struct buf out = buf_in(a);
+
+    add_piece(&out, t->head, 0, quotes);
+    for (uint32_t i = 0; i < t->count; i++)
+        add_piece(&out, t->unit, i, quotes);
+    add_piece(&out, t->core, 0, quotes);
+    for (uint32_t i = 0; i < t->count; i++)
+        add_piece(&out, t->close, i, quotes);
+    add_piece(&out, t->tail, 0, quotes);
+    return buf_str(&out);
+}
+
+double cpu_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+/* A machine may be slower than the one that the limit was set on, or busy now: then a fixed piece
+ * of work takes longer as well, and every limit is longer by as much. */
+static double slowness(void)
+{
+    double best = 1e9;
+    struct arena *a = arena_new();
+    str text = text_make(a, &(struct text)MANY("[0", ",\1", 100000, "]"), false);
+
+    for (int i = 0; i < 5; i++) {
+        struct arena *scratch = arena_new();
+        const struct json *j;
+        double start = cpu_ms();
+        CHECK_OK(json_parse(scratch, text, NULL, &j));
+        double ms = cpu_ms() - start;
+        best = ms < best ? ms : best;
+        arena_free(scratch);
+    }
+    arena_free(a);
+    return best > FIXED_WORK_MS ? best / FIXED_WORK_MS : 1;
+}
+
+void check_time(const char *name, double ms)
+{
+    double most = CASE_MS * SLOWER * (ms > CASE_MS * SLOWER ? slowness() : 1);
+
+    if (ms > most)
+        check_fail(__FILE__, __LINE__, "%s took %.0f ms, at most %.0f", name, ms, most);
+}
+
+void check_memory(const char *name)
+{
+    struct rusage use;
+
+    getrusage(RUSAGE_SELF, &use);
+    if (use.ru_maxrss / 1024 > MEMORY_MB * LARGER)
+        check_fail(__FILE__, __LINE__, "%s: %ld MB", name, use.ru_maxrss / 1024);
+}
+
+/* "INVALID: text": the kind, and a part of the message. */
+static void check_outcome(const struct hostile *h, err e)
+{
+    str kind, part;
+
+    str_cut(str_from(h->expected), ':', &kind, &part);
+    if (!e ? str_eq(kind, STR("ok"))
+           : str_eq(kind, str_from(error_look(e->kind)->name)) &&
+                 str_contains(e->message, str_trim(part)))
+        return;
+    check_fail(__FILE__, __LINE__, "%s\nexpected: %s\nfound:    %s: " STR_FMT, h->name, h->expected,
+               e ? error_look(e->kind)->name : "ok",
+               STR_ARG(e ? utf8_cut(e->message, 500) : STR("")));
+}
+
+/* The time of the processor too is longer where others use its caches: the best try counts. */
+static double check_case(const struct hostile *h, hostile_run *run)
+{
+    double best = 1e9;
+
+    for (int i = 0; i < TRIES && best > CASE_MS * SLOWER; i++) {
+        struct arena *a = arena_new();
+        double ms;
+        check_outcome(h, run(a, h, &ms));
+        arena_free(a);
+        best = ms < best ? ms : best;
+    }
+    check_time(h->name, best);
+    check_memory(h->name);
+    return best;
+}
+
+void check_hostile(const struct hostile *h, size_t count, hostile_run *run)
+{
+    const char *slowest = "";
+    double most = 0;
+
+    for (; count > 0; h++, count--) {
+        double ms = check_case(h, run);
+        if (ms > most) {
+            most = ms;
+            slowest = h->name;
+        }
+    }
+    check_note("slowest: %s, %.1f ms", slowest, most);
+}
+
+struct json value_of(struct arena *a, const struct text *t)
+{
+    const struct json_limits limits = { .bytes_max = 64u << 20 };
+    const struct json *out;
+
+    CHECK_OK(json_parse(a, text_make(a, t, true), &limits, &out));
+    return *out;
+}

@@ -1,0 +1,166 @@
+/* run_session_test.c: a session and its runs: what can be asked for, by whom, and who sees it. */
+#include "json/schema.h"
+#include "runners.h"
+
+TEST(the_second_run_of_a_busy_session_waits_for_the_first)
+{
+    struct world *w = world_new();
+    struct machine a = machine_new(w, "a", ",'capacity':5"),
+                   b = machine_new(w, "b", ",'capacity':5");
+    str first = start(w, "root", ""), second = resume(w, "root", ",'priority':9"),
+        third = resume(w, "root", "");
+    struct claim held = claim(w, &a);
+
+    must_be(held.run_id, first);
+    CHECK_STR(show(w, second, "/queued"), "false");
+    CHECK_OK(report(w, &a, &held, "started", ",'client_id':'abc'")->error);
+    CHECK_STR(claim(w, &a).run_id, "");
+    CHECK_OK(report(w, &a, &held, "completed", "")->error);
+    CHECK_STR(at(call(w, "session.get", "{'session_id':'root'}"), "/status"), "running");
+    /* The conversation is where it was begun. */
+    CHECK_STR(show(w, second, "/demands/hostname"), "a");
+    CHECK_STR(claim(w, &b).run_id, "");
+    held = claim(w, &a);
+    must_be(held.run_id, second);
+    CHECK_OK(call(w, "run.stop", "{'run_id':'" STR_FMT "'}", STR_ARG(third))->error);
+    CHECK_OK(report(w, &a, &held, "completed", "")->error);
+    CHECK_STR(claim(w, &a).run_id, "");
+    CHECK_STR(at(call(w, "session.get", "{'session_id':'root'}"), "/status"), "finished");
+    CHECK_STR(at(call(w, "run.list", "{'session':'root'}"), "/runs/2/status"), "stopped");
+    world_end(w);
+}
+
+TEST(what_cannot_be_asked_for_is_refused_and_the_message_says_what_can)
+{
+    static const struct {
+        const char *input;
+        enum error_kind kind;
+        const char *says;
+    } cases[] = {
+        { "{'type':'start_session','prompt':'x'}", ERR_INVALID, "session_name" },
+        { "{'type':'start_session','prompt':'x','session_name':'root'}", ERR_CONFLICT,
+          "resume_session" },
+        { "{'type':'resume_session','prompt':'x','session_name':'nobody'}", ERR_NOT_FOUND,
+          "nobody" },
+        { "{'type':'resume_session','prompt':'x','session_name':'mine'}", ERR_CONFLICT,
+          "not started from here" },
+        { "{'type':'start_session','prompt':'x','session_name':'b a d'}", ERR_INVALID, "name" },
+        { "{'type':'start_session','prompt':'x','session_name':'n','callback':true,"
+          "'execution_mode':'sync'}",
+          ERR_INVALID, "async_callback" },
+        { "{'type':'start_session','prompt':'x','session_name':'n','parent_session_name':'no'}",
+          ERR_NOT_FOUND, "no" },
+        { "{'type':'start_session','prompt':'x','session_name':'n','argv':['sh']}", ERR_INVALID,
+          "argv" },
+    };
+    struct world *w = world_new();
+
+    start(w, "root", "");
+    CHECK_OK(call(w, "session.create", "{'session_name':'mine'}")->error);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct command *c = world_call(w, "run.create", cases[i].input, "");
+        CHECK_ERR(c->error, cases[i].kind);
+        if (!strstr(arena_copy(check_arena(), c->error->message).at, cases[i].says))
+            check_fail(__FILE__, __LINE__, "%s: " STR_FMT, cases[i].input,
+                       STR_ARG(c->error->message));
+    }
+    world_end(w);
+}
+
+TEST(a_session_made_by_hand_can_be_started_once)
+{
+    struct world *w = world_new();
+    struct machine a = machine_new(w, "a", "");
+
+    CHECK_OK(call(w, "session.create", "{'session_name':'mine'}")->error);
+    str run = start(w, "mine", "");
+    must_be(claim(w, &a).run_id, run);
+    CHECK_ERR(world_call(w, "run.create",
+                         "{'type':'start_session','prompt':'x','session_name':'mine'}", "")
+                  ->error,
+              ERR_CONFLICT);
+    world_end(w);
+}
+
+/* A session that no runner could take is not lost: it can be started again. */
+TEST(a_session_that_had_no_turn_can_be_started_again)
+{
+    struct world *w = world_new();
+    str first = start(w, "root", "");
+
+    world_pass(w, MATCH_MS);
+    CHECK_RUN(w, first, "failed");
+    struct machine a = machine_new(w, "a", "");
+    str second = start(w, "root", "");
+    must_be(claim(w, &a).run_id, second);
+    world_end(w);
+}
+
+TEST(a_session_reaches_what_it_started_and_nothing_else)
+{
+    struct world *w = world_new();
+    struct machine a = machine_new(w, "a", ",'capacity':5");
+    str other = start(w, "other", "");
+    start(w, "root", ",'project_dir':'/src','priority':1");
+    struct claim held = claim(w, &a);
+    CHECK_OK(report(w, &a, &held, "started", "")->error);
+
+    act_as(w, held.token);
+    str child = at(call(w, "session.start", "{'session_name':'child','prompt':'x'}"), "/run_id");
+    CHECK_STR(show(w, child, "/execution_mode"), "async_callback");
+    CHECK_STR(show(w, child, "/project_dir"), "/src");
+    CHECK_ERR(call(w, "run.get", "{'run_id':'" STR_FMT "'}", STR_ARG(other))->error, ERR_NOT_FOUND);
+    CHECK_ERR(call(w, "run.stop", "{'run_id':'" STR_FMT "'}", STR_ARG(other))->error,
+              ERR_NOT_FOUND);
+    CHECK_ERR(call(w, "session.start",
+                   "{'session_name':'x','prompt':'x','project_dir':'/src/../etc'}")
+                  ->error,
+              ERR_FORBIDDEN);
+    CHECK_ERR(call(w, "session.resume", "{'session_name':'root','prompt':'x'}")->error,
+              ERR_FORBIDDEN);
+    CHECK_ERR(call(w, "session.start", "{'session_name':'other','prompt':'x'}")->error,
+              ERR_CONFLICT);
+    must_be(at(call(w, "run.list", "{}"), "/runs/0/run_id"), held.run_id);
+    must_be(at(call(w, "run.list", "{'session':'child'}"), "/runs/0/run_id"), child);
+    CHECK_ERR(call(w, "run.list", "{'session':'other'}")->error, ERR_NOT_FOUND);
+    CHECK_OK(call(w, "run.stop", "{'run_id':'" STR_FMT "'}", STR_ARG(child))->error);
+    w->actor = the_operator;
+    world_end(w);
+}
+
+/* Whoever sees one state sees the runs of the tree that has it. */
+TEST(a_viewer_of_one_state_sees_the_runs_of_its_tree_alone)
+{
+    struct world *w = world_new();
+
+    CHECK_OK(call(w, "schema.create", "{'name':'any','json_schema':true}")->error);
+    str other = start(w, "other", ""), run = start(w, "root", "");
+    str state =
+        at(call(w, "state.create", "{'schema_name':'any','initial_data':1,'root_session':'root'}"),
+           "/state_id");
+    w->actor = (struct actor){ .kind = ACTOR_VIEWER, .name = STR("viewer"), .state_id = state };
+    must_be(show(w, run, "/run_id"), run);
+    CHECK_ERR(call(w, "run.get", "{'run_id':'" STR_FMT "'}", STR_ARG(other))->error, ERR_NOT_FOUND);
+    const char *const lists[] = { "{}", "{'status':'pending'}" };
+    for (int i = 0; i < 2; i++) {
+        struct command *c = call(w, "run.list", "%s", lists[i]);
+        must_be(at(c, "/runs/0/run_id"), run);
+        CHECK(!strstr(at(c, "/runs").at, "\"other\""));
+    }
+    w->actor = the_operator;
+    world_end(w);
+}
+
+TEST(whoever_wants_the_result_waits_for_it_after_the_commit)
+{
+    struct world *w = world_new();
+    struct command *c = call(w, "run.create",
+                             "{'type':'start_session','session_name':'root','prompt':'go',"
+                             "'execution_mode':'sync','timeout':7}");
+
+    CHECK_OK(c->error);
+    CHECK(c->then && strcmp(c->then->name, "session.result") == 0);
+    CHECK_INT(json_int_or(c->then_input, "timeout", 0), 7);
+    CHECK_OK(schema_require(check_arena(), op_input_schema(w->table, c->then), c->then_input));
+    world_end(w);
+}

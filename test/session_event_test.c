@@ -1,0 +1,118 @@
+/* session_event_test.c: what sessions tell of themselves, and who waits for their end. */
+#include "session_help.h"
+
+/* ---- what sessions tell ---- */
+
+TEST(an_attended_session_works_while_it_tells_something)
+{
+    struct world *w = world_with_tree();
+
+    const struct json *told =
+        answer(w, "session.event", "{'session_id':'root','event_type':'session_start'}");
+    CHECK_STR(json_shown(check_arena(), told), "{'number':1,'callbacks':0}");
+    CHECK_STR(shown(w, "root", "status"), "'running'");
+    answer(w, "session.event",
+           "{'session_id':'root','event_type':'pre_tool','tool_name':'Bash','tool_input':{'n':1}}");
+    CHECK_STR(shown(w, "root", "last_event"), "'pre_tool Bash'");
+    answer(w, "session.event", "{'session_id':'root','event_type':'message','content':'so far'}");
+    CHECK_STR(shown(w, "root", "last_event"), "'so far'");
+    CHECK_STR(shown(w, "root", "last_event_at"), "'2025-01-15T10:35:00Z'");
+    const struct json *page = answer(w, "session.events", "{'session_id':'root','limit':2}");
+    CHECK_INT(json_int_or(page, "next", 0), 2);
+    CHECK_STR(json_shown(check_arena(), json_get(page, "events")),
+              "[{'number':1,'event_type':'session_start','time':'2025-01-15T10:35:00Z','data':{}},"
+              "{'number':2,'event_type':'pre_tool','time':'2025-01-15T10:35:00Z',"
+              "'data':{'tool_name':'Bash','tool_input':{'n':1}}}]");
+    CHECK_ERR(refused(w, "session.event", "{'session_id':'root','event_type':'nonsense'}"),
+              ERR_INVALID);
+    world_close(w);
+}
+
+TEST(the_newest_events_of_a_session_are_kept)
+{
+    struct team_rules rules = team_rules_default;
+    struct world *w = world_new();
+
+    rules.session_events = 3;
+    w->engine.team = &rules;
+    session(w, "root", NULL);
+    for (int i = 0; i < 5; i++)
+        answer(w, "session.event", "{'session_id':'root','event_type':'message','content':'x'}");
+    const struct json *page = answer(w, "session.events", "{'session_id':'root'}");
+    CHECK_INT(json_get(page, "events")->len, 3);
+    CHECK_INT(json_int_or(&json_get(page, "events")->items[0], "number", 0), 3);
+    world_close(w);
+}
+
+TEST(an_event_that_is_too_large_is_kept_by_its_size)
+{
+    struct world *w = world_new();
+    char *text = arena_alloc(check_arena(), 70001);
+
+    session(w, "root", NULL);
+    memset(text, 'x', 70000);
+    text[70000] = 0;
+    answer(w, "session.event",
+           arena_printf(check_arena(),
+                        "{'session_id':'root','event_type':'message','content':'%s'}", text)
+               .at);
+    const struct json *page = answer(w, "session.events", "{'session_id':'root'}");
+    CHECK_STR(json_shown(check_arena(), json_get(&json_get(page, "events")->items[0], "data")),
+              "{'truncated':true,'bytes':70014}");
+    world_close(w);
+}
+
+/* A settled session that is heard again is in its next cycle. */
+TEST(an_attended_session_that_goes_on_opens_a_cycle)
+{
+    struct world *w = world_new();
+
+    session(w, "root", NULL);
+    answer(w, "session.event", "{'session_id':'root','event_type':'session_start'}");
+    answer(w, "session.event", "{'session_id':'root','event_type':'session_stop'}");
+    CHECK_STR(shown(w, "root", "status"), "'finished'");
+    CHECK_STR(shown(w, "root", "settled"), "true");
+    CHECK_STR(shown(w, "root", "ended_at"), "'2025-01-15T10:35:00Z'");
+    answer(w, "session.event", "{'session_id':'root','event_type':'message','content':'more'}");
+    CHECK_STR(shown(w, "root", "status"), "'running'");
+    CHECK_STR(shown(w, "root", "settled"), "false");
+    CHECK_STR(shown(w, "root", "cycle"), "2");
+    CHECK_STR(shown(w, "root", "ended_at"), "null");
+    world_close(w);
+}
+
+TEST(a_session_speaks_for_itself_and_for_those_that_nobody_runs)
+{
+    struct world *w = world_with_tree();
+
+    become(w, "a");
+    answer(w, "session.event", "{'session_id':'a','event_type':'session_start'}");
+    answer(w, "session.event", "{'session_id':'b','event_type':'session_start'}");
+    CHECK_ERR(refused(w, "session.event", "{'session_id':'root','event_type':'session_start'}"),
+              ERR_NOT_FOUND);
+    world_close(w);
+}
+
+/* ---- waiting ---- */
+
+TEST(who_waits_for_a_session_is_answered_when_it_has_settled)
+{
+    struct world *w = world_new();
+
+    session(w, "root", NULL);
+    struct command *c =
+        world_call(w, "session.result", "{'session_id':'root','wait':true,'timeout':7}", "");
+    CHECK(!c->error && c->waits);
+    CHECK_STR(c->wait_subject, "ses_root");
+    CHECK_INT(c->wait_until_ms, w->now_ms + 7000);
+    const struct json *now = answer(w, "session.result", "{'session_id':'root'}");
+    CHECK_STR(json_str(now, "status"), "pending");
+    CHECK(json_str(now, "hint").len > 0);
+    CHECK(json_is(json_get(now, "result"), JSON_NULL));
+    answer(w, "session.event", "{'session_id':'root','event_type':'session_stop'}");
+    now = answer(w, "session.status", "{'session_id':'root','wait':true}");
+    CHECK_STR(json_str(now, "status"), "finished");
+    now = answer(w, "session.result", "{'session_id':'root','wait':true}");
+    CHECK(json_is(json_get(now, "hint"), JSON_NULL));
+    world_close(w);
+}
