@@ -12,6 +12,7 @@
 
 #include "base/digest.h"
 #include "cli/mcp_bridge_private.h"
+#include "json/write.h"
 
 enum {
     NAME_MAX_BYTES = 60,       /* of a session's name */
@@ -122,12 +123,6 @@ void identity_init(struct bridge *b)
 
 /* ---- what is asked of the server ---- */
 
-static void write_text(struct json_writer *w, const char *name, str value)
-{
-    json_write_name(w, str_from(name));
-    json_write_str(w, value);
-}
-
 static const struct json *answer_of(struct bridge *b, const struct response *r)
 {
     const struct json *answer = NULL;
@@ -188,15 +183,13 @@ static str mint_body(struct bridge *b, struct arena *a)
     struct json_writer w = json_writer_to(&out);
 
     json_write_begin(&w, '{');
-    write_text(&w, "kind", STR("session"));
-    write_text(&w, "name", b->identity.session_name);
-    json_write_name(&w, STR("expires_in"));
-    json_write_int(&w, TOKEN_SECONDS);
-    json_write_name(&w, STR("scope"));
-    json_write_begin(&w, '{');
-    write_text(&w, "session_id", b->identity.session_id);
+    write_text(&w, STR("kind"), STR("session"));
+    write_text(&w, STR("name"), b->identity.session_name);
+    write_int(&w, STR("expires_in"), TOKEN_SECONDS);
+    write_begin(&w, STR("scope"), '{');
+    write_text(&w, STR("session_id"), b->identity.session_id);
     if (b->options.state_id.len)
-        write_text(&w, "state_id", b->options.state_id);
+        write_text(&w, STR("state_id"), b->options.state_id);
     json_write_end(&w, '}');
     json_write_end(&w, '}');
     return buf_str(&out);
@@ -273,12 +266,12 @@ static void enroll(struct bridge *b, bool with_state)
     str directory = directory_of(c->arena);
 
     json_write_begin(&w, '{');
-    write_text(&w, "session_id", b->identity.session_id);
-    write_text(&w, "session_name", b->identity.session_name);
+    write_text(&w, STR("session_id"), b->identity.session_id);
+    write_text(&w, STR("session_name"), b->identity.session_name);
     if (directory.len)
-        write_text(&w, "project_dir", directory);
+        write_text(&w, STR("project_dir"), directory);
     if (with_state)
-        write_text(&w, "workflow_state_id", b->options.state_id);
+        write_text(&w, STR("workflow_state_id"), b->options.state_id);
     json_write_end(&w, '}');
     c->body = buf_str(&out);
     b->identity.with_state = with_state;

@@ -36,7 +36,8 @@ static err store_of(struct world *w, const char *path, const char *vfs, struct s
     struct store_migration *steps = ARENA_ARRAY(w->arena, struct store_migration, STEPS_MAX);
     struct store_options options = { .migrations = steps,
                                      .migration_count = tables_step_count,
-                                     .vfs = vfs };
+                                     .vfs = vfs,
+                                     .idle_ms = 60 * 1000 /* a busy machine stops tests, too */ };
 
     CHECK(tables_step_count <= STEPS_MAX);
     for (int i = 0; i < tables_step_count; i++)
