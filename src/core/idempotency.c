@@ -23,9 +23,13 @@ struct kept {
 
 enum { AHEAD_KEYS = 12 }; /* by one statement */
 
-#define AHEAD_PLACES                                                                         \
-    "($1, $2), ($3, $4), ($5, $6), ($7, $8), ($9, $10), ($11, $12), ($13, $14), ($15, $16)," \
-    " ($17, $18), ($19, $20), ($21, $22), ($23, $24)"
+// clang-format off
+#define USE(actor_, key_) "(actor = $" #actor_ " AND key = $" #key_ ")"
+#define AHEAD_USES                                                                       \
+    USE(1, 2) " OR " USE(3, 4) " OR " USE(5, 6) " OR " USE(7, 8) " OR "                  \
+    USE(9, 10) " OR " USE(11, 12) " OR " USE(13, 14) " OR " USE(15, 16) " OR "           \
+    USE(17, 18) " OR " USE(19, 20) " OR " USE(21, 22) " OR " USE(23, 24)
+// clang-format on
 
 /* The name under which both are known together. */
 static str use_name(struct arena *a, str owner, str key)
@@ -41,7 +45,8 @@ static void remember(struct tx *tx, str owner, str key, struct kept kept)
     map_put(&tx->ahead->keys, use_name(tx->arena, owner, key), copy);
 }
 
-/* Places that are left over get the last key again. */
+/* Places that are left over get the last key again. One pair after the other, because SQLite reads
+ * the whole table for a list of pairs. */
 static err some_read_ahead(struct tx *tx, const struct idempotency_use *uses, size_t count)
 {
     struct sql_value places[2 * AHEAD_KEYS];
@@ -56,8 +61,7 @@ static err some_read_ahead(struct tx *tx, const struct idempotency_use *uses, si
         remember(tx, owner, use->key, (struct kept){ STR(""), STR("") });
     }
     TRY(sql_all(tx->sql, &rows, &found,
-                "SELECT actor, key, digest, answer FROM idempotency"
-                " WHERE (actor, key) IN (VALUES " AHEAD_PLACES ")",
+                "SELECT actor, key, digest, answer FROM idempotency WHERE " AHEAD_USES,
                 ((struct sql_args){ places, 2 * AHEAD_KEYS })));
     for (size_t i = 0; i < found; i++)
         remember(tx, row_str(&rows[i], 0), row_str(&rows[i], 1),
