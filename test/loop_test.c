@@ -139,6 +139,51 @@ TEST(link_carries_bytes_both_ways_over_either_kind_of_socket)
     }
 }
 
+/* Who is in a dialogue is waited for awake; that must not keep anything else from being done. */
+
+static void answer_with_what_is_noted(void *owner, str bytes)
+{
+    struct place *p = owner;
+    str answer = str_starts(str_from(p->log), STR("time")) ? STR("t") : STR("-");
+
+    p->received += bytes.len;
+    link_send(p->link, &answer, 1);
+}
+
+static void note_time(void *owner)
+{
+    note(owner, "time ");
+}
+
+static void talk_until_it_is_time(void *with)
+{
+    int fd = net_unix("test.sock");
+    char answer = '-';
+
+    (void)with;
+    for (int turns = 0; turns < 200 || answer == '-'; turns++) {
+        net_send(fd, STR("?"));
+        CHECK_INT(net_read(fd, &answer, 1), 1);
+    }
+    close(fd);
+}
+
+TEST(loop_with_a_dialogue_keeps_its_times)
+{
+    static const struct link_events events = { answer_with_what_is_noted, note_sent, ended_close,
+                                               note_closed };
+    struct place *p = place_new(&events);
+    struct timer *t = timer_new(p->loop, note_time, p);
+
+    timer_set(t, 5);
+    net_play(p->loop, talk_until_it_is_time, p);
+    net_turn(p->loop);
+    CHECK(p->received >= 200);
+    CHECK_STR(str_from(p->log), "time ended closed ");
+    timer_free(t);
+    place_free(p);
+}
+
 enum { BIG = 8 << 20 };
 
 static str big_bytes(void)

@@ -98,7 +98,7 @@ TEST(a_tool_is_sent_behind_others_if_it_reads)
 
 TEST(one_connection_takes_so_many_and_no_more)
 {
-    enum { ALL = 40, ON_ONE = 32 };
+    enum { ON_ONE = BRIDGE_TOGETHER_MAX, ALL = ON_ONE + 4 };
     struct rig r = rig_start();
     const char *lines[ALL];
     str requests[ON_ONE];
@@ -107,9 +107,9 @@ TEST(one_connection_takes_so_many_and_no_more)
         lines[i] = arena_printf(check_arena(), ASK("%d"), i).at;
     say_together(&r, lines, ALL);
     CHECK(server_take_all(server_connected(&r), requests, ON_ONE).len);
-    CHECK_HAS(requests[ON_ONE - 1], "\"id\":31");
+    CHECK_HAS(requests[ON_ONE - 1], "\"id\":7");
     CHECK(server_take_all(server_connected(&r), requests, ALL - ON_ONE).len);
-    CHECK_HAS(requests[0], "\"id\":32");
+    CHECK_HAS(requests[0], "\"id\":8");
 }
 
 TEST(what_is_behind_the_last_answer_of_a_connection_is_asked_again_under_its_key)

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,8 +64,19 @@ static void watch_all(struct bridge *b, struct watch_list *w)
     }
 }
 
+/* Others may use the processor meanwhile: the client, above all. */
+static bool stay_awake(struct watch_list *w, int64_t until_us)
+{
+    do {
+        if (poll(w->fds, FIXED + w->count, 0) > 0)
+            return true;
+        sched_yield();
+    } while (socket_clock_us() < until_us && !told_to_end);
+    return false;
+}
+
 /* Signals are let in nowhere else, so that none is missed. */
-static void wait_for(struct watch_list *w, int64_t ms)
+static void sleep_for(struct watch_list *w, int64_t ms)
 {
     struct timespec time = { ms / 1000, ms % 1000 * 1000000 };
     sigset_t none;
@@ -73,6 +85,22 @@ static void wait_for(struct watch_list *w, int64_t ms)
     if (ppoll(w->fds, FIXED + w->count, ms < 0 ? NULL : &time, &none) < 0)
         for (size_t i = 0; i < FIXED + w->count; i++)
             w->fds[i].revents = 0;
+}
+
+/* Answers are waited for awake, where that pays; the client may take its time. */
+static void wait_for(struct bridge *b, struct watch_list *w, int64_t ms)
+{
+    bool asked = !list_empty(&b->flying), came = false;
+    int64_t from_us = asked ? socket_clock_us() : 0;
+
+    if (asked && ms && awake_pays(&b->awake)) {
+        came = stay_awake(w, from_us + AWAKE_US);
+        awake_tried(&b->awake, came);
+    }
+    if (!came)
+        sleep_for(w, ms);
+    if (asked)
+        awake_turned(&b->awake, socket_clock_us() - from_us <= AWAKE_TURN_US);
 }
 
 static int64_t patience_ms(struct bridge *b)
@@ -178,7 +206,7 @@ static void run(struct bridge *b)
     b->now_ms = socket_clock_ms();
     while (!is_over(b)) {
         watch_all(b, w);
-        wait_for(w, patience_ms(b));
+        wait_for(b, w, patience_ms(b));
         b->now_ms = socket_clock_ms();
         arena_reset(b->scratch);
         turn(b, w);

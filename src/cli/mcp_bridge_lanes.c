@@ -12,9 +12,8 @@
 #include "cli/mcp_bridge_private.h"
 
 enum {
-    TOGETHER_MAX = 32,             /* calls on one lane … */
-    TOGETHER_BYTES_MAX = 48 << 10, /* … and of their requests, before the last one is added */
-    APART = 2000,                  /* calls, before it is tried again */
+    BYTES_MAX = 48 << 10, /* of requests on one lane, before the last one is added */
+    APART = 2000,         /* calls, before it is tried again */
 };
 
 /* ---- the pool ---- */
@@ -42,7 +41,7 @@ bool lane_is_shared(const struct lane *c)
 
 static bool has_room(const struct lane *c)
 {
-    return c->count < TOGETHER_MAX && c->out.len < TOGETHER_BYTES_MAX;
+    return c->count < BRIDGE_TOGETHER_MAX && c->out.len < BYTES_MAX;
 }
 
 struct lane *lane_take(struct bridge *b, const struct call *call)

@@ -199,8 +199,11 @@ void lines_read(struct bridge *b)
         return;
     in->len += n > 0 ? (size_t)n : 0;
     in->ended = n <= 0;
-    while (line_next(in, &line))
+    for (int taken = 1; line_next(in, &line); taken++) {
         line_take(b, line);
+        if (taken % BRIDGE_TOGETHER_MAX == 0)
+            calls_pump(b);
+    }
     if (in->len - in->from <= HELD_MAX)
         return;
     if (!in->skipping)

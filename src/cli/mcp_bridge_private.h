@@ -15,6 +15,7 @@
 
 #include <sys/types.h>
 
+#include "base/awake.h"
 #include "base/list.h"
 #include "cli/mcp_bridge.h"
 #include "client/event_stream.h"
@@ -25,7 +26,8 @@
 enum {
     BRIDGE_PIECE = 64 << 10, /* bytes that are read at once */
     BRIDGE_LANES_MAX = 128,
-    BRIDGE_TRIES_MAX = 3, /* of a call whose connection is lost */
+    BRIDGE_TOGETHER_MAX = 8, /* calls on one lane: the server works on them, we on the next */
+    BRIDGE_TRIES_MAX = 3,    /* of a call whose connection is lost */
 };
 
 struct bridge;
@@ -151,6 +153,7 @@ struct lines_out {
 struct bridge {
     struct mcp_bridge_options options;
     int64_t now_ms;
+    struct awake awake;
     struct arena *scratch; /* of one message or error */
     struct lines_in in;
     struct lines_out out;

@@ -15,12 +15,17 @@
 #include <time.h>
 #include <unistd.h>
 
-int64_t socket_clock_ms(void)
+int64_t socket_clock_us(void)
 {
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+int64_t socket_clock_ms(void)
+{
+    return socket_clock_us() / 1000;
 }
 
 /* ---- waiting ---- */

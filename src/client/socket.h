@@ -8,6 +8,7 @@
 
 /* Milliseconds of a clock that never jumps; deadlines are times of it. */
 int64_t socket_clock_ms(void);
+int64_t socket_clock_us(void);
 
 /* Connects. UNAVAILABLE: nothing listens there, or not in time. */
 err socket_open(struct arena *a, const struct place *p, int64_t until_ms, int *fd);

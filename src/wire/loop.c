@@ -3,6 +3,8 @@
  * Connections are in loop_link.c, and where they come from in loop_listen.c. */
 #include "wire/loop.h"
 
+#include <poll.h>
+#include <sched.h>
 #include <signal.h>
 
 #include "wire/loop_private.h"
@@ -27,6 +29,45 @@ struct signal_watch {
 
 /* ---- the loop ---- */
 
+/* A bridge that has much to ask uses two connections in turns. */
+void loop_hears(struct loop *l, const struct link *from)
+{
+    l->anybody = true;
+    if (from == l->heard[0] || from == l->heard[1])
+        return;
+    l->others = true;
+    l->heard[1] = l->heard[0];
+    l->heard[0] = from;
+}
+
+/* Looks for what libuv will wait for, and lets others use the processor meanwhile. */
+static bool stay_awake(struct loop *l)
+{
+    struct pollfd events = { uv_backend_fd(&l->uv), POLLIN, 0 };
+
+    do {
+        if (poll(&events, 1, 0) > 0)
+            return true;
+        sched_yield();
+    } while (uv_hrtime() - l->turned_ns < AWAKE_US * 1000);
+    return false;
+}
+
+/* Only in a dialogue: somebody asks and is answered, and nobody else is there. Among many, each
+ * waits for another anyway; and whoever waits for a thread or a time has other things to do with
+ * the processor. */
+static void rest(struct loop *l)
+{
+    uint64_t now_ns = uv_hrtime();
+
+    awake_turned(&l->awake,
+                 l->anybody && !l->others && now_ns - l->turned_ns <= AWAKE_TURN_US * 1000);
+    l->anybody = l->others = false;
+    l->turned_ns = now_ns;
+    if (awake_pays(&l->awake) && uv_backend_timeout(&l->uv) != 0)
+        awake_tried(&l->awake, stay_awake(l));
+}
+
 /* libuv calls this between timers and the wait for sockets, hence after everything that can happen
  * in a turn: what the sockets, wake-ups and closed links of the last wait brought, and the timers. */
 static void on_turn(uv_prepare_t *turn)
@@ -35,13 +76,14 @@ static void on_turn(uv_prepare_t *turn)
 
     if (l->each_turn)
         l->each_turn(l->owner);
+    rest(l);
 }
 
 struct loop *loop_new(void)
 {
     struct loop *l = mem_alloc(sizeof *l);
 
-    l->each_turn = NULL;
+    memset(l, 0, sizeof *l);
     loop_must(uv_loop_init(&l->uv));
     l->uv.data = l;
     loop_must(uv_prepare_init(&l->uv, &l->turn));

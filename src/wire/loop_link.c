@@ -83,6 +83,7 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *bytes)
     struct link *l = stream->data;
 
     if (count > 0) {
+        loop_hears(stream->loop->data, l);
         l->events->bytes(l->owner, (str){ bytes->base, (size_t)count });
     } else if (count < 0) {
         l->broken = l->broken || count != UV_EOF;

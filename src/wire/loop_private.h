@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <uv.h>
 
+#include "base/awake.h"
 #include "wire/loop.h"
 
 enum { LOOP_READ_BYTES = 64 << 10 };
@@ -18,6 +19,10 @@ struct loop {
     uv_prepare_t turn;
     void (*each_turn)(void *owner);
     void *owner;
+    struct awake awake;
+    uint64_t turned_ns;          /* when the last turn was over */
+    const struct link *heard[2]; /* who spoke last; only to tell them from others */
+    bool anybody, others;        /* spoke in this turn; besides those two */
     char bytes[LOOP_READ_BYTES]; /* of the link that is being read: an idle one needs none */
 };
 
@@ -37,6 +42,9 @@ static inline void loop_must(int status)
 }
 
 /* ---- loop.c ---- */
+
+/* Something has come from it. */
+void loop_hears(struct loop *l, const struct link *from);
 
 /* For uv_close: frees what the handle is part of. */
 void handle_free(uv_handle_t *handle);
