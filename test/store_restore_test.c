@@ -108,6 +108,24 @@ TEST_LIMIT(a_dump_made_under_writes_is_whole_and_a_server_goes_on_from_it, 60)
     postgres_stop(p);
 }
 
+/* The server writes meanwhile, for itself: of two that lock each other out, PostgreSQL ends one. All
+ * of the restore is one transaction, so it is done once more. */
+static void restore_under_a_server(const struct postgres *p, const char *url)
+{
+    int status;
+
+    for (;;) {
+        pid_t pid = pg_start(p, (const char *const[]){ "pg_restore", "--clean", "--if-exists",
+                                                       "--single-transaction", "--dbname", url,
+                                                       "dump/team", NULL });
+        CHECK_INT(waitpid(pid, &status, 0), pid);
+        if (status == 0)
+            return;
+        CHECK_HAS(check_read("pg.log"), "deadlock detected");
+        CHECK(unlink("pg.log") == 0);
+    }
+}
+
 /* What it has published is not so any more: it must not go on showing it. */
 TEST_LIMIT(a_server_under_which_the_database_is_taken_back_ends_and_starts_anew, 60)
 {
@@ -122,8 +140,7 @@ TEST_LIMIT(a_server_under_which_the_database_is_taken_back_ends_and_starts_anew,
     for (int i = 0; i < LATER; i++)
         put(&b, state, ++last);
     int64_t heard = newest(&b);
-    PG_RUN(p, "pg_restore", "--clean", "--if-exists", "--single-transaction", "--dbname", url,
-           "dump/team");
+    restore_under_a_server(p, url);
     CHECK_INT(black_end(&b), EXIT_BEHIND);
     CHECK(strstr(arena_copy(check_arena(), check_read("log")).at, "the database was taken back"));
 

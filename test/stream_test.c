@@ -79,6 +79,12 @@ static const struct {
     { "claude",
       "{\"type\":\"result\",\"subtype\":\"error_during_execution\",\"is_error\":true}",
       "id= result= heard= failed=error_during_execution in=0 out=0 cached=0 cost=0" },
+    { "claude",
+      "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"It ran.\",\"total_cost_usd\":0.02,"
+      "\"usage\":{\"input_tokens\":10,\"output_tokens\":20,\"cache_read_input_tokens\":5},\"modelUsage\":{\"m\":{\"inputTokens\":14}}}\n"
+      "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"Done.\",\"total_cost_usd\":0.03,"
+      "\"usage\":{\"input_tokens\":1,\"output_tokens\":2,\"cache_read_input_tokens\":3},\"modelUsage\":{\"m\":{\"inputTokens\":15}}}\n",
+      "id= result=Done. heard= in=11 out=22 cached=8 cost=30000 models={\"m\":{\"inputTokens\":15}}" },
     { "codex",
       "{\"type\":\"thread.started\",\"thread_id\":\"0199-a\"}\n"
       "{\"type\":\"item.completed\",\"item\":{\"id\":\"0\",\"type\":\"error\",\"message\":\"a warning\"}}\n"

@@ -62,26 +62,18 @@ static const struct op ops[] = {
     {
         .name = "node.list", .http = "GET /nodes", .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR | BY_VIEWER,
         .summary = "List the servers that share the database, those that fell silent within a day included.",
-        .input = FIELDS("", JSON(
-            "after": { "type": "string", "description": "The id to begin after: the next of the page before." }) "," PAGE_LIMIT),
-        .output = JSON({
-            "type": "object", "required": ["nodes"],
-            "properties": {
-                "nodes": { "type": "array", "description": "By id.",
-                    "items": {
-                        "type": "object",
-                        "required": ["node_id", "name", "url", "version", "started_at", "seen_at", "seq", "alive"],
-                        "properties": {
-                            "node_id": { "type": "string", "description": "Its id, until it stops; the next start makes another." },
-                            "name": { "type": "string", "description": "The host and the process." },
-                            "url": { "type": "string", "description": "Where it is reached; empty when nobody told it." },
-                            "version": { "type": "string", "description": "The version of baton that it runs." },
-                            "started_at": { "type": "string", "format": "date-time", "description": "When it was first seen." },
-                            "seen_at": { "type": "string", "format": "date-time", "description": "When it was last seen." },
-                            "seq": { "type": "integer", "minimum": 0,
-                                "description": "The number of the last event that it had published then." },
-                            "alive": { "type": "boolean", "description": "Whether it was seen within the last 15 seconds." } } } },
-                "next": { "type": "string", "description": "Where the next page begins; absent on the last." } } }),
+        .input = FIELDS("", PAGE_AFTER_ID "," PAGE_LIMIT),
+        .output = SHAPE(JSON("nodes"), SHAPE_LIST("nodes", "By id.", SHAPE(
+            JSON("node_id", "name", "url", "version", "started_at", "seen_at", "seq", "alive"), JSON(
+            "node_id": { "type": "string", "description": "Its id, until it stops; the next start makes another." },
+            "name": { "type": "string", "description": "The host and the process." },
+            "url": { "type": "string", "description": "Where it is reached; empty when nobody told it." },
+            "version": { "type": "string", "description": "The version of baton that it runs." },
+            "started_at": { "type": "string", "format": "date-time", "description": "When it was first seen." },
+            "seen_at": { "type": "string", "format": "date-time", "description": "When it was last seen." },
+            "seq": { "type": "integer", "minimum": 0,
+                "description": "The number of the last event that it had published then." },
+            "alive": { "type": "boolean", "description": "Whether it was seen within the last 15 seconds." }))) "," PAGE_NEXT),
         .run = node_list_op,
     },
     {

@@ -109,14 +109,10 @@ static const struct op ops[] = {
     {
         .name = "token.list", .http = "GET /tokens", .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR,
         .summary = "List tokens, revoked and expired ones included; never their secrets.",
-        .input = FIELDS("", JSON(
-            "after": { "type": "string", "description": "The id to begin after: the next of the page before." }) "," PAGE_LIMIT),
-        .output = JSON({
-            "type": "object", "required": ["tokens"],
-            "properties": {
-                "tokens": { "type": "array", "items": { "type": "object" },
-                    "description": "By id; each as token.create answers it, without the secret." },
-                "next": { "type": "string", "description": "Where the next page begins; absent on the last." } } }),
+        .input = FIELDS("", PAGE_AFTER_ID "," PAGE_LIMIT),
+        .output = SHAPE(JSON("tokens"), JSON(
+            "tokens": { "type": "array", "items": { "type": "object" },
+                "description": "By id; each as token.create answers it, without the secret." }) "," PAGE_NEXT),
         .run = token_list_op,
     },
     {

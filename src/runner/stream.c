@@ -268,28 +268,39 @@ static int64_t cost_at(struct stream *s, const struct json *line, const struct j
     return (int64_t)round((dollars < DOLLARS_MOST ? dollars : DOLLARS_MOST) * 1e6);
 }
 
-static int64_t total(bool sum, int64_t before, int64_t more)
+/* A figure that counts the whole conversation counts all of this turn, too. */
+static bool is_summed(const struct json *rule, str figure)
+{
+    const struct json *whole = json_get(rule, "whole");
+
+    for (uint32_t i = 0; json_is(whole, JSON_ARRAY) && i < whole->len; i++)
+        if (str_eq(json_text(&whole->items[i]), figure))
+            return false;
+    return str_eq(json_str(rule, "add"), STR("sum"));
+}
+
+static void count(int64_t *total, const struct json *rule, str figure, int64_t more)
 {
     int64_t most = INT64_MAX / 2;
 
-    if (!sum)
-        return more;
-    return before + more < most ? before + more : most;
+    if (!is_summed(rule, figure))
+        *total = more;
+    else
+        *total = *total + more < most ? *total + more : most;
 }
 
 static void usage_add(struct stream *s, const struct json *line, const struct json *rule)
 {
-    bool sum = str_eq(json_str(rule, "add"), STR("sum"));
     str pointer = json_str(rule, "models");
     const struct json *models = pointer.len ? at(s, line, pointer) : NULL;
     struct stream_usage *u = &s->usage;
 
     u->known = true;
     u->whole = json_get(rule, "whole");
-    u->tokens_in = total(sum, u->tokens_in, tokens_at(s, line, rule, "input"));
-    u->tokens_out = total(sum, u->tokens_out, tokens_at(s, line, rule, "output"));
-    u->tokens_cached = total(sum, u->tokens_cached, tokens_at(s, line, rule, "cached"));
-    u->cost = total(sum, u->cost, cost_at(s, line, rule));
+    count(&u->tokens_in, rule, STR("input_tokens"), tokens_at(s, line, rule, "input"));
+    count(&u->tokens_out, rule, STR("output_tokens"), tokens_at(s, line, rule, "output"));
+    count(&u->tokens_cached, rule, STR("cached_tokens"), tokens_at(s, line, rule, "cached"));
+    count(&u->cost, rule, STR("cost_usd"), cost_at(s, line, rule));
     if (json_is(models, JSON_OBJECT) && json_print_size(models) <= STREAM_MODELS_MAX)
         kept_set(&s->models, masked(s, json_printed(s->arena, models)));
 }

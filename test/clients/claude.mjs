@@ -6,8 +6,9 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { ask, askingScript, mustAsk } from './asking.mjs';
 import { handOn, house, live, script, start } from './life.mjs';
-import { startModel } from './model.mjs';
+import { startModel, use } from './model.mjs';
 import { check, clean, end, finally_, from } from './site.mjs';
 
 const program = from('agents/claude', `@anthropic-ai/claude-code-${process.platform}-${process.arch}/claude`);
@@ -18,13 +19,15 @@ mkdirSync(join(home, '.claude'));
 const quiet = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1' };
 writeFileSync(join(home, '.claude/settings.json'), JSON.stringify({ env: quiet }));
 
-const model = await startModel(script);
+const run = (command) => use('Bash', { command, description: 'Runs it' });
+const model = await startModel(askingScript(run, true, script));
 finally_(model.close);
 const key = 'a key that nobody looks at';
 const env = { ...own, ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: key };
 const site = await start(env);
 
 await site.call('POST', '/agents', { name: 'coder', profile: 'claude', tools: ['Read'] });
+await site.call('POST', '/agents', { name: 'asker', profile: 'claude', tools: ['Bash'], ask: mustAsk });
 await live(site, { named: 'Claude Code with hooks', agent: 'coder', project: wired, how: ['work'] });
 await live(site, {
   named: 'Claude Code without hooks', agent: 'coder', project: bare, how: ['work', 'state_update'],
@@ -47,6 +50,9 @@ await check('Claude Code by hand: hooks and tools speak for one session, a root,
   assert.equal(session.status, 'finished');
   const { sessions } = await site.call('GET', '/sessions');
   assert.equal(sessions.filter((s) => /^(claude|mcp)-/.test(s.session_id)).length, 1);
+});
+await ask(site, {
+  named: 'Claude Code', agent: 'asker', project: wired, turns: { deny: 3, allow: 3 },
 });
 await handOn(site, { named: 'Claude Code as a parent', agent: 'coder', project: bare });
 await check('Claude Code: the model was asked for nothing that it does not know', () => {

@@ -2,14 +2,16 @@
 // that it has not.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ask, askingScript, mustAsk } from './asking.mjs';
 import { handOn, house, live, script, start } from './life.mjs';
-import { startModel } from './model.mjs';
+import { startModel, use } from './model.mjs';
 import { check, end, finally_, from } from './site.mjs';
 
 const program = from('agents/codex', '.bin/codex');
 const { home, wired, bare, env } = house('codex', program);
 
-const model = await startModel(script);
+const run = (command) => use('exec_command', { cmd: command });
+const model = await startModel(askingScript(run, false, script));
 finally_(model.close);
 mkdirSync(join(home, '.codex'));
 writeFileSync(
@@ -37,11 +39,13 @@ const trusting = { ...codex, name: 'codex-trusting', start: trust(codex.start), 
 await site.call('POST', '/profiles', trusting);
 await site.call('POST', '/agents', { name: 'coder', profile: 'codex' });
 await site.call('POST', '/agents', { name: 'trusting', profile: 'codex-trusting' });
+await site.call('POST', '/agents', { name: 'asker', profile: 'codex-trusting', ask: mustAsk });
 
 await live(site, { named: 'Codex with hooks', agent: 'trusting', project: wired, how: ['work'] });
 await live(site, {
   named: 'Codex without hooks', agent: 'coder', project: bare, how: ['work', 'state_update'],
 });
+await ask(site, { named: 'Codex', agent: 'asker', project: wired, turns: { deny: 3, allow: 4 } });
 await handOn(site, { named: 'Codex as a parent', agent: 'coder', project: bare });
 await check('Codex: the model was asked for nothing that it does not know', () => {
   if (model.strange.length) throw new Error(model.strange.join(', '));
