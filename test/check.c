@@ -36,7 +36,7 @@
 #define REPORT_MAX (1 << 20)
 #define JOBS_MAX 64
 #define SLOW_S 5                  /* from here on it is worth a line */
-#define MEMORY_BYTES (1ull << 30) /* that a service may fill */
+#define MEMORY_BYTES (1ull << 30) /* that services and tests may fill */
 
 /* Sanitized code is slower, and slower still on a busy machine. */
 #ifdef __SANITIZE_ADDRESS__
@@ -67,14 +67,16 @@ struct job {
     double deadline;
     bool late;
     char dir[64];
+    char memory[64]; /* where it may have made another; empty: there is no room */
 };
 
 static struct test *tests;
 static struct service *services; /* that were started */
 static int test_count;
 static int totals[OUTCOMES];
-static int report_fd = -1;  /* in a test's process: its report */
-static struct arena *arena; /* in a test's process: its memory */
+static int report_fd = -1;     /* in a test's process: its report */
+static struct arena *arena;    /* in a test's process: its memory */
+static const char *own_memory; /* in a test's process: its folder there */
 
 void check_register(struct test *t)
 {
@@ -275,6 +277,14 @@ static str told(const char *text, char mark)
     return line ? arena_copy(check_arena(), (str){ line + 1, strcspn(line + 1, "\n") }) : STR("");
 }
 
+const char *check_memory_folder(void)
+{
+    if (!own_memory || !*own_memory)
+        return ".";
+    CHECK(mkdir(own_memory, 0711) == 0 || errno == EEXIST);
+    return own_memory;
+}
+
 /* ---- services, as those see them who offer and who use them ---- */
 
 static struct service *own_service; /* in a service's process */
@@ -349,6 +359,7 @@ static void child(struct job *j)
         _exit(2);
 
     report_fd = j->report_fd;
+    own_memory = j->memory;
     j->test->run();
     if (arena)
         arena_free(arena);
@@ -364,11 +375,26 @@ static const char *disk_folder(void)
     return tmp && strlen(tmp) < 40 ? tmp : "/tmp";
 }
 
+/* NULL: there is not enough of it. */
+static const char *memory_folder(void)
+{
+    static const char memory[] = "/dev/shm";
+    struct statvfs room;
+
+    return statvfs(memory, &room) == 0 && access(memory, W_OK) == 0 &&
+                   (unsigned long long)room.f_bavail * room.f_bsize >= MEMORY_BYTES
+               ? memory
+               : NULL;
+}
+
 static void job_start(struct job *j, const struct test *t, const char *folder)
 {
     snprintf(j->dir, sizeof(j->dir), "%s/baton-test-XXXXXX", folder);
     if (!mkdtemp(j->dir))
         die(j->dir);
+    j->memory[0] = '\0';
+    if (memory_folder())
+        snprintf(j->memory, sizeof j->memory, "%s%s-more", memory_folder(), strrchr(j->dir, '/'));
     j->test = t;
     j->late = false;
     j->deadline = now() + limit_s(t);
@@ -425,6 +451,8 @@ static void job_clear(struct job *j)
     if (j->pid)
         kill(-j->pid, SIGKILL); /* whatever the test has left running */
     nftw(j->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    if (*j->memory)
+        nftw(j->memory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     close(j->report_fd);
     close(j->output_fd);
     j->pid = 0;
@@ -454,18 +482,6 @@ static void job_end(struct job *j, int status)
 
 /* ---- the runner: services ---- */
 
-/* Nobody needs a service's files for long: they are kept in memory where there is enough of it. */
-static const char *service_folder(void)
-{
-    static const char memory[] = "/dev/shm";
-    struct statvfs room;
-
-    return statvfs(memory, &room) == 0 && access(memory, W_OK) == 0 &&
-                   (unsigned long long)room.f_bavail * room.f_bsize >= MEMORY_BYTES
-               ? memory
-               : disk_folder();
-}
-
 static void service_start(struct service *s)
 {
     if (s->job)
@@ -474,8 +490,9 @@ static void service_start(struct service *s)
     s->as_test = (struct test){ .name = s->name, .run = s->run };
     if (pipe2(s->ready, O_CLOEXEC) != 0)
         die("pipe2");
+    const char *memory = memory_folder(); /* nobody needs its files for long */
     own_service = s;
-    job_start(s->job, &s->as_test, service_folder());
+    job_start(s->job, &s->as_test, memory ? memory : disk_folder());
     own_service = NULL;
     close(s->ready[1]);
     s->next = services;
@@ -589,7 +606,7 @@ int main(int argc, char **argv)
     };
     const char *totals_path = NULL;
     bool list = false;
-    long places = sysconf(_SC_NPROCESSORS_ONLN);
+    long places = sysconf(_SC_NPROCESSORS_ONLN) + 1; /* some wait for something */
     int count = 0;
     double start = now();
 

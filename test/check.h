@@ -86,6 +86,10 @@ void check_err(const char *file, int line, const char *what, err e, enum error_k
 /* An arena that lives as long as the test. */
 struct arena *check_arena(void);
 
+/* A folder for files that need no disk, which goes with the test: in memory where there is room, else
+ * the test's own. */
+const char *check_memory_folder(void);
+
 /* A whole file in the test's arena; the test fails when it cannot be read. */
 str check_read(const char *path);
 

@@ -12,18 +12,18 @@ totals=$work/totals
 # Runs a check that is one test: silent when all is well, status 77 when it cannot be made here.
 one() {
     name=$1
+    output=$(mktemp "$work/output.XXXXXX")
     shift
-    "$@" >"$work/output" 2>&1
+    "$@" >"$output" 2>&1
     case $? in
     0) echo "1 0 0" >>"$totals" ;;
     77)
         echo "0 0 1" >>"$totals"
-        echo "skip $name: $(cat "$work/output")"
+        echo "skip $name: $(cat "$output")"
         ;;
     *)
         echo "0 1 0" >>"$totals"
-        echo "FAIL $name"
-        sed 's/^/     | /' "$work/output"
+        printf 'FAIL %s\n%s\n' "$name" "$(sed 's/^/     | /' "$output")"
         ;;
     esac
 }
@@ -38,10 +38,10 @@ unit() {
 
 # A script of test/cli runs in an empty directory and finds the program in $BATON.
 script() {
-    mkdir "$work/dir" && cd "$work/dir" &&
+    dir=$(mktemp -d "$work/dir.XXXXXX") && cd "$dir" &&
         BATON=$1 SOURCE=$root timeout 60 sh -eu "$root/$2"
     status=$?
-    cd "$root" && rm -rf "$work/dir"
+    cd "$root" && rm -rf "$dir"
     return $status
 }
 
@@ -56,11 +56,17 @@ format() {
 
 unit release
 unit asan
+
+# Two at a time, each in both builds: most of the time they wait for something.
+files=0
 for file in test/cli/*.sh; do
     [ -e "$file" ] || continue
-    one "$file, release" script "$root/build/baton" "$file"
-    one "$file, asan" script "$root/build/asan/baton" "$file"
+    one "$file, release" script "$root/build/baton" "$file" &
+    one "$file, asan" script "$root/build/asan/baton" "$file" &
+    files=$((files + 1))
+    [ $((files % 2)) -eq 1 ] || wait
 done
+wait
 one "the simulations find planted mistakes (tools/planted.sh)" tools/planted.sh $PLANTS
 one "the layers of src/ (tools/layers.sh)" tools/layers.sh
 one "the layout of the sources (make format mends it)" format

@@ -89,6 +89,24 @@ static PGconn *connected(const char *url)
     return NULL;
 }
 
+/* What is not synced need not be on a disk. */
+static void folder_make(bool in_memory, const struct passwd *user)
+{
+    const char *folder = "data";
+
+    if (in_memory && strcmp(check_memory_folder(), ".") != 0) {
+        folder = arena_printf(check_arena(), "%s/data", check_memory_folder()).at;
+        CHECK_INT(symlink(folder, "data"), 0);
+    }
+    CHECK_INT(mkdir(folder, 0700), 0);
+    fclose(fopen("postgres.log", "w"));
+    if (!user)
+        return;
+    CHECK_INT(chmod(".", 0711), 0);
+    CHECK_INT(chown(folder, user->pw_uid, user->pw_gid), 0);
+    CHECK_INT(chown("postgres.log", user->pw_uid, user->pw_gid), 0);
+}
+
 static void data_make(const char *programs, const struct passwd *user)
 {
     str initdb = arena_printf(check_arena(), "%s/initdb", programs);
@@ -99,13 +117,6 @@ static void data_make(const char *programs, const struct passwd *user)
                      "--icu-locale=en-US",  NULL };
     int status;
 
-    fclose(fopen("postgres.log", "w"));
-    if (user) {
-        CHECK_INT(chmod(".", 0711), 0);
-        CHECK_INT(mkdir("data", 0700), 0);
-        CHECK_INT(chown("data", user->pw_uid, user->pw_gid), 0);
-        CHECK_INT(chown("postgres.log", user->pw_uid, user->pw_gid), 0);
-    }
     if (waitpid(program_start(argv, user), &status, 0) < 0 || status)
         server_failed("initdb failed");
 }
@@ -114,11 +125,19 @@ static void server_run(struct postgres *p, const char *const *settings)
 {
     const char *programs = server_programs();
     str server = arena_printf(check_arena(), "%s/postgres", programs);
-    char *argv[32] = { (char *)server.at,   "-D", "data",           "-c",
-                       "listen_addresses=", "-k", (char *)p->folder };
+    /* One that is killed leaves nothing but its folder. */
+    char *argv[32] = { (char *)server.at,
+                       "-D",
+                       "data",
+                       "-c",
+                       "listen_addresses=",
+                       "-c",
+                       "dynamic_shared_memory_type=mmap",
+                       "-k",
+                       (char *)p->folder };
 
     p->settings = settings;
-    for (int i = 7; settings && *settings; settings++) {
+    for (int i = 9; settings && *settings; settings++) {
         argv[i++] = "-c";
         argv[i++] = (char *)*settings;
         CHECK(i < 31);
@@ -128,20 +147,31 @@ static void server_run(struct postgres *p, const char *const *settings)
     p->prepared = map_in(check_arena());
 }
 
-static const char *const fast[] = { "fsync=off", NULL };
-
-struct postgres *postgres_start_with(const char *const *settings)
+static struct postgres *start(const char *const *settings, bool in_memory)
 {
     struct postgres *p = ARENA_NEW(check_arena(), struct postgres);
     char *folder = getcwd(NULL, 0);
 
     if (libpq_load(check_arena(), &pq))
         check_skip("libpq.so.5 is not installed (Debian: libpq5)");
+    folder_make(in_memory, server_user());
     data_make(server_programs(), server_user());
     p->folder = arena_printf(check_arena(), "%s/data", folder).at;
     free(folder);
     server_run(p, settings);
     return p;
+}
+
+struct postgres *postgres_start_with(const char *const *settings)
+{
+    return start(settings, false);
+}
+
+struct postgres *postgres_start(void)
+{
+    static const char *const fast[] = { "fsync=off", NULL };
+
+    return start(fast, true);
 }
 
 /* ---- a server for all ---- */
@@ -172,11 +202,6 @@ struct postgres *postgres_shared(void)
 void postgres_leave(struct postgres *p)
 {
     pq->finish(p->connection);
-}
-
-struct postgres *postgres_start(void)
-{
-    return postgres_start_with(fast);
 }
 
 void postgres_stop(struct postgres *p)
