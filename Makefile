@@ -67,7 +67,7 @@ run:
 test:
 	@scripts/setup build test
 	@+$(build) build/baton build/asan/baton build/release/baton-test build/asan/baton-test \
-	    $(PLANTS:%=build/planted-%/baton-test)
+	    $(PLANTS:%=build/planted-%/baton-test) $(BENCH:test/bench/%.c=build/bench/%)
 	@PLANTS="$(PLANTS)" tools/test.sh
 
 sim:

@@ -74,6 +74,12 @@ str check_read(const char *path)
     return buf_str(&text);
 }
 
+/* What is measured is on a disk. */
+const char *check_memory_folder(void)
+{
+    return ".";
+}
+
 /* Nothing is shared with other processes. */
 void check_serve(const char *where)
 {

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "bench/set.h"
+#include "bench/stolen.h"
 
 // clang-format off
 static const struct {
@@ -47,8 +48,11 @@ int main(int count, char **words)
     struct target t = target_start(site.program, folder.at, NULL);
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         for (int k = 3; k <= count; k++)
-            if (k == count ? count == 3 : strcmp(words[k], tables[i].name) == 0)
+            if (k == count ? count == 3 : strcmp(words[k], tables[i].name) == 0) {
+                struct stolen before = stolen_now();
                 tables[i].print(&site, &t);
+                stolen_print(before);
+            }
     target_stop(&t);
     report_end();
     arena_free(a);
