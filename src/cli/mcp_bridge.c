@@ -64,27 +64,28 @@ static void watch_all(struct bridge *b, struct watch_list *w)
     }
 }
 
-/* Others may use the processor meanwhile: the client, above all. */
-static bool stay_awake(struct watch_list *w, int64_t until_us)
-{
-    do {
-        if (poll(w->fds, FIXED + w->count, 0) > 0)
-            return true;
-        sched_yield();
-    } while (socket_clock_us() < until_us && !told_to_end);
-    return false;
-}
-
-/* Signals are let in nowhere else, so that none is missed. */
-static void sleep_for(struct watch_list *w, int64_t ms)
+/* Whether there is anything to do: signals are let in nowhere else, so that none is missed. */
+static bool wait_ms(struct watch_list *w, int64_t ms)
 {
     struct timespec time = { ms / 1000, ms % 1000 * 1000000 };
     sigset_t none;
 
     sigemptyset(&none);
-    if (ppoll(w->fds, FIXED + w->count, ms < 0 ? NULL : &time, &none) < 0)
-        for (size_t i = 0; i < FIXED + w->count; i++)
-            w->fds[i].revents = 0;
+    int ready = ppoll(w->fds, FIXED + w->count, ms < 0 ? NULL : &time, &none);
+    for (size_t i = 0; ready < 0 && i < FIXED + w->count; i++)
+        w->fds[i].revents = 0;
+    return ready != 0;
+}
+
+/* Others may use the processor meanwhile: the client, above all. */
+static bool stay_awake(struct watch_list *w, int64_t until_us)
+{
+    do {
+        if (wait_ms(w, 0))
+            return true;
+        sched_yield();
+    } while (socket_clock_us() < until_us);
+    return false;
 }
 
 /* Answers are waited for awake, where that pays; the client may take its time. */
@@ -98,7 +99,7 @@ static void wait_for(struct bridge *b, struct watch_list *w, int64_t ms)
         awake_tried(&b->awake, came);
     }
     if (!came)
-        sleep_for(w, ms);
+        wait_ms(w, ms);
     if (asked)
         awake_turned(&b->awake, socket_clock_us() - from_us <= AWAKE_TURN_US);
 }

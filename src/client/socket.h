@@ -6,7 +6,7 @@
 
 #include "client/find.h"
 
-/* Milliseconds of a clock that never jumps; deadlines are times of it. */
+/* A clock that never jumps; deadlines are times of it, in milliseconds. */
 int64_t socket_clock_ms(void);
 int64_t socket_clock_us(void);
 
