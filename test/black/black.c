@@ -97,12 +97,27 @@ static str end_of_log(void)
     return str_slice(all, all.len > 4000 ? all.len - 4000 : 0, all.len);
 }
 
+/* A port that is kept for the servers of this test, one after the other: while it is bound here and
+ * nobody listens, the system gives it to no one else. */
+static uint16_t port_keep(void)
+{
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+    socklen_t size = sizeof at;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
+
+    CHECK(fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0);
+    CHECK(bind(fd, (struct sockaddr *)&at, size) == 0);
+    CHECK(getsockname(fd, (struct sockaddr *)&at, &size) == 0);
+    return ntohs(at.sin_port);
+}
+
 void black_start(struct black *b)
 {
     str start = STR("baton listening on http://127.0.0.1:");
-    str listen = arena_printf(check_arena(), "127.0.0.1:%u", (unsigned)b->port);
     int64_t port;
 
+    b->port = b->port ? b->port : port_keep();
+    str listen = arena_printf(check_arena(), "127.0.0.1:%u", (unsigned)b->port);
     b->data = b->data ? b->data : "data";
     launch(b, (const char *const[]){ "serve", "--data", b->data, "--listen", listen.at, NULL });
     str line = line_of(b);
@@ -110,7 +125,7 @@ void black_start(struct black *b)
         check_fail(__FILE__, __LINE__, "not ready: \"" STR_FMT "\"; it logged:\n" STR_FMT,
                    STR_ARG(line), STR_ARG(end_of_log()));
     CHECK(str_to_int(str_slice(line, start.len, line.len), &port));
-    b->port = (uint16_t)port;
+    CHECK_INT(port, b->port);
     if (b->place.token.len)
         return; /* it is started again: other threads may be using the place */
     b->place = (struct place){
