@@ -231,7 +231,7 @@ static int commands_of_read(struct mcp_peer *p, str token)
 
     mcp_peer_say(p, mcp_post(token, BOTH_TYPES CALL_HEAD("state_read"),
                              call("state_read", of_state(p->site, ""), MODERN)));
-    CHECK_PEER(p, OK_JSON "*'title':'t'*");
+    CHECK_PEER(p, OK_JSON "*\\'title\\':\\'t\\'*");
     return p->site->performed - before;
 }
 

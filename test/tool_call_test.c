@@ -269,7 +269,7 @@ TEST(a_start_is_one_start_in_all_of_its_rounds)
     claim(d);
     report(d, "runner.started", "");
     const struct json *result = called(d, "start_agent_session", SYNC);
-    CHECK_STR(json_str(json_get(result, "structuredContent"), "status"), "running");
+    CHECK_STR(json_str(json_of_text(result), "status"), "running");
     report(d, "runner.completed", ",'result':'all done','client_id':'c-1'");
     result = told(d, "start_agent_session", SYNC);
     CHECK_INT(d->performed, 1); /* it was waited for, and not started */
@@ -310,6 +310,70 @@ static void child_ends(struct desk *d, const char *name)
          arena_printf(check_arena(), "{'session_name':'%s','prompt':'go'}", name).at);
     run_through(d);
     as_attended(d);
+}
+
+/* What a client passes on to its model, of a result: some the JSON alone, where there is one, and
+ * some the texts. */
+static str shown_json_first(const struct json *result)
+{
+    const struct json *json = json_get(result, "structuredContent");
+
+    return json_printed(check_arena(), json ? json : json_get(result, "content"));
+}
+
+static str shown_texts(const struct json *result)
+{
+    return json_printed(check_arena(), json_get(result, "content"));
+}
+
+TEST(whatever_a_client_shows_of_an_answer_has_the_callback_in_it)
+{
+    static str (*const ways[])(const struct json *result) = { shown_json_first, shown_texts };
+    static const enum mcp_version older[] = { MCP_2025_03_26, MCP_2025_06_18, MCP_2025_11_25 };
+    struct desk *d = desk_new(NULL);
+    int64_t children = 0;
+
+    for (size_t way = 0; way < 2; way++) {
+        for (size_t i = 0; i < 4; i++) {
+            d->older = i < 3;
+            d->legacy.version = d->older ? older[i] : MCP_2026_07_28;
+            child_ends(d, arena_printf(check_arena(), "child-%lld", (long long)++children).at);
+            const struct json *result = called(d, "list_agent_blueprints", "{}");
+            CHECK(strstr(ways[way](result).at, "Child Session Completed"));
+            CHECK(strstr(ways[way](result).at, "agents"));
+            result = called(d, "list_agent_blueprints", "{}");
+            CHECK(!strstr(ways[way](result).at, "Child Session"));
+        }
+    }
+    const struct json *told_of = meanwhile(d, as_operator, "event.list", "{'limit':500}");
+    int64_t delivered = 0;
+    for (uint32_t i = 0; i < json_get(told_of, "events")->len; i++)
+        delivered += str_eq(json_str(&json_get(told_of, "events")->items[i], "type"),
+                            STR("callback_delivered"));
+    CHECK_INT(delivered, children);
+    desk_free(d);
+}
+
+/* Clients cut what is long, or put it into a file: a callback would be lost in there. */
+TEST(a_callback_waits_for_an_answer_that_clients_show_whole)
+{
+    struct desk *d = desk_new(NULL);
+    char *words = ARENA_ARRAY(check_arena(), char, 20001);
+
+    memset(words, 'x', 20000);
+    told(d, "start_agent_session", "{'session_name':'one','prompt':'go'}");
+    claim(d);
+    report(d, "runner.started", "");
+    report(d, "runner.completed",
+           arena_printf(check_arena(), ",'client_id':'c-1','result':'%s'", words).at);
+    as_attended(d);
+    const struct json *result = called(d, "get_agent_session_result", "{'session_id':'one'}");
+    CHECK(text_of(result, 0).len > 20000);
+    CHECK_INT(json_get(result, "content")->len, 1);
+    result = called(d, "list_agent_blueprints", "{}");
+    CHECK_INT(json_get(result, "content")->len, 2);
+    CHECK(strstr(text_of(result, 1).at, "Child Session Completed"));
+    desk_free(d);
 }
 
 TEST(an_attended_session_hears_of_its_children_once_with_its_next_answer)

@@ -149,25 +149,37 @@ static inline const struct json *listed_tool(struct desk *d, const char *name)
     check_fail(__FILE__, __LINE__, "there is no tool %s", name);
 }
 
-/* What a tool has told: it is no error, it fits what the list promises, and its text is the same. */
+/* The JSON that a result's first text is. */
+static inline const struct json *json_of_text(const struct json *result)
+{
+    const struct json *text;
+
+    CHECK_OK(json_parse(check_arena(), text_of(result, 0), NULL, &text));
+    return text;
+}
+
+/* What a tool has told: it is no error, it fits what the list promises to programs, and programs are
+ * told the same. */
 static inline const struct json *told(struct desk *d, const char *tool, const char *arguments)
 {
-    const struct json *result = called(d, tool, arguments);
-    const struct json *content = json_get(result, "structuredContent"), *text;
+    const struct json *result = called(d, tool, arguments), *told;
+    const struct json *structured = json_get(result, "structuredContent");
+    struct actor *actor = &d->w->actor, before = *actor;
     struct desk other = *d; /* whose looking into the list leaves no trace */
     struct schema *schema;
 
     if (json_get(result, "isError"))
         check_fail(__FILE__, __LINE__, "%s: " STR_FMT, tool, STR_ARG(text_of(result, 0)));
-    CHECK(content);
-    CHECK_OK(json_parse(check_arena(), text_of(result, 0), NULL, &text));
-    CHECK(json_equal(text, content));
+    told = json_of_text(result);
+    CHECK(!structured || json_equal(structured, told));
     other.request_state = STR("");
+    *actor = (struct actor){ .kind = ACTOR_OPERATOR };
     CHECK_OK(schema_compile(check_arena(), json_get(listed_tool(&other, tool), "outputSchema"),
                             NULL, &schema));
-    CHECK_OK(schema_require(check_arena(), schema, content));
+    *actor = before;
+    CHECK_OK(schema_require(check_arena(), schema, told));
     schema_unref(schema);
-    return content;
+    return told;
 }
 
 static inline void tells(struct desk *d, const char *tool, const char *arguments,

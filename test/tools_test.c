@@ -38,7 +38,7 @@ TEST(each_kind_of_token_sees_its_own_tools)
 }
 
 /* Four characters are about a token. */
-TEST(a_child_pays_at_most_2000_tokens_for_its_tools)
+TEST(a_child_pays_at_most_1500_tokens_for_its_tools)
 {
     struct desk *d = desk_new("{}");
 
@@ -46,8 +46,45 @@ TEST(a_child_pays_at_most_2000_tokens_for_its_tools)
     const struct json *tools = json_get(json_get(said(d, "tools/list", ""), "result"), "tools");
     size_t chars = json_printed(check_arena(), tools).len;
     check_note("%zu characters, %u tools", chars, (unsigned)tools->len);
-    CHECK(chars <= 8000);
+    CHECK(chars <= 6000);
     CHECK(tools->len <= 12);
+    desk_free(d);
+}
+
+static const struct json *schema_of(const struct json *tool, const char *which)
+{
+    const struct json *schema = json_get(tool, which);
+    struct schema *compiled;
+
+    CHECK_OK(schema_compile(check_arena(), schema, NULL, &compiled));
+    schema_unref(compiled);
+    CHECK_STR(json_str(schema, "type"), "object");
+    return schema;
+}
+
+/* A client that is promised JSON shows its model nothing but that. */
+TEST(what_a_tool_answers_is_promised_to_programs_and_not_to_models)
+{
+    struct desk *d = desk_new("{}");
+
+    for (int who = 0; who < 4; who++) {
+        if (who < 2)
+            as_session(d, who ? "kid" : "root", who == 1);
+        else
+            who == 2 ? as_operator(d) : as_viewer(d);
+        const struct json *tools = json_get(json_get(said(d, "tools/list", ""), "result"), "tools");
+        for (uint32_t i = 0; i < tools->len; i++) {
+            if (who < 2)
+                CHECK(!json_get(&tools->items[i], "outputSchema"));
+            else
+                schema_of(&tools->items[i], "outputSchema");
+        }
+        const struct json *result =
+            called(d, "state_read",
+                   arena_printf(check_arena(), "{'state_id':'" STR_FMT "'}", STR_ARG(d->state)).at);
+        CHECK((who < 2) == !json_get(result, "structuredContent"));
+        CHECK(json_of_text(result));
+    }
     desk_free(d);
 }
 
@@ -58,16 +95,9 @@ TEST(every_tool_is_described_as_clients_want_it)
 
     for (uint32_t i = 0; i < tools->len; i++) {
         const struct json *tool = &tools->items[i], *hints = json_get(tool, "annotations");
-        const struct json *input = json_get(tool, "inputSchema");
-        static const char *const schemas[] = { "inputSchema", "outputSchema" };
+        const struct json *input = schema_of(tool, "inputSchema");
         bool reads = json_bool_or(hints, "readOnlyHint", false);
 
-        for (int k = 0; k < 2; k++) {
-            struct schema *schema;
-            CHECK_OK(schema_compile(check_arena(), json_get(tool, schemas[k]), NULL, &schema));
-            schema_unref(schema);
-            CHECK_STR(json_str(json_get(tool, schemas[k]), "type"), "object");
-        }
         CHECK(!json_get(input, "oneOf") && !json_get(input, "anyOf") && !json_get(input, "allOf"));
         for (uint32_t p = 0; p < json_get(input, "properties")->len; p++) {
             const struct json *field = &json_get(input, "properties")->members[p].value;
@@ -201,10 +231,13 @@ TEST(the_older_revision_has_no_structured_content)
 {
     struct desk *d = desk_new("{}");
 
+    const char *which =
+        arena_printf(check_arena(), "{'state_id':'" STR_FMT "'}", STR_ARG(d->state)).at;
+    as_operator(d);
     d->older = true;
-    CHECK(json_get(called(d, "state_read", "{}"), "structuredContent"));
+    CHECK(json_get(called(d, "state_read", which), "structuredContent"));
     d->legacy.version = MCP_2025_03_26;
-    const struct json *result = called(d, "state_read", "{}");
+    const struct json *result = called(d, "state_read", which);
     CHECK(!json_get(result, "structuredContent"));
     CHECK_STR(json_shown(check_arena(), json_get(result, "content")),
               arena_printf(check_arena(),

@@ -113,10 +113,11 @@ const struct op *tool_find(const struct mcp *m, const struct actor *actor, str n
 
 /* ---- tool_call.c ---- */
 
-/* The answer is a tool's result: a text, an error that says how to repair it … */
+/* The answer is a tool's result: a text, or an error that says how to repair it. */
 void tool_answer_text(struct mcp_call *m, str text, bool is_error);
-/* … or what an operation has answered, as text and as structuredContent. */
-void tool_answer_json(struct mcp_call *m, str printed);
+
+/* The member structuredContent of a result, for those who are told by it. */
+void tool_write_json(struct mcp_call *m, struct json_writer *w, str printed);
 
 /* ---- tasks.c ---- */
 

@@ -95,13 +95,13 @@ static void write_task(struct arena *a, struct json_writer *w, const struct json
 }
 
 /* What the tool that started it would have answered. */
-static void write_result(struct json_writer *w, str told)
+static void write_result(struct mcp_call *m, struct json_writer *w, str told)
 {
     write_begin(w, STR("result"), '{');
     write_begin(w, STR("content"), '[');
     write_text_block(w, told);
     json_write_end(w, ']');
-    write_printed(w, STR("structuredContent"), told);
+    tool_write_json(m, w, told);
     json_write_end(w, '}');
 }
 
@@ -129,7 +129,7 @@ static void answer_task(struct mcp_call *m, enum task_status status, str result)
     }
     write_task(m->arena, w, t->run, status);
     if (status == TASK_COMPLETED)
-        write_result(w, result);
+        write_result(m, w, result);
     if (!t->subscription.len) {
         mcp_result_end(m);
         return;
@@ -233,6 +233,7 @@ void mcp_task_look(struct mcp_call *m, str task_id, str subscription)
     struct task *t = ARENA_NEW(m->arena, struct task);
 
     t->subscription = subscription;
+    m->client.version = MCP_2026_07_28; /* no other has tasks */
     m->own = t;
     ask_run(m, "run.get", task_id, run_done);
 }

@@ -13,6 +13,7 @@ enum {
     ROUNDS_MAX = 5, /* that a client is asked to repeat a request */
     ROUND_LIVES_MS = 10 * 60 * 1000,
     TIMEOUT_MAX_S = 60, /* of every operation that waits */
+    WHOLE_BYTES_MAX = 2 * TOOL_CHARS_MAX, /* of a text that every client shows whole */
 };
 
 /* A call under way. */
@@ -35,11 +36,27 @@ static const struct json no_input = { .kind = JSON_OBJECT };
 
 /* ---- results ---- */
 
-/* `quoted` is the text as a JSON string, or empty; `extra` is a second text, or empty. A result that
- * is no error is JSON, and there twice: as it is for programs, and as text for models. */
+/* A program of the operator's gets JSON as it is, besides the text of it. A session's answers are
+ * read by a model, and of the two its client shows either, so that whatever else the model must read
+ * would be lost in the other: there the text is all. */
+static bool is_structured(const struct mcp_call *m)
+{
+    return !tool_is_read(m->actor) && m->client.version >= MCP_2025_06_18;
+}
+
+void tool_write_json(struct mcp_call *m, struct json_writer *w, str printed)
+{
+    if (is_structured(m))
+        write_printed(w, STR("structuredContent"), printed);
+}
+
+/* `quoted` is the text as a JSON string, or empty; `extra` is a second text, or empty, which a
+ * session alone is told. A result that is no error is JSON. */
 static void answer(struct mcp_call *m, str text, str quoted, bool is_json, bool is_error, str extra)
 {
     struct json_writer *w = mcp_result_begin(m);
+
+    assert(!extra.len || !is_structured(m));
 
     buf_reserve(w->out, 2 * text.len + text.len / 4 + extra.len + 200);
     write_begin(w, STR("content"), '[');
@@ -50,8 +67,8 @@ static void answer(struct mcp_call *m, str text, str quoted, bool is_json, bool 
     if (extra.len)
         write_text_block(w, extra);
     json_write_end(w, ']');
-    if (is_json && m->client.version >= MCP_2025_06_18)
-        write_printed(w, STR("structuredContent"), text);
+    if (is_json)
+        tool_write_json(m, w, text);
     if (is_error)
         write_bool(w, STR("isError"), true);
     mcp_result_end(m);
@@ -60,11 +77,6 @@ static void answer(struct mcp_call *m, str text, str quoted, bool is_json, bool 
 void tool_answer_text(struct mcp_call *m, str text, bool is_error)
 {
     answer(m, text, STR(""), false, is_error, STR(""));
-}
-
-void tool_answer_json(struct mcp_call *m, str printed)
-{
-    answer(m, printed, STR(""), true, false, STR(""));
 }
 
 /* ---- what else the agent is told: which of its children have ended ---- */
@@ -96,12 +108,13 @@ static void callbacks_looked(struct mcp_call *m, const struct command *done)
     answer_with(m, STR(""));
 }
 
-/* The text need not live longer than this. */
+/* The text need not live longer than this. Of a long one clients show a part, or where it is: what
+ * was in it might never be read, so callbacks wait for the next. */
 static void conclude(struct mcp_call *m, str text, bool is_error)
 {
     struct calling *c = m->own;
 
-    if (!actor_is_attended(m->actor) || m->quiet) {
+    if (!actor_is_attended(m->actor) || m->quiet || text.len > WHOLE_BYTES_MAX) {
         answer(m, text, c->quoted, !is_error, is_error, STR(""));
         return;
     }

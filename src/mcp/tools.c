@@ -166,7 +166,9 @@ static str tool_name(struct arena *a, const struct op *op)
     return name;
 }
 
-static str tool_listed(struct arena *a, const struct tool *t, const struct json *shows)
+/* What models are told is text, of which nothing is promised: they read it. */
+static str tool_listed(struct arena *a, const struct tool *t, const struct json *shows,
+                       bool promises)
 {
     struct buf out = buf_in(a);
     struct json_writer w = json_writer_to(&out);
@@ -175,7 +177,8 @@ static str tool_listed(struct arena *a, const struct tool *t, const struct json 
     write_text(&w, STR("name"), t->name);
     write_text(&w, STR("description"), str_from(t->op->hint ? t->op->hint : t->op->summary));
     write_input(&w, t->op, parsed(a, t->op->input), shows);
-    write_output(&w, t, parsed(a, t->op->output));
+    if (promises)
+        write_output(&w, t, parsed(a, t->op->output));
     write_annotations(&w, t->op);
     write_begin(&w, STR("_meta"), '{');
     write_bool(&w, STR("anthropic/alwaysLoad"), true); /* else its client hides it until asked */
@@ -193,7 +196,8 @@ static void tool_make(struct arena *a, const struct op_table *table, const struc
                           .is_capped = op_field(table, op, STR("max_chars")),
                           .starts = op_field(table, op, STR("execution_mode")) };
     out->tell_count = tell_make(a, parsed(a, op->tells), parsed(a, op->output), &out->tells);
-    out->listed = tool_listed(a, out, parsed(a, op->shows));
+    out->listed = tool_listed(a, out, parsed(a, op->shows), true);
+    out->listed_short = tool_listed(a, out, parsed(a, op->shows), false);
 }
 
 struct tool_list *tools_new(struct arena *a, const struct op_table *t)
@@ -208,6 +212,13 @@ struct tool_list *tools_new(struct arena *a, const struct op_table *t)
 }
 
 /* ---- who sees it ---- */
+
+bool tool_is_read(const struct actor *actor)
+{
+    enum op_tier tier = actor_tier(actor);
+
+    return tier == TIER_CHILD || tier == TIER_ROOT;
+}
 
 static bool is_seen(const struct op *op, enum op_tier tier)
 {
@@ -288,7 +299,7 @@ void mcp_tools_list(struct mcp_call *m)
         if (written == PAGE)
             next = last;
         else
-            json_write_printed(w, t->listed);
+            json_write_printed(w, tool_is_read(m->actor) ? t->listed_short : t->listed);
         last = t->name;
         written++;
     }

@@ -11,12 +11,15 @@
 struct tool {
     const struct op *op;
     str name;
-    str listed;               /* as tools/list has it */
+    str listed, listed_short; /* as tools/list has it: for programs, and for models */
     const struct tell *tells; /* NULL: all */
     size_t tell_count;
     bool is_capped; /* its operation takes max_chars */
     bool starts;    /* it asks a session for a turn, and may wait for what comes of it */
 };
+
+/* Whether a model reads what tools answer to this actor, as with every session, and no program. */
+bool tool_is_read(const struct actor *actor);
 
 /* As this actor sees it; NULL: there is none for it. */
 const struct tool *tool_seen(const struct mcp *m, const struct actor *actor, str name);

@@ -63,7 +63,7 @@ static void document_write(const struct ours *o, struct arena *a)
     mcp_clients_begin(&c, a, o->server.port, 1);
     const struct json *result = mcp_clients_ask(&c, a, o->server.port, "tools/call",
                                                 STR("{\"name\":\"state_read\",\"arguments\":{}}"));
-    str text = json_printed(a, json_get(result, "structuredContent"));
+    str text = json_str(json_at(json_get(result, "content"), 0), "text");
     FILE *file = fopen(o->document, "w");
     if (!file || fwrite(text.at, 1, text.len, file) != text.len || fclose(file) != 0)
         fail("cannot write", str_from(o->document));

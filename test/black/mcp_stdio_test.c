@@ -99,7 +99,7 @@ static const struct json *hear(struct bridge *r)
     return message;
 }
 
-/* What a tool answers, of which structuredContent is the JSON. */
+/* What a tool answers … */
 static const struct json *use(struct bridge *r, const char *tool, const char *arguments)
 {
     say(r, arena_printf(check_arena(),
@@ -110,6 +110,16 @@ static const struct json *use(struct bridge *r, const char *tool, const char *ar
     const struct json *result = json_get(hear(r), "result");
     CHECK(result);
     return result;
+}
+
+/* … whose first text is JSON. */
+static const struct json *read_of(const struct json *result)
+{
+    const struct json *read;
+
+    CHECK_OK(json_parse(check_arena(),
+                        json_str(json_at(json_get(result, "content"), 0), "text"), NULL, &read));
+    return read;
 }
 
 static void bridge_end(struct bridge *r)
@@ -132,7 +142,7 @@ TEST_LIMIT(an_agent_creates_reads_and_repairs_a_state_over_stdio, 60)
 
     const struct json *made =
         use(&r, "state_create", "{'schema_name':'any','initial_data':{'n':1}}");
-    str id = json_str(json_get(made, "structuredContent"), "state_id");
+    str id = json_str(read_of(made), "state_id");
     CHECK(id.len > 0);
     const struct json *patched =
         use(&r, "state_patch",
@@ -142,7 +152,7 @@ TEST_LIMIT(an_agent_creates_reads_and_repairs_a_state_over_stdio, 60)
         use(&r, "state_patch",
             "{'operations':[{'op':'replace','path':'/n','value':3}],'expected_version':1}");
     CHECK(json_bool_or(stale, "isError", false));
-    const struct json *read = json_get(use(&r, "state_read", "{}"), "structuredContent");
+    const struct json *read = read_of(use(&r, "state_read", "{}"));
     CHECK_INT(json_int_or(read, "version", 0), 2);
 
     /* It acts as a session of its own, and leaves no token behind. */
@@ -188,7 +198,7 @@ TEST_LIMIT(writes_happen_once_however_often_the_server_is_killed, 120)
         CHECK(!json_bool_or(json_get(answer, "result"), "isError", true) ||
               !json_get(json_get(answer, "result"), "isError"));
     }
-    const struct json *read = json_get(use(&r, "state_read", "{}"), "structuredContent");
+    const struct json *read = read_of(use(&r, "state_read", "{}"));
     CHECK_INT(json_int_or(read, "version", 0), rounds + 1);
     CHECK_INT(json_get(json_get(read, "current_data"), "all")->len, rounds);
     bridge_end(&r);
@@ -241,7 +251,7 @@ TEST_LIMIT(all_of_many_requests_at_once_are_answered_once, 60)
         const struct json *answer = hear(&r);
         int64_t id = json_int_or(answer, "id", -1);
         CHECK(id >= 0 && id < CROWD && !answered[id]);
-        CHECK(json_get(json_get(answer, "result"), "structuredContent"));
+        CHECK(read_of(json_get(answer, "result")));
         answered[id] = true;
     }
     bridge_end(&r);

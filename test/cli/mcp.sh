@@ -56,7 +56,7 @@ shows '{"sessions":[]}'
 export CLAUDE_CODE_SESSION_ID=0f1e2d3c-1111-2222-3333-444455556666
 run_on "$(tool 1 list_agent_sessions '{}')" mcp --data one
 exits 0
-shows '"structuredContent":{"sessions":[{'
+shows '"text":"{\"sessions\":[{'
 run session get "claude-$CLAUDE_CODE_SESSION_ID" --data one
 exits 0
 shows "\"session_name\":\"claude-$(basename "$PWD" | tr -c 'A-Za-z0-9_\n' -)-0f1e2d3c\""

@@ -37,7 +37,7 @@ for (const era of ['legacy', 'modern']) {
     });
     await check(`${named}: it calls a tool`, () => {
       const made = call(target, 'state_create', { schema_name: 'any', initial_data: { a: 1 } });
-      assert.equal(made.structuredContent.version, 1);
+      assert.equal(JSON.parse(made.content[0].text).version, 1);
     });
   }
 }

@@ -45,8 +45,7 @@ export async function play(named, { client, subscribe }, others) {
   const value = async (name, args) => {
     const result = await call(name, args);
     assert.ok(!result.isError, result.content[0]?.text);
-    assert.deepEqual(JSON.parse(result.content[0].text), result.structuredContent);
-    return result.structuredContent;
+    return JSON.parse(result.content[0].text);
   };
   const patch = (status, expected_version) => ({
     operations: [{ op: 'replace', path: '/tasks/0/status', value: status }],
@@ -54,12 +53,12 @@ export async function play(named, { client, subscribe }, others) {
   });
   let state;
 
-  await say('a root has the tools of a root, each with schemas', async () => {
+  await say('a root has the tools of a root, each with a schema of what it takes', async () => {
     const { tools } = await client.listTools();
     assert.deepEqual(tools.map((tool) => tool.name).sort(), rootTools);
     for (const tool of tools) {
       assert.equal(tool.inputSchema.type, 'object', tool.name);
-      assert.equal(tool.outputSchema.type, 'object', tool.name);
+      assert.equal(tool.outputSchema, undefined, tool.name);
       assert.ok(tool.description.length > 20, tool.name);
     }
   });

@@ -26,16 +26,17 @@ const waits = {
 
 // The state of its own gets another version while it waits for that.
 async function waitFor(client) {
-  const read = (more) => client.callTool({ name: 'state_read', arguments: more });
-  const { state_id, version } = (await read({})).structuredContent;
+  const read = async (more) =>
+    JSON.parse((await client.callTool({ name: 'state_read', arguments: more })).content[0].text);
+  const { state_id, version } = await read({});
   const change = { operations: [{ op: 'add', path: '/tasks/-', value: { title: 'more', status: 'open' } }] };
   let seen = await Promise.all([
     read({ wait_version: version + 1 }),
     sleep(500).then(() => site.call('PATCH', `/workflow-states/${state_id}`, change)),
-  ]).then(([first]) => first.structuredContent.version);
+  ]).then(([first]) => first.version);
   if (client.getProtocolEra() === 'legacy') {
     assert.equal(seen, version);
-    seen = (await read({ wait_version: version + 1 })).structuredContent.version;
+    seen = (await read({ wait_version: version + 1 })).version;
   }
   assert.equal(seen, version + 1);
 }

@@ -2,10 +2,10 @@
 //
 //   node mcp_server.mjs PACKAGES DOCUMENT stdio|http
 //
-// The tool `state_read` answers with the JSON in the file DOCUMENT, kept in memory, as text and as
-// structured content. Over HTTP there is a server with a session for each client, as the SDK's own
-// examples have it, without a web framework around it, and answers are plain JSON: the SDK would
-// stream them if it were left to itself, which costs it more. Prints the port that it listens on.
+// The tool `state_read` answers with the JSON in the file DOCUMENT, kept in memory, as text. Over
+// HTTP there is a server with a session for each client, as the SDK's own examples have it, without a
+// web framework around it, and answers are plain JSON: the SDK would stream them if it were left to
+// itself, which costs it more. Prints the port that it listens on.
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -29,10 +29,7 @@ function serverNew() {
     server.registerTool(
         'state_read',
         { description: 'Reads the state.', inputSchema: { state_id: z.string().optional() } },
-        async () => ({
-            content: [{ type: 'text', text: JSON.stringify(document) }],
-            structuredContent: document,
-        }),
+        async () => ({ content: [{ type: 'text', text: JSON.stringify(document) }] }),
     );
     return server;
 }
