@@ -66,6 +66,31 @@ TEST(an_agent_that_a_person_started_gets_a_session_of_its_own)
     rig_expect_end(&r);
 }
 
+/* No hook will tell of its end, so the bridge does; and asks for nothing that nobody would read. */
+TEST(an_agent_without_hooks_ends_with_its_client)
+{
+    struct rig r = rig_new();
+
+    unsetenv("BATON_TOKEN");
+    setenv("BATON_DATA", ".", 1);
+    write_file("operator.token", "op_1.secret\n");
+    bridge_start(&r);
+    say(&r, USE);
+    int fd = server_connected(&r);
+    server_take(fd);
+    server_answer(fd, "201 Created", MINTED);
+    CHECK_HAS(server_take(fd), "POST /sessions HTTP/1.1\r\n");
+    server_answer(fd, "201 Created", "{}");
+    CHECK_HAS(server_take(fd), "POST /mcp HTTP/1.1\r\n");
+    server_answer(fd, "200 OK", ANSWER("2"));
+    HEARS(&r, ANSWER("2"));
+    client_close(&r);
+    str request = server_take(fd);
+    CHECK_HAS(request, "POST /sessions/mcp-client-");
+    CHECK_HAS(request, "/events HTTP/1.1\r\n");
+    CHECK_HAS(request, "\"event_type\":\"session_end\"");
+}
+
 TEST(a_token_that_is_not_taken_any_more_is_replaced)
 {
     struct rig r = rig_by_hand();

@@ -217,6 +217,30 @@ TEST(attended_parent_gets_its_callbacks_with_its_next_event)
     team_free(t);
 }
 
+/* Nobody reads what is answered to an end: what waits is heard when its client is back. */
+TEST(a_client_that_ends_is_given_no_callbacks)
+{
+    struct team *t = team_with(WITH("'max_retries':0"));
+
+    attend(t, "root", "lead");
+    done(t);
+    start(t, "lead", "a");
+    turn(t, "a", "work");
+    heard(t, "lead", 1, 0, 0);
+    as_operator(t);
+    const struct json *answer =
+        answer_of(call(t, "session.event", "{'session_id':'lead','event_type':'session_end'}"));
+    CHECK_INT(json_int_or(answer, "callbacks", -1), 0);
+    CHECK(!json_get(answer, "decision") && !json_get(answer, "additional_context"));
+    heard(t, "lead", 1, 0, 0);
+    is(t, "lead", "failed failed 0 1!");
+    as_session(t, "lead");
+    answer = answer_of(call(t, "session.event", "{'session_id':'lead','event_type':'message'}"));
+    CHECK_INT(json_int_or(answer, "callbacks", 0), 1);
+    heard(t, "lead", 0, 0, 1);
+    team_free(t);
+}
+
 TEST(callbacks_to_a_deleted_parent_are_dropped)
 {
     struct team *t = team_with(WITH("'max_retries':0"));

@@ -316,7 +316,7 @@ void identity_end(struct bridge *b)
 
     if (i->own && i->alone && i->row == SETTLED) {
         struct call *c = call_new(b, &farewell);
-        c->body = STR("{\"event_type\":\"session_stop\",\"reason\":\"its client has ended\"}");
+        c->body = STR("{\"event_type\":\"session_end\",\"reason\":\"its client has ended\"}");
         call_wait(b, c);
     }
     if (i->own)

@@ -123,11 +123,14 @@ struct told {
     size_t callbacks;
 };
 
-/* Callbacks come first: who stops while some wait has not heard all, and goes on with them. */
+/* Callbacks come first: who stops while some wait has not heard all, and goes on with them. Who has
+ * ended reads nothing any more. */
 static err event_answer(struct tx *tx, struct session *s, const struct input *in, struct told *out)
 {
     bool stops = str_eq(input_str(in, "event_type"), STR("session_stop"));
 
+    if (str_eq(input_str(in, "event_type"), STR("session_end")))
+        return callback_on_end(tx, s);
     if (s->attended)
         TRY(callback_take(tx, s, &out->context, &out->callbacks));
     if (!stops)
