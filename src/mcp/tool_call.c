@@ -12,7 +12,7 @@
 enum {
     ROUNDS_MAX = 5, /* that a client is asked to repeat a request */
     ROUND_LIVES_MS = 10 * 60 * 1000,
-    TIMEOUT_MAX_S = 60, /* of every operation that waits */
+    TIMEOUT_MAX_S = 60,                   /* of every operation that waits */
     WHOLE_BYTES_MAX = 2 * TOOL_CHARS_MAX, /* of a text that every client shows whole */
 };
 

@@ -117,8 +117,8 @@ static const struct json *read_of(const struct json *result)
 {
     const struct json *read;
 
-    CHECK_OK(json_parse(check_arena(),
-                        json_str(json_at(json_get(result, "content"), 0), "text"), NULL, &read));
+    CHECK_OK(json_parse(check_arena(), json_str(json_at(json_get(result, "content"), 0), "text"),
+                        NULL, &read));
     return read;
 }
 
