@@ -8,7 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "app/local_runner.h"
 #include "app/serve.h"
+#include "app/threads_private.h"
 #include "check.h"
 #include "client/http_client.h"
 #include "json_help.h"
@@ -164,4 +166,117 @@ TEST_LIMIT(agent_works_on_while_its_server_is_stopped_or_killed, 60)
         CHECK_STR(check_read(arena_printf(check_arena(), "starts%d", i).at), "x\n");
         end(server, SIGTERM);
     }
+}
+
+/* ---- a runner that ends ---- */
+
+/* The process that has the server's runner's lock, once it is another than `before`. */
+static pid_t runner_wait(pid_t before)
+{
+    for (int i = 0; i < 1500; i++) {
+        int64_t pid;
+        if (access("data/runner.lock", F_OK) == 0 &&
+            str_to_int(str_trim(check_read("data/runner.lock")), &pid) && pid != before)
+            return (pid_t)pid;
+        poll(NULL, 0, 10);
+    }
+    check_fail(__FILE__, __LINE__, "there is no runner; the server logged:\n" STR_FMT,
+               STR_ARG(check_read("log")));
+}
+
+static const struct json *ready_runner(void)
+{
+    return json_get(ask("GET", "/ready", NULL), "runner");
+}
+
+/* However it ends, and while nobody asks for anything. */
+TEST_LIMIT(runner_that_ends_is_started_again, 60)
+{
+    static const int signals[] = { SIGKILL, SIGTERM };
+    pid_t server = serve(), runner = 0;
+
+    for (int i = 0; i < 2; i++) {
+        runner = runner_wait(runner);
+        CHECK_STR(json_str(ready_runner(), "state"), "running");
+        CHECK_INT(json_int_or(ready_runner(), "restarts", -1), i);
+        CHECK(kill(runner, signals[i]) == 0);
+        while (!json_get(ready_runner(), "again_in_ms") &&
+               json_int_or(ready_runner(), "restarts", -1) == i)
+            poll(NULL, 0, 1);
+        CHECK(strstr(json_str(ready_runner(), "last_end").at,
+                     signals[i] == SIGKILL ? "signal 9" : "signal 15"));
+    }
+    start("one", "echo done");
+    CHECK_STR(json_str(status_wait("one", "finished"), "result"), "done");
+    CHECK_INT(json_int_or(ready_runner(), "restarts", -1), 2);
+    CHECK(strstr(check_read("log").at, "runner.ended"));
+    end(server, SIGTERM);
+}
+
+/* The operator wants none any more. */
+TEST(runner_that_was_removed_is_not_started_again)
+{
+    pid_t server = serve();
+
+    runner_wait(0);
+    for (int i = 0; i < 1500 && !json_get(ask("GET", "/runners", NULL), "runners")->len; i++)
+        poll(NULL, 0, 10);
+    str id = json_str(&json_get(ask("GET", "/runners", NULL), "runners")->items[0], "runner_id");
+    ask("DELETE", arena_printf(check_arena(), "/runners/" STR_FMT, STR_ARG(id)).at, NULL);
+    for (int i = 0; i < 1500 && str_eq(json_str(ready_runner(), "state"), STR("running")); i++)
+        poll(NULL, 0, 10);
+    CHECK_STR(json_str(ready_runner(), "state"), "removed");
+    end(server, SIGTERM);
+}
+
+/* One that does not react holds up no server that stops. */
+TEST_LIMIT(server_stops_though_its_runner_stands_still, 60)
+{
+    pid_t server = serve();
+
+    CHECK(kill(runner_wait(0), SIGSTOP) == 0);
+    end(server, SIGTERM);
+}
+
+TEST(runner_that_cannot_start_is_tried_less_and_less)
+{
+    CHECK_INT(local_runner_delay_ms(1), 200);
+    CHECK_INT(local_runner_delay_ms(2), 400);
+    CHECK_INT(local_runner_delay_ms(8), 25600);
+    CHECK_INT(local_runner_delay_ms(9), 30000);
+    CHECK_INT(local_runner_delay_ms(1000), 30000);
+}
+
+/* ---- threads that end ---- */
+
+static void *end_at_once(void *self)
+{
+    return self;
+}
+
+/* Starts one that ends at once, in a process of its own, and gives the exit code of that. */
+static int thread_end(bool wanted)
+{
+    int status;
+    pid_t pid = fork();
+
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        atomic_bool ending = wanted;
+        struct thread t = { .name = "reader", .run = end_at_once, .ending = &ending };
+        int log = open("log", O_WRONLY | O_CREAT | O_APPEND, 0600);
+        dup2(log, STDERR_FILENO);
+        CHECK_OK(thread_start(check_arena(), &t));
+        pthread_join(t.id, NULL);
+        _exit(0);
+    }
+    CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+TEST(server_ends_with_any_of_its_threads)
+{
+    CHECK_INT(thread_end(true), 0);
+    CHECK_INT(thread_end(false), EXIT_THREAD);
+    CHECK(strstr(check_read("log").at, "thread.ended name=reader"));
 }

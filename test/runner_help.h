@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "app/local_runner.h"
 #include "app/runner_verbs.h"
 #include "check.h"
 #include "json_help.h"
@@ -33,6 +34,12 @@ static const struct verb runner_test_verbs[] = {
       .args_max = 1,
       .summary = "",
       .run = keep_run_verb_run },
+    { .name = "serve-runner",
+      .args = "FOLDER MASK FILES",
+      .args_min = 3,
+      .args_max = 3,
+      .summary = "",
+      .run = serve_runner_verb_run },
     { 0 },
 };
 
@@ -43,7 +50,8 @@ static const struct verb runner_test_program = { .name = "baton",
 /* A keeper is started by the name of the running program, whichever that is. */
 __attribute__((constructor)) static void become_program(int argc, char **argv)
 {
-    if (argc > 1 && (strcmp(argv[1], "keep-run") == 0 || getenv("BATON_TEST_PROGRAM")))
+    if (argc > 1 && (strcmp(argv[1], "keep-run") == 0 || strcmp(argv[1], "serve-runner") == 0 ||
+                     getenv("BATON_TEST_PROGRAM")))
         exit(cli_main(&runner_test_program, argc, argv));
 }
 

@@ -308,6 +308,10 @@ TEST(frame_says_how_it_stands_and_asks_before_it_stops)
     CHECK(strstr(frame_of(&v).at, "no compiler\n                     and more\n") != NULL);
     CHECK(strstr(frame_of(&v).at, "baton logs tests -f") != NULL);
 
+    v.mode = TOP_LIST;
+    v.own = value_of("{'state':'ended','last_end':'it was ended by signal 9 (Killed)'}");
+    CHECK(strstr(frame_of(&v).at, "the server's runner is gone: it was ended by signal 9") != NULL);
+
     tree = tree_of("[]", source);
     v = (struct top_view){ .tree = &tree, .runners = value_of("[]") };
     CHECK_STR(frame_of(&v), "no sessions  no runner: `baton runner` starts one\n"

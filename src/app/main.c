@@ -1,4 +1,5 @@
 /* main.c: the program's commands. What each does is elsewhere. */
+#include "app/local_runner.h"
 #include "app/runner_verbs.h"
 #include "app/scripted_verb.h"
 #include "app/serve.h"
@@ -151,6 +152,14 @@ static const struct verb hidden[] = {
         .args_max = 1,
         .summary = "Keep one run, for the runner that has claimed it",
         .run = keep_run_verb_run,
+    },
+    {
+        .name = "serve-runner",
+        .args = "FOLDER MASK FILES",
+        .args_min = 3,
+        .args_max = 3,
+        .summary = "Be the runner of a server's own machine",
+        .run = serve_runner_verb_run,
     },
     {
         .name = "scripted",

@@ -142,8 +142,6 @@ static err open_data(struct serving *s)
         s->plan.folder = arena_copy(s->arena, str_from(whole));
     free(whole);
     TRY(data_open(s->arena, s->plan.folder, s->plan.database, &s->data));
-    if (s->plan.runs_agents)
-        local_runner_start(&s->runner, s->arena, s->plan.folder);
     TRY(open_store(s));
     TRY(op_table_all(s->arena, &s->table));
     TRY(threads_new(s->arena,
@@ -185,6 +183,13 @@ static const char *unready(void *self)
     return threads_unready(((struct serving *)self)->threads);
 }
 
+/* Beside its threads, without which it does not go on, a server relies on its runner. */
+static void parts(void *self, struct json_writer *w)
+{
+    json_write_name(w, STR("runner"));
+    local_runner_write(&((struct serving *)self)->runner, w);
+}
+
 /* What it signs for clients is good until it stops, and on this node alone: with another secret a
  * client is told to ask again, which every client can. */
 static struct mcp *mcp_make(struct serving *s)
@@ -215,6 +220,7 @@ static struct server *server_make(struct serving *s)
         .admit = admit,
         .metrics = metrics,
         .unready = unready,
+        .parts = parts,
         .inside = inside_run,
         .self = s,
         .version = BATON_VERSION,
@@ -335,11 +341,15 @@ static err serve(struct serving *s, struct cli *c)
     s->term = signal_new(s->loop, SIGTERM, on_signal, s);
     s->interrupt = signal_new(s->loop, SIGINT, on_signal, s);
     TRY(announce(s, c));
+    if (s->plan.runs_agents)
+        local_runner_start(&s->runner, s->loop, s->plan.folder);
     log_info("serve.ready", LOG_S("url", s->url), LOG_S("data", s->plan.folder),
              LOG_S("store", store_shown(s)), LOG_S("version", STR(BATON_VERSION)),
              LOG_N("pid", getpid()), LOG_N("ms", clock_wall_ms() - began));
     loop_run(s->loop);
-    return NULL;
+    return s->stopping
+               ? NULL
+               : err_new(s->arena, ERR_INTERNAL, "the loop has ended, and nobody asked it to");
 }
 
 static void take_apart(struct serving *s)

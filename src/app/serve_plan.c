@@ -58,13 +58,16 @@ const char serve_details[] =
     "command line, where others could read it. While the database is away, requests\n"
     "are answered with 503; the server goes on by itself when it is back.\n"
     "\n"
+    "Agents are run by a runner, a process of its own that is started again when it\n"
+    "ends; GET /ready, baton top and baton doctor say how it is.\n"
+    "\n"
     "Every request shows a token, on this machine too. Other machines cannot\n"
     "connect: for them, put a proxy that speaks TLS in front.\n"
     "\n"
     "Exit codes: 0 stopped when asked to; 2 wrong usage or settings; 4 a file may not\n"
     "be used; 6 another server has DIR, or the port; 14 the disk says no, or\n"
-    "the database cannot be reached; 15 it is full; 70 it failed in a commit, or was\n"
-    "away from a shared database for too long: start the server again.";
+    "the database cannot be reached; 15 it is full; 70 it failed in a commit, was away\n"
+    "from a shared database for too long, or lost a thread: start the server again.";
 
 /* Options that are settings under another name. */
 static const struct {

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "app/threads_private.h"
 #include "base/log.h"
@@ -210,16 +211,39 @@ static void *follower_run(void *self)
 
 /* ---- starting and ending ---- */
 
-static err thread_start(struct threads *t, struct arena *a, const char *name, void *(*run)(void *),
-                        void *self)
+/* A server without one of its threads would take requests that nobody answers. */
+static void *thread_run(void *self)
 {
-    pthread_t *thread = &t->all[t->running];
-    int code = pthread_create(thread, NULL, run, self);
+    const struct thread *t = self;
+
+    t->run(t->self);
+    if (!atomic_load(t->ending)) {
+        log_error("thread.ended", LOG_S("name", str_from(t->name)),
+                  LOG_S("do", STR("start the server again, and report this: it is a mistake of "
+                                  "baton")));
+        _exit(EXIT_THREAD);
+    }
+    return NULL;
+}
+
+err thread_start(struct arena *a, struct thread *t)
+{
+    int code = pthread_create(&t->id, NULL, thread_run, t);
 
     if (code)
-        return err_new(a, ERR_UNAVAILABLE, "cannot start the thread '%s': %s", name,
+        return err_new(a, ERR_UNAVAILABLE, "cannot start the thread '%s': %s", t->name,
                        strerror(code));
-    pthread_setname_np(*thread, name);
+    pthread_setname_np(t->id, t->name);
+    return NULL;
+}
+
+static err start(struct threads *t, struct arena *a, const char *name, void *(*run)(void *),
+                 void *self)
+{
+    struct thread *thread = &t->all[t->running];
+
+    *thread = (struct thread){ .name = name, .run = run, .self = self, .ending = &t->ending };
+    TRY(thread_start(a, thread));
     t->running++;
     return NULL;
 }
@@ -228,14 +252,14 @@ err threads_start(struct threads *t, struct arena *a, struct server *server, str
 {
     t->server = server;
     t->url = url;
-    err e = t->follow ? thread_start(t, a, "follower", follower_run, t)
-                      : thread_start(t, a, "checkpointer", checkpointer_run, t);
+    err e = t->follow ? start(t, a, "follower", follower_run, t)
+                      : start(t, a, "checkpointer", checkpointer_run, t);
     for (int i = 0; i < READERS && !e; i++) {
         t->readers[i].threads = t;
-        e = thread_start(t, a, "reader", reader_run, &t->readers[i]);
+        e = start(t, a, "reader", reader_run, &t->readers[i]);
     }
     if (!e)
-        e = thread_start(t, a, "writer", writer_run, t);
+        e = start(t, a, "writer", writer_run, t);
     if (e)
         threads_stop(t);
     return e;
@@ -245,13 +269,14 @@ err threads_start(struct threads *t, struct arena *a, struct server *server, str
  * what it waits for. */
 void threads_stop(struct threads *t)
 {
+    atomic_store(&t->ending, true);
     queue_close(t->writes);
     queue_close(t->reads);
     while (t->running > 1)
-        pthread_join(t->all[--t->running], NULL);
+        pthread_join(t->all[--t->running].id, NULL);
     queue_close(t->calls);
     if (t->running)
-        pthread_join(t->all[--t->running], NULL);
+        pthread_join(t->all[--t->running].id, NULL);
 }
 
 /* ---- what is told of it ---- */

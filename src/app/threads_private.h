@@ -9,7 +9,18 @@
 #include "app/threads.h"
 #include "base/queue.h"
 
-enum { READERS = 2, THREADS = READERS + 2, QUEUE_ROOM = 8192 };
+enum { EXIT_THREAD = 70, READERS = 2, THREADS = READERS + 2, QUEUE_ROOM = 8192 };
+
+/* A thread without which the server is none: when it ends before it is to, the process does. */
+struct thread {
+    const char *name;
+    void *(*run)(void *self);
+    void *self;
+    const atomic_bool *ending; /* it is to */
+    pthread_t id;
+};
+
+err thread_start(struct arena *a, struct thread *t);
 
 /* What a thread needs to perform commands. */
 struct worker {
@@ -40,8 +51,9 @@ struct threads {
     struct worker writer, readers[READERS];
     struct sql *checkpoints; /* one of both */
     struct follow *follow;
-    pthread_t all[THREADS];
+    struct thread all[THREADS];
     int running;
+    atomic_bool ending;
 
     /* For /metrics: one thread counts, another looks. */
     atomic_llong batch_count, command_count, batch_us, log_bytes, checkpoint_count, restart_count;

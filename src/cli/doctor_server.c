@@ -137,6 +137,28 @@ void doctor_server(struct doctor *d)
     token_tell(d);
 }
 
+/* The server's own, which it starts again by itself. False: it is well, or there is to be none. */
+static bool own_runner_tell(struct doctor *d)
+{
+    const struct json *ready;
+    struct response r;
+
+    if (ask(d, "/ready", NULL, 0, &r, &ready))
+        return false;
+    const struct json *own = json_get(ready, "runner");
+    str state = json_str(own, "state"), end = json_str(own, "last_end");
+    if (str_eq(state, STR("ended")))
+        doctor_tell(d, DOCTOR_WARN, "runner", STR("see runner.log in the server's data directory"),
+                    "the server's own has ended: " STR_FMT "; it is started again in %lld ms",
+                    STR_ARG(end), (long long)json_int_or(own, "again_in_ms", 0));
+    else if (str_eq(state, STR("removed")))
+        doctor_tell(d, DOCTOR_WARN, "runner", STR("stop the server, then: baton serve"),
+                    "the server's own was removed by the operator");
+    else
+        return false;
+    return true;
+}
+
 void doctor_runner(struct doctor *d)
 {
     const struct json *answer, *runners;
@@ -147,6 +169,8 @@ void doctor_runner(struct doctor *d)
         doctor_tell(d, DOCTOR_SKIP, "runner", STR(""), "there is no server to ask");
         return;
     }
+    if (own_runner_tell(d))
+        return;
     err e = ask(d, "/runners", NULL, 0, &r, &answer);
     if (e) {
         doctor_tell(d, DOCTOR_SKIP, "runner", STR(""), "this token may not ask");

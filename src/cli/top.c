@@ -30,6 +30,7 @@ struct top {
     struct arena *now, *next; /* of what is shown, and of what is asked for */
     struct arena *frame;
     struct json sessions, runs, runners;
+    const struct json *own; /* the server's own runner; NULL: not known */
     struct session_tree tree;
     struct top_view view;
     char selected[NAME_MAX_BYTES];
@@ -70,12 +71,24 @@ static void tree_make(struct top *t)
     session_tree_make(t->now, &source, &t->tree);
     t->view.tree = &t->tree;
     t->view.runners = source.runners;
+    t->view.own = t->own;
+}
+
+/* What cannot be asked, of a server that is older or not ready, is not known. */
+static const struct json *own_runner(struct top *t)
+{
+    const struct json *ready = NULL;
+    err e = asker_ask(&t->asker, t->next,
+                      &(struct question){ .method = "GET", .pattern = "/ready" }, &ready);
+
+    return e ? NULL : json_get(ready, "runner");
 }
 
 static err load(struct top *t)
 {
     struct url_param pending = { "status", STR("pending") };
     struct json sessions = t->sessions, runs = t->runs, runners = t->runners;
+    const struct json *own = NULL;
     int64_t begun = socket_clock_ms();
 
     arena_reset(t->next);
@@ -85,6 +98,8 @@ static err load(struct top *t)
         e = list(t, "/runs", &pending, "runs", &t->runs);
     if (!e)
         e = list(t, "/runners", NULL, "runners", &t->runners);
+    if (!e)
+        own = own_runner(t);
     t->loaded_ms = socket_clock_ms();
     t->took_ms = t->loaded_ms - begun;
     if (e) { /* what was there stays */
@@ -96,6 +111,7 @@ static err load(struct top *t)
     struct arena *gone = t->now;
     t->now = t->next;
     t->next = gone;
+    t->own = own;
     tree_make(t);
     return NULL;
 }

@@ -11,6 +11,7 @@ enum top_mode { TOP_LIST, TOP_DETAILS, TOP_CONFIRM };
 struct top_view {
     const struct session_tree *tree;
     const struct json *runners; /* NULL: not known */
+    const struct json *own;     /* the server's own runner, as /ready has it; NULL: not known */
     bool cut;                   /* there are more sessions than were asked for */
     int64_t now_ms;
     size_t width, height; /* 0: no limit */

@@ -45,6 +45,18 @@ static void put_runners(struct buf *out, const struct json *runners)
                    alive == 1 ? "" : "s", (long long)busy, (long long)capacity);
 }
 
+/* The server's own is missed at once, before it counts as silent. */
+static void put_own_runner(struct buf *out, const struct json *own)
+{
+    str state = json_str(own, "state"), end = json_str(own, "last_end");
+
+    if (str_eq(state, STR("ended")))
+        buf_printf(out, "  the server's runner is gone: " STR_FMT "; it is started again",
+                   STR_ARG(end));
+    else if (str_eq(state, STR("removed")))
+        buf_add(out, STR("  the server's runner was removed"));
+}
+
 static str totals(struct arena *a, const struct top_view *v)
 {
     static const char *const words[RANKS] = { [RANK_NEEDS_YOU] = "need you",
@@ -64,6 +76,7 @@ static str totals(struct arena *a, const struct top_view *v)
     if (t->sum.cost)
         buf_printf(&out, "  " STR_FMT, STR_ARG(tree_money(a, t->sum.cost)));
     put_runners(&out, v->runners);
+    put_own_runner(&out, v->own);
     if (v->cut)
         buf_printf(&out, "  (the first %zu sessions)", t->count);
     return buf_str(&out);
@@ -236,6 +249,10 @@ void top_json(struct buf *out, const struct top_view *v)
     json_write_printed(&w,
                        arena_printf(out->arena, "%lld.%06lld", (long long)(t->sum.cost / 1000000),
                                     (long long)(t->sum.cost % 1000000)));
+    if (v->own) {
+        json_write_name(&w, STR("runner"));
+        json_write_str(&w, json_str(v->own, "state"));
+    }
     json_write_name(&w, STR("sessions"));
     session_tree_json(&w, t);
     json_write_end(&w, '}');

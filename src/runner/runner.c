@@ -65,10 +65,12 @@ static void signals_hold(bool hold)
     sigprocmask(hold ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
 }
 
-static void signals_make(void)
+/* The runner of a server ends by the signal itself, so that the server can tell that from an end
+ * that it has to put up with. */
+static void signals_make(bool local)
 {
-    signal(SIGTERM, on_signal);
-    signal(SIGINT, on_signal);
+    signal(SIGTERM, local ? SIG_DFL : on_signal);
+    signal(SIGINT, local ? SIG_DFL : on_signal);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGCHLD, SIG_IGN); /* how keepers end is seen by their locks */
     signals_hold(false);
@@ -327,8 +329,7 @@ static err failed(struct worker *w, err e, int64_t live)
         w->id[0] = '\0'; /* the server has another database than the one that knew us */
     if (w->o->local && !live && socket_clock_ms() - w->heard_ms > ALONE_MS) {
         log_info("runner.alone", LOG_S("why", STR("there is no server any more")));
-        w->over = true;
-        return NULL;
+        return e;
     }
     poll(NULL, 0, (int)retry_delay_ms(w->failures, w->o->local ? PAUSE_LOCAL_MS : PAUSE_MOST_MS));
     return NULL;
@@ -355,7 +356,7 @@ err runner_run(struct arena *a, const struct runner_options *o)
     TRY(home_take(a, o));
     token_hide(a);
     exec_hide();
-    signals_make();
+    signals_make(o->local);
     w.arena = arena_new();
     w.caller = caller_new(o->data);
     err e = work(&w);

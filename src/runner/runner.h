@@ -24,8 +24,9 @@ struct runner_options {
     void *to;
 };
 
-/* Works until it is told to end (SIGTERM, SIGINT: the process ends) or is not wanted any more,
- * which is NULL. CONFLICT: another runner has the directory. */
+/* Works until it is told to end (SIGTERM, SIGINT: the process ends) or the operator has removed it,
+ * which is NULL. CONFLICT: another runner has the directory. UNAVAILABLE, of a local one: its server
+ * is gone. */
 err runner_run(struct arena *a, const struct runner_options *o);
 
 #endif

@@ -29,13 +29,22 @@ static void ready(struct http_exchange *x)
 {
     const struct server *s = x->conn->server;
     const char *why = s->options.unready ? s->options.unready(s->options.self) : NULL;
+    struct buf out = buf_in(x->arena);
+    struct json_writer w = json_writer_to(&out);
 
     if (s->stopping)
         why = "the server stops";
+    json_write_begin(&w, '{');
+    if (!why)
+        write_text(&w, STR("status"), STR("ready"));
+    if (s->options.parts)
+        s->options.parts(s->options.self, &w);
+    json_write_end(&w, '}');
+    str members = str_slice(buf_str(&out), 1, out.len - 1);
     if (why)
-        http_refuse(x, err_new(x->arena, ERR_UNAVAILABLE, "%s", why));
+        http_refuse(x, err_with(x->arena, err_new(x->arena, ERR_UNAVAILABLE, "%s", why), members));
     else
-        http_respond(x, 200, TYPE_JSON, STR("{\"status\":\"ready\"}"));
+        http_respond(x, 200, TYPE_JSON, buf_str(&out));
 }
 
 /* ---- numbers ---- */

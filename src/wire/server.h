@@ -10,6 +10,7 @@
 #include "wire/http_parse.h"
 #include "wire/loop.h"
 
+struct json_writer;
 struct mcp;
 struct server;
 
@@ -60,8 +61,9 @@ struct server_options {
     void (*metrics)(void *self, struct buf *out); /* more lines of /metrics */
     const str *config; /* rows of GET /limits that are not the server's: name, value, … */
     size_t config_count;
-    const char *(*unready)(void *self); /* why GET /ready says 503; NULL: ready */
-    bool (*inside)(int64_t pid);        /* whether a process belongs to a run; NULL: none does */
+    const char *(*unready)(void *self);               /* why GET /ready says 503; NULL: ready */
+    void (*parts)(void *self, struct json_writer *w); /* more members of its answer; NULL: none */
+    bool (*inside)(int64_t pid); /* whether a process belongs to a run; NULL: none does */
     void *self;
     const char *version;
     struct mcp *mcp; /* what /mcp speaks; NULL: there is no such route */

@@ -43,3 +43,26 @@ wait "$server" || status=$?
 [ "$status" = 0 ] || { cat serve.log; fail 'expected a clean end'; }
 [ ! -e data/server.json ] || fail 'expected no server.json after the end'
 [ ! -e data/baton.sock ] || fail 'expected no socket after the end'
+
+# A runner that cannot be started is missed by all who look, and the server goes on.
+serve
+tries=0
+until runner=$(cat data/runner.lock 2>/dev/null) && [ -n "$runner" ] && kill -0 "$runner" 2>/dev/null; do
+    tries=$((tries + 1)); [ "$tries" -lt 200 ] || fail 'expected a runner'
+    sleep 0.1
+done
+rm data/runner.lock
+mkdir data/runner.lock
+kill -9 "$runner"
+missed() {
+    tries=0
+    until "$BATON" "$@" >out 2>err; grep -q "$seen" out; do
+        tries=$((tries + 1)); [ "$tries" -lt 50 ] || fail "expected '$seen' of baton $*"
+        sleep 0.1
+    done
+}
+seen="the server's runner is gone: it ended with exit code 6; it is started again" missed top --once
+seen="the server's own has ended: it ended with exit code 6; it is started again in" missed doctor
+grep -q 'runner.ended how="it was ended by signal 9' serve.log || fail 'expected it in the log'
+stop
+rmdir data/runner.lock
