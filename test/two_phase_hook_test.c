@@ -59,7 +59,7 @@ TEST(stop_hook_and_turns_share_one_count)
 
 TEST(stop_hook_lets_those_stop_who_owe_nothing_yet)
 {
-    struct team *t = team_with(WITH("'policy':'if_missing'"));
+    struct team *t = team_with(PLAIN);
 
     CHECK(!blocked(t, "root"));
     start(t, "root", "child");
@@ -105,6 +105,23 @@ TEST(attended_child_pays_by_its_stop_hook)
     heard(t, "root", 0, 0, 1);
     after_ms(t, 10 * t->rules.update_timeout_ms); /* its time was up long after it had settled */
     is(t, "child", "finished completed 1 1!");
+    team_free(t);
+}
+
+/* Whoever runs it, a parent waits for its record; nobody waits for a root's. */
+TEST(attended_root_with_a_state_owes_nothing_at_its_stop)
+{
+    struct team *t = team_bare();
+
+    CHECK_OK(call(t, "schema.create", "{'name':'s','json_schema':" PLAIN "}")->error);
+    CHECK_OK(call(t, "session.create", "{'session_name':'person'}")->error);
+    t->state = json_str(answer_of(call(t, "state.create",
+                                       "{'schema_name':'s','initial_data':{},"
+                                       "'root_session':'person'}")),
+                        "state_id");
+    CHECK_OK(call(t, "session.event", "{'session_id':'person','event_type':'message'}")->error);
+    CHECK(!blocked(t, "person"));
+    is(t, "person", "finished - 0 1!");
     team_free(t);
 }
 

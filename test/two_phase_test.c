@@ -139,14 +139,16 @@ TEST(write_of_another_session_does_not_pay)
 
 /* ---- policies ---- */
 
-TEST(child_that_has_written_is_asked_unless_its_schema_says_if_missing)
+TEST(child_that_has_written_is_not_asked_unless_its_schema_says_always)
 {
     static const struct {
         const char *schema;
         bool writes;
         const char *end;
     } cases[] = {
-        { PLAIN, true, "idle pending 1 1" },
+        { PLAIN, true, "finished skipped 0 1!" },
+        { PLAIN, false, "idle pending 1 1" },
+        { WITH("'max_retries':3"), true, "finished skipped 0 1!" },
         { WITH("'policy':'always'"), true, "idle pending 1 1" },
         { WITH("'policy':'if_missing'"), true, "finished skipped 0 1!" },
         { WITH("'policy':'if_missing'"), false, "idle pending 1 1" },

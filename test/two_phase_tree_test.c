@@ -144,10 +144,10 @@ TEST(busy_parent_gets_all_that_waited_in_one_turn)
 
 TEST(middle_of_a_tree_records_its_result_after_its_children)
 {
-    struct team *t = team_with_child(PLAIN);
+    struct team *t = team_with_child(WITH("'policy':'always'"));
 
     begin(t, "child", "work");
-    wrote(t, "child"); /* before its own child is done: that is not its result */
+    wrote(t, "child"); /* before its own child is done: its schema wants to hear it again */
     start(t, "child", "grandchild");
     done(t);
     is(t, "child", "idle - 0 1");
@@ -168,20 +168,56 @@ TEST(middle_of_a_tree_records_its_result_after_its_children)
     team_free(t);
 }
 
-/* With if_missing, too: what was written before the children ended is not the result. */
-TEST(write_before_the_children_ended_does_not_count)
+TEST(one_write_in_a_cycle_is_its_record_whichever_turn_made_it)
 {
-    struct team *t = team_with_child(WITH("'policy':'if_missing'"));
+    static const char *const turns[] = { "work", "callback" };
+
+    for (int writes = 0; writes < 3; writes++) { /* in that turn; the last time in none */
+        struct team *t = team_with_child(PLAIN);
+        begin(t, "child", turns[0]);
+        if (writes == 0)
+            wrote(t, "child");
+        start(t, "child", "grandchild");
+        done(t);
+        turn_and_write(t, "grandchild", "work");
+        is(t, "grandchild", "finished skipped 0 1!");
+        begin(t, "child", turns[1]);
+        if (writes == 1)
+            wrote(t, "child");
+        done(t);
+        is(t, "child", writes < 2 ? "finished skipped 0 1!" : "idle pending 1 1");
+        team_free(t);
+    }
+}
+
+/* Its agent begins again with another runner; what it has recorded stays recorded. */
+TEST(record_of_a_turn_whose_runner_was_lost_counts)
+{
+    struct team *t = team_with_child(PLAIN);
 
     begin(t, "child", "work");
     wrote(t, "child");
-    start(t, "child", "grandchild");
+    after_ms(t, t->rules.lease_ms + 1);
+    turn(t, "child", "work");
+    is(t, "child", "finished skipped 0 1!");
+    team_free(t);
+}
+
+TEST(record_of_one_request_does_not_answer_the_next)
+{
+    struct team *t = team_with_child(PLAIN);
+
+    begin(t, "child", "work");
+    wrote(t, "child");
+    resume(t, "root", "child"); /* before it has settled, so in the same cycle */
     done(t);
-    turn_and_write(t, "grandchild", "work");
-    is(t, "grandchild", "finished skipped 0 1!");
-    begin(t, "child", "callback");
-    done(t);
+    turn(t, "child", "work");
     is(t, "child", "idle pending 1 1");
+    turn_and_write(t, "child", "state_update");
+    turn(t, "root", "callback");
+    resume(t, "root", "child");
+    turn(t, "child", "work");
+    is(t, "child", "idle pending 1 2");
     team_free(t);
 }
 

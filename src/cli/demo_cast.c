@@ -42,11 +42,9 @@ static const struct {
     [WORKER_GOOD] = { "parser", JSON({
         "work": [
             { "say": "reads the grammar" }, { "sleep_ms": 1000 },
+            { "call": { "op": "state.patch", "input": { "operations": [{ "op": "replace",
+                "path": "/tasks/parser", "value": { "status": "done", "note": "3 files" } }] } } },
             { "say": "has written the parser", "cost_usd": 0.02, "tokens": [1800, 420] }
-        ],
-        "state_update": [
-            [{ "call": { "op": "state.patch", "input": { "operations": [{ "op": "replace",
-                "path": "/tasks/parser", "value": { "status": "done", "note": "3 files" } }] } } }]
         ]
     }), "done" },
     [WORKER_FORGETFUL] = { "tests", JSON({

@@ -163,7 +163,7 @@ static void update_told(struct telling *t)
                           STR_ARG(t->name), failed ? "failure" : "result", number, DEMO_PROMPTS,
                           failed ? ", the only one after a failure" : ""));
     }
-    t->part->recorded = str_eq(update, STR("completed"));
+    t->part->recorded = str_eq(update, STR("completed")) || str_eq(update, STR("skipped"));
 }
 
 /* "is finished", but "has failed". */
@@ -329,8 +329,9 @@ bool story_end(struct story *s, struct arena *a)
     const struct story_part *p = s->parts;
     const str *names = s->cast->workers;
     const struct promise all[] = {
-        { ended(&p[WORKER_GOOD], "finished", 1),
-          arena_printf(a, STR_FMT " recorded its result when it was asked", STR_ARG(names[0])) },
+        { ended(&p[WORKER_GOOD], "finished", 0),
+          arena_printf(a, STR_FMT " recorded its result as it worked, and was asked for nothing",
+                       STR_ARG(names[0])) },
         { ended(&p[WORKER_FORGETFUL], "finished", DEMO_PROMPTS),
           arena_printf(a, STR_FMT " ignored two requests, and recorded its result at the third",
                        STR_ARG(names[1])) },

@@ -167,7 +167,7 @@ static err ask(struct tx *tx, struct turn_end *t)
     struct policy_update rules;
 
     TRY(update_rules(tx, &t->state, &rules));
-    bool enough = rules.if_missing || rules.attempts == 0 || !can;
+    bool enough = !rules.always || rules.attempts == 0 || !can;
     if (s->update == UPDATE_NONE && s->wrote_version && enough)
         return skip(tx, t);
     if (can && s->update_attempts < rules.attempts)
@@ -337,7 +337,7 @@ err callback_after_run(struct tx *tx, const struct event *e)
 
 err work_begins(struct tx *tx, struct session *s)
 {
-    s->wrote_version = s->update_attempts = s->notice_until_ms = 0;
+    s->update_attempts = s->notice_until_ms = 0;
     s->error = s->notice = STR("");
     if (s->update != UPDATE_NONE && s->update != UPDATE_PENDING)
         s->update = UPDATE_NONE;
@@ -355,6 +355,10 @@ err callback_after_start(struct tx *tx, const struct event *e)
     if (r.purpose == PURPOSE_CALLBACK)
         TRY(callback_arrive(tx, &r));
     TRY(session_load(tx, r.session_id, &s));
+    /* What it is asked for anew it has not recorded; but hearing of its children, or having lost its
+     * runner, is no new task. */
+    if (r.purpose == PURPOSE_WORK && r.attempt == 1)
+        s.wrote_version = 0;
     return work_begins(tx, &s);
 }
 

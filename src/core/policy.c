@@ -66,7 +66,7 @@ static int64_t seconds_or_none(const struct json *said, const char *name)
 static struct policy_update update_read(const struct json *said)
 {
     return (struct policy_update){
-        .if_missing = str_eq(json_str(said, "policy"), STR("if_missing")),
+        .always = str_eq(json_str(said, "policy"), STR("always")),
         .skip_failure = str_eq(json_str(said, "on_failure"), STR("skip")),
         .attempts = json_int_or(said, "max_retries", -1),
         .timeout_ms = seconds_or_none(said, "timeout"),

@@ -18,7 +18,7 @@
 
 /* What a schema says of the update that sessions owe its states. */
 struct policy_update {
-    bool if_missing;   /* who has written already is not asked; else everyone is */
+    bool always;       /* who has written already is asked, too; else only who has not */
     bool skip_failure; /* who failed is not asked to record it; else once */
     int64_t attempts, timeout_ms, delay_ms; /* −1: as the settings say */
 };

@@ -42,7 +42,7 @@ struct session {
     int64_t cycle; /* 1, 2 … */
     enum update_status update;
     int64_t update_attempts; /* prompts that it got in this cycle */
-    int64_t wrote_version; /* of its state, by itself since its last turn of work began; 0: none */
+    int64_t wrote_version; /* of its state, by itself since it was asked for something; 0: none */
     int64_t seen_version;  /* of its state when its last turn ended */
     str run_id;            /* its live run that may be claimed or is; empty: it is not busy */
     str client_id;         /* what its client calls the conversation */

@@ -26,7 +26,7 @@ static err work_begin(struct tx *tx, struct session *s)
     TRY(session_reopen(tx, s, s->calls_back));
     if (s->status == SESSION_RUNNING)
         return NULL;
-    s->wrote_version = s->update_attempts = 0;
+    s->update_attempts = 0;
     s->error = STR("");
     if (s->update == UPDATE_COMPLETED || s->update == UPDATE_SKIPPED)
         s->update = UPDATE_NONE;

@@ -336,11 +336,14 @@ static const struct vfs_world *disk_new(void)
     pages_set(disk);
     CHECK_OK(world_open("team.db", vfs_name(disk), &w));
     vfs_sync_directory(disk);
-    CHECK_OK(world_call(w, "schema.create", "{'name':'always','json_schema':{'type':'object'}}", "")
+    CHECK_OK(world_call(w, "schema.create",
+                        "{'name':'always','json_schema':{'type':'object','x-baton':"
+                        "{'state_update':{'policy':'always'}}}}",
+                        "")
                  ->error);
     CHECK_OK(world_call(w, "schema.create",
                         "{'name':'missing','json_schema':{'type':'object','x-baton':"
-                        "{'state_update':{'policy':'if_missing','on_failure':'skip'}}}}",
+                        "{'state_update':{'on_failure':'skip'}}}}",
                         "")
                  ->error);
     world_close(w);

@@ -75,6 +75,7 @@ static void session_created(struct team_model *m, const struct event *e, const s
                                 .depth = json_int_or(data, "depth", 0),
                                 .cycle = 1,
                                 .opened_seq = e->seq,
+                                .asked_seq = e->seq,
                                 .root = s };
     s->state_id = arena_copy(m->arena, json_str(data, "workflow_state_id"));
     if (parent.len) {
@@ -100,7 +101,7 @@ static void update_told(struct team_model *m, const struct event *e, const struc
     if (s->update == UPDATE_COMPLETED)
         PROMISE(e, e->cause && e->cause == s->wrote_seq, "it has paid, and has not written");
     if (s->update == UPDATE_SKIPPED)
-        PROMISE(e, s->wrote_seq > s->work_seq, "it need not pay, and has not written");
+        PROMISE(e, s->wrote_seq > s->asked_seq, "it need not pay, and has not written");
 }
 
 static void session_updated(struct team_model *m, const struct event *e, const struct json *data)
@@ -121,7 +122,7 @@ static void session_updated(struct team_model *m, const struct event *e, const s
     CHECK(cycle < TEAM_CYCLES_MAX);
     s->cycle = cycle;
     s->settled = false;
-    s->opened_seq = e->seq;
+    s->opened_seq = s->asked_seq = e->seq;
     s->update = UPDATE_NONE;
 }
 
@@ -266,6 +267,8 @@ static void run_started(struct team_model *m, const struct event *e, const struc
     r->sign_ms = e->time_ms;
     if (r->purpose != PURPOSE_STATE_UPDATE)
         r->session->work_seq = e->seq;
+    if (r->purpose == PURPOSE_WORK && r->attempt == 1)
+        r->session->asked_seq = e->seq;
 }
 
 static void run_stopping(struct team_model *m, const struct event *e, const struct json *data)
