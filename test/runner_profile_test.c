@@ -76,16 +76,30 @@ static const struct {
 } lines[] = {
     { "claude", false, "{}",
       "claude|-p|--output-format|stream-json|--verbose|--session-id|id-1|--mcp-config|/run/mcp.json|"
-      "--allowedTools|mcp__baton__*" },
-    { "claude", true, "{'model':'m','tools':['Read','Bash'],'system_prompt':'You test.'}",
+      "--allowedTools|mcp__baton__*|--permission-mode|acceptEdits|"
+      "--allowedTools|Bash,WebFetch,WebSearch,Skill|--allowedTools|mcp__baton__*" },
+    { "claude", true, "{'model':'m','tools':['Read','Bash(git log:*, git diff:*)'],'system_prompt':'You test.'}",
       "claude|-p|--output-format|stream-json|--verbose|--resume|id-1|--model|m|--append-system-prompt|You test.|"
-      "--allowedTools|Read,Bash|--mcp-config|/run/mcp.json|--allowedTools|mcp__baton__*" },
+      "--tools|Read,Bash|--allowedTools|Read,Bash(git log:*, git diff:*)|"
+      "--mcp-config|/run/mcp.json|--allowedTools|mcp__baton__*|--permission-mode|acceptEdits" },
+    { "claude", false, "{'permissions':'edit','mcp_servers':{'db':{}}}",
+      "claude|-p|--output-format|stream-json|--verbose|--session-id|id-1|--mcp-config|/run/mcp.json|"
+      "--allowedTools|mcp__baton__*|--permission-mode|acceptEdits" },
+    { "claude", false, "{'permissions':'read'}",
+      "claude|-p|--output-format|stream-json|--verbose|--session-id|id-1|--mcp-config|/run/mcp.json|"
+      "--allowedTools|mcp__baton__*|--permission-mode|dontAsk|--disallowedTools|Edit,Write,NotebookEdit" },
+    { "claude", false, "{'permissions':'work','mcp_servers':{'my db,Bash':{}}}",
+      "claude|-p|--output-format|stream-json|--verbose|--session-id|id-1|--mcp-config|/run/mcp.json|"
+      "--allowedTools|mcp__baton__*|--permission-mode|acceptEdits|"
+      "--allowedTools|Bash,WebFetch,WebSearch,Skill|--allowedTools|mcp__baton__*,mcp__my_db_Bash__*" },
     { "codex", true, "{'model':'m'}",
-      "codex|exec|--json|--skip-git-repo-check|-m|m|-c|mcp_servers.baton.command='/bin/baton'|"
+      "codex|exec|--json|--skip-git-repo-check|-m|m|-s|workspace-write|-c|mcp_servers.baton.command='/bin/baton'|"
       "-c|mcp_servers.baton.args=[\"mcp\"]|"
       "-c|mcp_servers.baton.env_vars=[\"BATON_URL\",\"BATON_TOKEN\",\"BATON_SESSION_ID\",\"WORKFLOW_STATE_ID\",\"TRACEPARENT\"]|"
       "-c|mcp_servers.baton.default_tools_approval_mode=\"approve\"|resume|id-1|-" },
-    { "gemini", true, "{}", "gemini|-o|stream-json|--approval-mode|yolo|--skip-trust|-r|id-1" },
+    { "gemini", true, "{}", "gemini|-o|stream-json|--skip-trust|-r|id-1|--approval-mode|yolo" },
+    { "gemini", false, "{'permissions':'edit'}", "gemini|-o|stream-json|--skip-trust|--approval-mode|auto_edit" },
+    { "gemini", false, "{'permissions':'read'}", "gemini|-o|stream-json|--skip-trust|--approval-mode|default" },
     { "opencode", false, "{'model':'a/b'}", "opencode|run|--format|json|-m|a/b" },
     { "aider", true, "{}",
       "aider|--yes-always|--no-stream|--no-pretty|--no-check-update|--no-show-release-notes|"
@@ -166,6 +180,54 @@ TEST(environment_is_ours_without_secrets_then_the_profiles_and_the_runs)
     CHECK_STR(shown(env), "PATH=/bin|TERM=dumb|NO_COLOR=1|F=/run/mcp.json|"
                           "U=http://127.0.0.1:8765/x|L=a {mcp_file}|WORKFLOW_STATE_ID=w|"
                           "BATON_TOKEN=ss_y");
+}
+
+TEST(permissions_are_held_to_by_every_client_that_can_be_told)
+{
+    static const char *const levels[] = { "read", "edit" };
+    static const struct {
+        const char *profile;
+        bool can;
+        const char *args[2], *env[2]; /* by level; NULL: none */
+    } cases[] = {
+        { "claude",
+          true,
+          { "|--disallowedTools|Edit,Write,NotebookEdit", "|--permission-mode|acceptEdits" },
+          { NULL, NULL } },
+        { "codex", true, { "|-s|read-only|", "|-s|workspace-write|" }, { NULL, NULL } },
+        { "gemini",
+          true,
+          { "|--approval-mode|default", "|--approval-mode|auto_edit" },
+          { NULL, NULL } },
+        { "opencode",
+          true,
+          { NULL, NULL },
+          { "OPENCODE_PERMISSION={\"edit\":\"deny\",\"bash\":\"deny\"}",
+            "OPENCODE_PERMISSION={\"edit\":\"allow\",\"bash\":\"deny\"}" } },
+        { "kiro", false, { NULL }, { NULL } },
+        { "aider", false, { NULL }, { NULL } },
+        { "shell", false, { NULL }, { NULL } },
+    };
+    char *ours[] = { NULL };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (size_t k = 0; k < 2; k++) {
+            struct launch l = launch_of(built_in(cases[i].profile));
+            char **argv, **env;
+            l.agent = json_at_text(
+                arena_printf(check_arena(), "{'permissions':'%s','args':['x']}", levels[k]).at);
+            err e = profile_argv(check_arena(), &l, &argv);
+            if (!cases[i].can) {
+                CHECK_ERR(e, ERR_INVALID);
+                continue;
+            }
+            CHECK_OK(e);
+            CHECK_OK(profile_env(check_arena(), &l, ours, NULL, NULL, NULL, 0, &env));
+            if (cases[i].args[k])
+                CHECK_HAS(shown(argv), cases[i].args[k]);
+            if (cases[i].env[k])
+                CHECK_HAS(shown(env), cases[i].env[k]);
+        }
 }
 
 TEST(servers_of_an_agent_stand_beside_ours)

@@ -282,7 +282,7 @@ static const struct {
     { "profile", "profile", false }, { "model", "model", false },
     { "tools", "tools", true },      { "tags", "tags", true },
     { "args", "args", true },        { "initial_prompt", "initial_prompt", false },
-    { "ask", "ask", true },
+    { "ask", "ask", true },          { "permissions", "permissions", false },
 };
 
 static err key_put(struct reader *r, int line, size_t key, const struct value *v, struct json *out)

@@ -209,19 +209,42 @@ static err named(struct tx *tx, enum catalog c, str name, const struct json *tex
     return NULL;
 }
 
-/* A profile that is not there would be noticed only when a session is to start. That of a file may
- * be in another file, which is read later. */
+/* Whether a profile has an option for such permissions. */
+static bool has_option(const struct json *profile, str condition)
+{
+    const struct json *options = json_get(profile, "options");
+
+    for (uint32_t i = 0; options && i < options->len; i++)
+        if (str_eq(json_str(&options->items[i], "if"), condition))
+            return true;
+    return false;
+}
+
+/* A profile that is not there, or whose client cannot be held to what the agent may do, would be
+ * noticed only when a session is to start. That of a file may be in another file, which is read
+ * later. */
 static err profile_check(struct tx *tx, const struct json *agent, str source)
 {
-    str profile = json_str(agent, "profile");
-    struct entry ignored;
+    str profile = json_str(agent, "profile"), permissions = json_str(agent, "permissions");
+    const struct json *parsed;
+    struct entry entry;
 
     if (!profile.len || str_eq(source, STR("file")))
         return NULL;
-    err e = entry_get(tx, CATALOG_PROFILES, profile, &ignored);
+    err e = entry_get(tx, CATALOG_PROFILES, profile, &entry);
     if (e && e->kind == ERR_NOT_FOUND)
         return entry_unfit(tx->arena, STR("/profile"), "profile", e->message);
-    return e;
+    if (e || !permissions.len || str_eq(permissions, STR("work")))
+        return e;
+    TRY(json_parse(tx->arena, entry.text, NULL, &parsed));
+    if (has_option(parsed, permissions))
+        return NULL;
+    return entry_unfit(tx->arena, STR("/permissions"), "permissions",
+                       arena_printf(tx->arena,
+                                    "profile \"" STR_FMT "\" has no option for \"" STR_FMT
+                                    "\", so its client would not be held to it: add one with "
+                                    "\"if\": \"" STR_FMT "\", or use another profile",
+                                    STR_ARG(profile), STR_ARG(permissions), STR_ARG(permissions)));
 }
 
 static err entry_store(struct tx *tx, enum catalog c, const struct entry *entry)

@@ -26,6 +26,7 @@ static const char agent_schema_text[] = JSON({
         "model": { "type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[^-]" },
         "tools": { "type": "array", "maxItems": 256,
                    "items": { "type": "string", "minLength": 1, "maxLength": 500 } },
+        "permissions": { "enum": ["read", "edit", "work"] },
         "ask": { "type": "array", "maxItems": 256,
                  "items": { "type": "string", "minLength": 1, "maxLength": 500 } },
         "mcp_servers": { "type": "object", "maxProperties": 64,
@@ -71,7 +72,8 @@ static const struct {
     { "{model}", ANYWHERE },      { "{system_prompt}", ANYWHERE }, { "{tools}", ANYWHERE },
     { "{mcp_file}", ANYWHERE },   { "{project_dir}", ANYWHERE },   { "{session_name}", ANYWHERE },
     { "{state_file}", ANYWHERE }, { "{baton}", ANYWHERE },         { "{runner_dir}", ANYWHERE },
-    { "{args}", IN_COMMAND },     { "{options}", IN_COMMAND },
+    { "{tool_names}", ANYWHERE }, { "{mcp_tools}", ANYWHERE },     { "{args}", IN_COMMAND },
+    { "{options}", IN_COMMAND },
 };
 
 enum { WORDS = sizeof words / sizeof *words };
@@ -167,10 +169,12 @@ static err list_check(struct arena *a, str pointer, const struct json *list, enu
     return NULL;
 }
 
-static err env_check(struct arena *a, const struct json *env)
+static err env_check(struct arena *a, str pointer, const struct json *env)
 {
     for (uint32_t i = 0; env && i < env->len; i++)
-        TRY(text_check(a, arena_printf(a, "/env/" STR_FMT, STR_ARG(json_name(&env->members[i]))),
+        TRY(text_check(a,
+                       arena_printf(a, STR_FMT "/" STR_FMT, STR_ARG(pointer),
+                                    STR_ARG(json_name(&env->members[i]))),
                        json_text(&env->members[i].value), IN_ENV));
     return NULL;
 }
@@ -182,10 +186,13 @@ static err words_check(struct arena *a, const struct json *profile)
 
     TRY(list_check(a, STR("/start"), json_get(profile, "start"), IN_COMMAND));
     TRY(list_check(a, STR("/resume"), json_get(profile, "resume"), IN_COMMAND));
-    for (uint32_t i = 0; options && i < options->len; i++)
+    for (uint32_t i = 0; options && i < options->len; i++) {
         TRY(list_check(a, arena_printf(a, "/options/%u/args", i),
                        json_get(&options->items[i], "args"), IN_OPTION));
-    return env_check(a, json_get(profile, "env"));
+        TRY(env_check(a, arena_printf(a, "/options/%u/env", i),
+                      json_get(&options->items[i], "env")));
+    }
+    return env_check(a, STR("/env"), json_get(profile, "env"));
 }
 
 /* ---- all of it ---- */

@@ -49,22 +49,21 @@ const char profile_schema_text[] = JSON({
             "type": "array", "maxItems": 32,
             "items": {
                 "type": "object",
-                "required": ["if", "args"],
+                "required": ["if"],
+                "minProperties": 2,
                 "additionalProperties": false,
                 "properties": {
-                    "if": { "enum": ["model", "system_prompt", "tools", "mcp", "state"] },
-                    "args": { "$ref": "#/$defs/argv" }
+                    "if": { "$ref": "#/$defs/condition" },
+                    "unless": { "$ref": "#/$defs/condition" },
+                    "args": { "$ref": "#/$defs/argv" },
+                    "env": { "$ref": "#/$defs/env" }
                 }
             }
         },
         "prompt": { "enum": ["argument", "stdin", "file"] },
         "role": { "enum": ["option", "prompt"] },
         "client_id": { "enum": ["uuid", "stream", "none"] },
-        "env": {
-            "type": "object", "maxProperties": 64,
-            "propertyNames": { "pattern": "^[A-Za-z_][A-Za-z0-9_]*$" },
-            "additionalProperties": { "type": "string", "maxLength": 8192 }
-        },
+        "env": { "$ref": "#/$defs/env" },
         "unset": {
             "type": "array", "maxItems": 64,
             "items": { "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*[*]?$" }
@@ -111,6 +110,12 @@ const char profile_schema_text[] = JSON({
         }
     },
     "$defs": {
+        "condition": { "enum": ["model", "system_prompt", "tools", "mcp", "state", "read", "edit", "work"] },
+        "env": {
+            "type": "object", "maxProperties": 64,
+            "propertyNames": { "pattern": "^[A-Za-z_][A-Za-z0-9_]*$" },
+            "additionalProperties": { "type": "string", "maxLength": 8192 }
+        },
         "argv": { "type": "array", "minItems": 1, "maxItems": 256,
                   "items": { "type": "string", "maxLength": 65536 } },
         "pointer": { "type": "string", "pattern": "^(/([^~]|~[01])*)?$", "maxLength": 512 },

@@ -16,7 +16,9 @@
 #define AGENT_MEMBERS AGENT_HEAD "," JSON(                                                         \
     "system_prompt": { "type": "string", "description": "Who it is and how it works: stands before all that it is asked." }, \
     "initial_prompt": { "type": "string", "description": "What its first turn begins with." },     \
-    "tools": { "type": "array", "items": { "type": "string" }, "description": "The tools that it may use; all without this." }, \
+    "tools": { "type": "array", "items": { "type": "string" }, "description": "The tools that it may use, by its client's own names; all without this. With Claude Code: others are held to permissions." }, \
+    "permissions": { "type": "string", "enum": ["read", "edit", "work"],                           \
+        "description": "What it may do in its project directory: read, edit files, or work, which is to run commands, too; work without this." }, \
     "ask": { "type": "array", "items": { "type": "string" }, "description": "Tools that wait for the operator when it is run from here: Bash, or Bash(git push:*)." }, \
     "mcp_servers": { "type": "object", "description": "MCP servers of its own, by name, as its client has them in a file." }, \
     "args": { "type": "array", "items": { "type": "string" }, "description": "With the profile shell: the command line, in whole arguments." })

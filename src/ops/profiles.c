@@ -15,7 +15,7 @@
         "description": "The command line of a first turn; {prompt}, {client_id}, {model} and others stand for whole arguments." }, \
     "resume": { "type": "array", "items": { "type": "string" }, "description": "That of a later turn; sessions cannot be resumed without it." }, \
     "options": { "type": "array", "items": { "type": "object" },                                   \
-        "description": "Arguments for what an agent may have: { if: model, args: [--model, {model}] }." }, \
+        "description": "Arguments and variables for what an agent may have: { if: model, args: [--model, {model}] }." }, \
     "prompt": { "type": "string", "description": "How the prompt gets there: argument, stdin or file." }, \
     "role": { "type": "string", "description": "How the system prompt does: option or prompt." },  \
     "client_id": { "type": "string", "description": "What the client calls the conversation: uuid (we choose), stream (it tells) or none." }, \

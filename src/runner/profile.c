@@ -8,6 +8,11 @@
 
 /* ---- words ---- */
 
+static bool is_word_byte(char c)
+{
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
+
 static str joined(struct arena *a, const struct json *list)
 {
     struct buf out = buf_in(a);
@@ -35,18 +40,73 @@ static const struct {
     WORD(mcp_file), WORD(state_file),  WORD(baton),     WORD(runner_dir),
 };
 
-/* The words whose values are the agent's. */
-static const char *const agent_words[] = { "{model}", "{system_prompt}", "{tools}" };
-
-static str agent_value(struct arena *a, const struct launch *l, const char *word)
+/* A member of the agent's: a text, or a list with commas. */
+static str agent_value(struct arena *a, const struct launch *l, str name)
 {
-    str name = str_slice(str_from(word), 1, strlen(word) - 1);
     const struct json *value = json_find(l->agent, name);
 
     if (json_is(value, JSON_STRING))
         return json_text(value);
     return joined(a, value);
 }
+
+static str agent_model(struct arena *a, const struct launch *l)
+{
+    return agent_value(a, l, STR("model"));
+}
+
+static str agent_system_prompt(struct arena *a, const struct launch *l)
+{
+    return agent_value(a, l, STR("system_prompt"));
+}
+
+static str agent_tools(struct arena *a, const struct launch *l)
+{
+    return agent_value(a, l, STR("tools"));
+}
+
+/* Bash(git log:*) is a tool, and what it may be used for. */
+static str agent_tool_names(struct arena *a, const struct launch *l)
+{
+    const struct json *tools = json_get(l->agent, "tools");
+    struct json names = json_array();
+    str name, rest;
+
+    for (uint32_t i = 0; json_is(tools, JSON_ARRAY) && i < tools->len; i++) {
+        if (!json_is(&tools->items[i], JSON_STRING))
+            continue;
+        str_cut(json_text(&tools->items[i]), '(', &name, &rest);
+        json_push(a, &names, json_string(str_trim(name)));
+    }
+    return joined(a, &names);
+}
+
+/* All tools of our server and of the agent's own, as clients name them. */
+static str agent_mcp_tools(struct arena *a, const struct launch *l)
+{
+    const struct json *servers = json_get(l->agent, "mcp_servers");
+    struct buf out = buf_in(a);
+
+    buf_add(&out, STR("mcp__baton__*"));
+    for (uint32_t i = 0; json_is(servers, JSON_OBJECT) && i < servers->len; i++) {
+        str name = json_name(&servers->members[i]);
+        buf_add(&out, STR(",mcp__"));
+        for (size_t k = 0; k < name.len; k++)
+            buf_byte(&out, is_word_byte(name.at[k]) || name.at[k] == '-' ? name.at[k] : '_');
+        buf_add(&out, STR("__*"));
+    }
+    return buf_str(&out);
+}
+
+/* The words whose values are the agent's. */
+static const struct {
+    const char *word;
+    str (*value)(struct arena *a, const struct launch *l);
+} agent_words[] = {
+    { "{model}", agent_model },         { "{system_prompt}", agent_system_prompt },
+    { "{tools}", agent_tools },         { "{tool_names}", agent_tool_names },
+    { "{mcp_tools}", agent_mcp_tools },
+};
 
 /* False: it is no word, but stands for itself. */
 static bool word_value(struct arena *a, const struct launch *l, str text, str *out)
@@ -57,8 +117,8 @@ static bool word_value(struct arena *a, const struct launch *l, str text, str *o
             return true;
         }
     for (size_t i = 0; i < sizeof agent_words / sizeof *agent_words; i++)
-        if (str_eq(text, str_from(agent_words[i]))) {
-            *out = agent_value(a, l, agent_words[i]);
+        if (str_eq(text, str_from(agent_words[i].word))) {
+            *out = agent_words[i].value(a, l);
             return true;
         }
     return false;
@@ -170,22 +230,56 @@ static err add_one(struct argv *v, const struct launch *l, str text)
     return NULL;
 }
 
+/* How much it may do; core/agent_check.c knows the words. */
+static str permissions_of(const struct launch *l)
+{
+    str own = json_str(l->agent, "permissions");
+
+    return own.len ? own : STR("work");
+}
+
 static bool condition_holds(struct arena *a, const struct launch *l, str condition)
 {
     if (str_eq(condition, STR("mcp")))
         return l->mcp_file.len || (l->url.len && !json_get(l->profile, "mcp"));
     if (str_eq(condition, STR("state")))
         return l->state_file.len > 0;
-    return agent_value(a, l, arena_printf(a, "{" STR_FMT "}", STR_ARG(condition)).at).len > 0;
+    return str_eq(condition, permissions_of(l)) || agent_value(a, l, condition).len > 0;
+}
+
+static bool option_holds(struct arena *a, const struct launch *l, const struct json *option)
+{
+    str unless = json_str(option, "unless");
+
+    return condition_holds(a, l, json_str(option, "if")) &&
+           !(unless.len && condition_holds(a, l, unless));
+}
+
+/* Whoever asked for less than all must not get all from a client that cannot be told. */
+static err permissions_check(struct arena *a, const struct launch *l)
+{
+    const struct json *options = json_get(l->profile, "options");
+    str wanted = permissions_of(l);
+    bool known = str_eq(wanted, STR("work"));
+
+    for (uint32_t i = 0; json_is(options, JSON_ARRAY) && !known && i < options->len; i++)
+        known = str_eq(json_str(&options->items[i], "if"), wanted);
+    return known ? NULL
+                 : err_new(a, ERR_INVALID,
+                           "the agent has the permissions \"" STR_FMT "\", and profile '" STR_FMT
+                           "' has no option for them: add one with \"if\": \"" STR_FMT
+                           "\", or use another profile",
+                           STR_ARG(wanted), STR_ARG(name_of(l)), STR_ARG(wanted));
 }
 
 static err add_options(struct argv *v, const struct launch *l)
 {
     const struct json *options = json_get(l->profile, "options");
 
+    TRY(permissions_check(v->arena, l));
     for (uint32_t i = 0; json_is(options, JSON_ARRAY) && i < options->len; i++) {
         const struct json *args = json_get(&options->items[i], "args");
-        if (!condition_holds(v->arena, l, json_str(&options->items[i], "if")))
+        if (!option_holds(v->arena, l, &options->items[i]))
             continue;
         for (uint32_t k = 0; json_is(args, JSON_ARRAY) && k < args->len; k++)
             if (json_is(&args->items[k], JSON_STRING))
@@ -263,11 +357,8 @@ static bool is_name(str name)
 {
     bool good = name.len > 0 && !(name.at[0] >= '0' && name.at[0] <= '9');
 
-    for (size_t i = 0; good && i < name.len; i++) {
-        char c = name.at[i];
-        good = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-               c == '_';
-    }
+    for (size_t i = 0; good && i < name.len; i++)
+        good = is_word_byte(name.at[i]);
     return good;
 }
 
@@ -294,6 +385,16 @@ static void env_object(struct map *env, const struct launch *l, const struct jso
     }
 }
 
+/* What the options set whose conditions hold. */
+static void env_options(struct map *env, const struct launch *l)
+{
+    const struct json *options = json_get(l->profile, "options");
+
+    for (uint32_t i = 0; json_is(options, JSON_ARRAY) && i < options->len; i++)
+        if (option_holds(env->arena, l, &options->items[i]))
+            env_object(env, l, json_get(&options->items[i], "env"));
+}
+
 static void env_user(struct map *env, const struct exec_user *user)
 {
     env_set(env, STR("HOME"), user->home);
@@ -316,6 +417,7 @@ err profile_env(struct arena *a, const struct launch *l, char *const *ours,
     if (user)
         env_user(&env, user);
     env_object(&env, l, json_get(l->profile, "env"));
+    env_options(&env, l);
     env_object(&env, NULL, run_env);
     for (size_t i = 0; i < count; i++)
         env_set(&env, str_from(more[i].name), more[i].value);

@@ -8,9 +8,9 @@
 
 static bool is_known(str name)
 {
-    static const char *const names[] = { "name",           "description",   "profile",
-                                         "model",          "tools",         "tags",
-                                         "initial_prompt", "system_prompt", "args" };
+    static const char *const names[] = { "name",  "description", "profile",        "model",
+                                         "tools", "tags",        "initial_prompt", "system_prompt",
+                                         "args",  "ask",         "permissions" };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (str_eq(name, str_from(names[i])))
