@@ -33,13 +33,13 @@ TEST(a_json_member_is_added_in_the_look_of_its_neighbours)
         const char *before, *after;
     } cases[] = {
         { "", "{\n  \"m\": { \"x\": 1 }\n}\n" },
-        { "{}", "{\n  \"m\": { \"x\": 1 }\n}" },
-        { "{\n}\n", "{\n  \"m\": { \"x\": 1 }\n}\n" },
+        { "{}", "{\n\n  \"m\": { \"x\": 1 }\n}" },
+        { "{\n}\n", "{\n\n  \"m\": { \"x\": 1 }\n}\n" },
         { "{\"a\":1}", "{\"a\":1, \"m\": { \"x\": 1 }}" },
         { "{\n\t\"a\": 1\n}\n", "{\n\t\"a\": 1,\n\t\"m\": { \"x\": 1 }\n}\n" },
         { "{\r\n    \"a\": [ ]\r\n}\r\n",
           "{\r\n    \"a\": [ ],\r\n    \"m\": { \"x\": 1 }\r\n}\r\n" },
-        { "{\n  \"m\": {}\n}", "{\n  \"m\": {\n    \"x\": 1\n  }\n}" },
+        { "{\n  \"m\": {}\n}", "{\n  \"m\": {\n\n    \"x\": 1\n  }\n}" },
         { "{\n  \"m\": { \"y\": \"}\\\"\" }\n}", "{\n  \"m\": { \"y\": \"}\\\"\", \"x\": 1 }\n}" },
         { "{\n  \"m\": {\n    \"x\": [2, {}]\n  },\n  \"b\": 0\n}",
           "{\n  \"m\": {\n    \"x\": 1\n  },\n  \"b\": 0\n}" },
@@ -61,6 +61,20 @@ TEST(what_was_added_to_json_is_taken_out_without_a_trace)
         "{\n\t\"a\": {\"x\":  3},\n\n\t\"z\": null\n}",
         "{\r\n  \"a\": \"\\u0041 }]\"\r\n}\r\n",
         "\n  {\n      \"a\": 1\n  }\n\n",
+        "{\"servers\":{},\"list\":[]}",
+        "{\n  \"servers\": {},\n  \"list\": []\n}\n",
+        "{}",
+        "{}\n",
+        "\xef\xbb\xbf{\r\n  \"a\": 1\r\n}\r\n",
+        "{\"a\":1,}",
+        "{\n  \"a\": 1,\n}\n",
+        "// all of it\n{\n  // mine\n  \"a\": 1, // one\n  \"b\": 2 // two\n  // end\n}\n",
+        "{\n  \"a\": 1, // one\n  \"b\": 2, /* two */ // and\r\n}\n",
+        "{\n  \"a\": 1 /* x */, /* y */ }",
+        "{ /* nothing */ }",
+        "{ // nothing\n}",
+        "{\n  \"servers\": { // by name\n  },\n  \"list\": [ /* none */ ] // end\n}",
+        "{\"a\":1 // x\n}",
     };
     struct arena *a = check_arena();
     struct json value = json_of(a, "{'command':'baton','args':['mcp'],'more':{'deep':[1,2,3]}}");
@@ -73,9 +87,7 @@ TEST(what_was_added_to_json_is_taken_out_without_a_trace)
         CHECK_INT(json_text_get(&t, "/list")->len, 2);
         json_text_drop(&t, "/list/0");
         json_text_drop(&t, "/list/0");
-        json_text_drop_empty(&t, "/list");
         json_text_drop(&t, "/servers/baton");
-        json_text_drop_empty(&t, "/servers");
         CHECK_STR(t.text, texts[i]);
     }
 }
@@ -85,12 +97,60 @@ TEST(the_first_middle_and_last_entry_can_be_dropped)
     struct json_text t = opened("[ 1, [2, 3] ,\n 4 ]");
 
     json_text_drop(&t, "/1");
-    CHECK_STR(t.text, "[ 1 ,\n 4 ]");
+    CHECK_STR(t.text, "[ 1,\n 4 ]");
     json_text_drop(&t, "/0");
     CHECK_STR(t.text, "[ 4 ]");
     json_text_drop(&t, "/7");
     json_text_drop(&t, "/0");
     CHECK_STR(t.text, "[]");
+    json_text_drop(&t, "/0");
+    CHECK_STR(t.text, "[]");
+}
+
+TEST(what_is_written_beside_comments_leaves_them_where_they_are)
+{
+    static const struct {
+        const char *before, *after;
+    } cases[] = {
+        { "{\n  \"a\": 1 // one\n}", "{\n  \"a\": 1, // one\n  \"m\": { \"x\": 1 }\n}" },
+        { "{\n  \"a\": 1, // one\n}", "{\n  \"a\": 1, // one\n  \"m\": { \"x\": 1 },\n}" },
+        { "{\n  \"a\": 1\n  // last\n}", "{\n  \"a\": 1,\n  \"m\": { \"x\": 1 }\n  // last\n}" },
+        { "{\n  // none yet\n}\n", "{\n  // none yet\n  \"m\": { \"x\": 1 }\n}\n" },
+        { "\xef\xbb\xbf{\r\n\t\"a\": 1,\r\n}",
+          "\xef\xbb\xbf{\r\n\t\"a\": 1,\r\n\t\"m\": { \"x\": 1 },\r\n}" },
+        { "{ \"m\": { /* } */ } }", "{ \"m\": { /* } */\n  \"x\": 1 } }" },
+        { "{ \"m\": { \"x\": /* two */ 2 /* 2 */ } }",
+          "{ \"m\": { \"x\": /* two */ 1 /* 2 */ } }" },
+    };
+    struct json one = json_int(check_arena(), 1);
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct json_text t = opened(cases[i].before);
+        CHECK_OK(json_text_set(&t, "/m/x", &one));
+        CHECK_STR(t.text, cases[i].after);
+    }
+}
+
+TEST(comments_around_what_is_dropped_stay)
+{
+    static const struct {
+        const char *before, *pointer, *after;
+    } cases[] = {
+        { "{\n  // ours\n  \"a\": 1, // one\n  \"b\": 2\n}", "/a",
+          "{\n  // ours\n // one\n  \"b\": 2\n}" },
+        { "{\n  \"a\": 1,\n  // two\n  \"b\": 2 // end\n}", "/b",
+          "{\n  \"a\": 1\n  // two\n // end\n}" },
+        { "{ // x\n \"a\": 1 }", "/a", "{ // x\n }" },
+        { "{ \"a\": { /* why */ \"b\": 1 } }", "/a/b", "{ \"a\": { /* why */ } }" },
+        { "{ \"a\": 1 /* apart */ , \"b\": 2 }", "/a", "{ /* apart */  \"b\": 2 }" },
+        { "/* head */ { \"a\": 1 }", "/a", "/* head */ {}" },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct json_text t = opened(cases[i].before);
+        json_text_drop(&t, cases[i].pointer);
+        CHECK_STR(t.text, cases[i].after);
+    }
 }
 
 TEST(a_json_edit_refuses_what_is_not_an_object_on_its_way)
@@ -134,20 +194,19 @@ TEST(comments_and_trailing_commas_become_spaces)
 {
     static const struct {
         const char *before, *after;
-        bool had;
     } cases[] = {
-        { "{\"a\": \"// no /* comment, }\"}", "{\"a\": \"// no /* comment, }\"}", false },
-        { "{ // x\n\"a\": 1, /* y */ }", "{     \n\"a\": 1          }", true },
-        { "[1,\n]", "[1 \n]", true },
-        { "[1] /*/ open", "[1]         ", true },
-        { "[\"\\\"//\", 2]", "[\"\\\"//\", 2]", false },
+        { "{\"a\": \"// no /* comment, }\"}", "{\"a\": \"// no /* comment, }\"}" },
+        { "{ // x\n\"a\": 1, /* y */ }", "{     \n\"a\": 1          }" },
+        { "[1,\n]", "[1 \n]" },
+        { "[,]", "[,]" },
+        { "[1,,]", "[1,,]" },
+        { "[1] /*/ open", "[1]         " },
+        { "[\"\\\"//\", 2]", "[\"\\\"//\", 2]" },
+        { "\xef\xbb\xbf{}", "   {}" },
     };
 
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        bool had;
-        CHECK_STR(json_text_plain(check_arena(), str_from(cases[i].before), &had), cases[i].after);
-        CHECK(had == cases[i].had);
-    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        CHECK_STR(json_text_plain(check_arena(), str_from(cases[i].before)), cases[i].after);
 }
 
 /* ---- TOML ---- */
@@ -167,6 +226,9 @@ TEST(a_toml_table_of_ours_is_added_and_taken_out_without_a_trace)
         "# only a comment\n\n\n",
         "text = '''\n[mcp_servers.baton]\n'''\nlist = [\n  [1],\n  \"]\", # ]\n]\n[[x.y]]\nz = { a = 1 }",
         "[mcp_servers.other]\ncommand = \"o\"\n\n[mcp_servers.other.env]\nK = \"v\"\n",
+        "\xef\xbb\xbfmodel = \"x\"\n",
+        "# ends with a carriage return\r",
+        "\n\r",
     };
     struct arena *a = check_arena();
     str with, again, without;
@@ -244,7 +306,7 @@ TEST(toml_strings_are_escaped)
 TEST(a_marked_block_is_replaced_in_its_place_and_removed_without_a_trace)
 {
     static const char *const texts[] = {
-        "", "# Title\n", "# Title", "a\r\nb\r\n", "\n\n", "a\n\n"
+        "", "# Title\n", "# Title", "a\r\nb\r\n", "\n\n", "a\n\n", "\r", "a\r", "\n\r", "a\r\nb\n"
     };
     struct arena *a = check_arena();
 
@@ -337,7 +399,7 @@ TEST(a_diff_leads_from_one_text_to_the_other)
 
 static str edited(const struct wire_file *f, const char *baton, bool wanted, str text)
 {
-    struct wiring w = { check_arena(), str_from(baton), wanted };
+    struct wiring w = { check_arena(), str_from(baton), wanted, NULL };
     str out;
 
     CHECK_OK(f->edit(&w, text, &out));
@@ -417,19 +479,143 @@ TEST(a_server_that_is_reached_by_a_url_is_left_alone)
     }
 }
 
-TEST(comments_are_never_lost)
+TEST(what_is_not_json_is_refused)
 {
-    struct arena *a = check_arena();
-    struct wiring w = { a, STR("baton"), true };
-    const struct wire_file *f = &wire_files[0];
-    str out, with = edited(f, "baton", true, STR(""));
+    static const char *const texts[] = { "{ nonsense", "[]", "// nothing but this\n",
+                                         "{\"a\":1,,}" };
+    struct wiring w = { check_arena(), STR("baton"), true, NULL };
+    str out;
 
-    CHECK_ERR(f->edit(&w, STR("{ // mine\n}"), &out), ERR_INVALID);
-    CHECK_ERR(f->edit(&w, STR("{ nonsense"), &out), ERR_INVALID);
-    CHECK_ERR(f->edit(&w, STR("[]"), &out), ERR_INVALID);
-    str commented = arena_printf(a, "// wired by hand\n" STR_FMT, STR_ARG(with));
-    CHECK_OK(f->edit(&w, commented, &out));
-    CHECK_STR(out, commented.at);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        CHECK_ERR(wire_files[0].edit(&w, str_from(texts[i]), &out), ERR_INVALID);
+}
+
+static const struct wire_file *file_of(const char *path)
+{
+    const struct wire_file *f = wire_files;
+
+    while (f->path && strcmp(f->path, path) != 0)
+        f++;
+    CHECK(f->path);
+    return f;
+}
+
+/* What is there before init is there after it was taken back: comments, empty containers, a file. */
+TEST(files_with_comments_are_wired_in_place_and_come_back)
+{
+    static const struct {
+        const char *path, *text;
+    } cases[] = {
+        { "opencode.json", "{\n  // mine\n  \"mcp\": {}\n}\n" },
+        { "opencode.json", "{\n  \"$schema\": \"https://opencode.ai/config.json\"\n}\n" },
+        { "opencode.json", "{ \"$schema\": \"https://opencode.ai/config.json\", \"mcp\": {} }" },
+        { ".gemini/settings.json",
+          "\xef\xbb\xbf{\r\n  // dark\r\n  \"theme\": \"dark\", /* , */\r\n}\r\n" },
+        { ".gemini/settings.json", "{\n  \"hooks\": {\n    // none\n  },\n}\n" },
+        { ".gemini/settings.json", "{\"hooks\":{\"Stop\":[]},\"mcpServers\":{}}" },
+        { ".mcp.json", "{}\n" },
+        { ".mcp.json", "{\n  \"mcpServers\": {\n    \"x\": {}, // x\n  }\n}\n" },
+        { ".claude/settings.json", "{\n  \"permissions\": { \"allow\": [] }\n}\n" },
+        { ".claude/settings.json", "{ \"hooks\": { \"Stop\": [ /* later */ ] } }\n" },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct wire_file *f = file_of(cases[i].path);
+        str with = edited(f, "baton", true, str_from(cases[i].text));
+        CHECK_HAS(with, "baton");
+        CHECK_STR(edited(f, "baton", true, with), with.at);
+        CHECK_STR(edited(f, "/moved/baton", false, with), cases[i].text);
+    }
+}
+
+/* `kept`: what is said of it. */
+TEST(what_init_did_not_write_is_kept_and_said)
+{
+    static const struct {
+        const char *path, *text, *kept;
+    } cases[] = {
+        { ".mcp.json",
+          "{\"mcpServers\":{\"baton\":{\"type\":\"stdio\",\"command\":\"baton\",\"args\":[\"mcp\"],"
+          "\"timeout\":120000,\"alwaysLoad\":true,\"env\":{\"BATON_DATA\":\"/d\"}}}}",
+          "/mcpServers/baton: init did not write its \"env\"" },
+        { ".mcp.json", "{\"mcpServers\":{\"baton\":{\"command\":\"/opt/orchestra/baton-music\"}}}",
+          "/mcpServers/baton: init did not write its \"command\"" },
+        { ".mcp.json", "{\"mcpServers\":{\"baton\":{\"command\":\"baton\"}}}",
+          "/mcpServers/baton: init writes more members than it has" },
+        { "opencode.json",
+          "{\"mcp\":{\"baton\":{\"type\":\"local\",\"command\":[\"baton\",\"mcp\"],\"enabled\":true,"
+          "\"timeout\":30000/* ms */}}}",
+          "/mcp/baton: somebody has put comments into it" },
+        { ".claude/settings.json",
+          "{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"baton\","
+          "\"args\":[\"hook\",\"claude\"],\"timeout\":99}]}]}}",
+          "/hooks/Stop/0/hooks/0: it is not as init writes it" },
+        { ".claude/settings.json",
+          "{\"hooks\":{\"PreCompact\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"baton\","
+          "\"args\":[\"hook\",\"claude\"],\"timeout\":10}]}]}}",
+          "/hooks/PreCompact/0/hooks/0: it is not as init writes it" },
+        { ".codex/hooks.json",
+          "{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\","
+          "\"command\":\"X=1 baton hook codex\",\"timeout\":20}]}]}}",
+          "/hooks/Stop/0/hooks/0: it is not as init writes it" },
+        { ".codex/hooks.json",
+          "{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\","
+          "\"command\":\"tidy hook codex\"}]}]}}",
+          NULL },
+        { ".codex/config.toml",
+          "[mcp_servers.baton]\ncommand = \"baton\"\nargs = [\"mcp\"] # mine\n",
+          "[mcp_servers.baton]: its lines are not those that init writes" },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buf kept = buf_in(check_arena());
+        struct wiring w = { check_arena(), STR("baton"), false, &kept };
+        str out;
+        CHECK_OK(file_of(cases[i].path)->edit(&w, str_from(cases[i].text), &out));
+        CHECK_STR(out, cases[i].text);
+        if (cases[i].kept)
+            CHECK_HAS(buf_str(&kept), cases[i].kept);
+        else
+            CHECK_INT(kept.len, 0);
+    }
+}
+
+TEST(a_table_that_somebody_has_added_to_is_kept)
+{
+    const struct wire_file *f = file_of(".codex/config.toml");
+    str with = edited(f, "baton", true, STR("model = \"x\"\n"));
+    str more = arena_printf(check_arena(), STR_FMT "\n[mcp_servers.baton.env]\nK = \"v\"\n",
+                            STR_ARG(with));
+
+    CHECK_STR(edited(f, "baton", false, with), "model = \"x\"\n");
+    CHECK_STR(edited(f, "baton", false, more), more.at);
+}
+
+/* A hook that leads to this program by something else is heard of, and nothing is put in its place;
+ * one that is written as a line for a shell stays one. */
+TEST(hooks_are_put_right_in_the_way_in_which_they_are_written)
+{
+    static const struct {
+        const char *command, *after;
+    } cases[] = {
+        { "env X=1 baton hook claude", "env X=1 baton hook claude" },
+        { "/old/baton hook claude", "'/new place/baton' hook claude" },
+        { "baton hook claude", "'/new place/baton' hook claude" },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        str text = arena_printf(check_arena(),
+                                "{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\","
+                                "\"command\":\"%s\"}]}]}}",
+                                cases[i].command);
+        str out = edited(file_of(".claude/settings.json"), "/new place/baton", true, text);
+        const struct json *json, *stop;
+        CHECK_OK(json_parse(check_arena(), out, NULL, &json));
+        stop = json_get(json_get(json, "hooks"), "Stop");
+        CHECK_INT(stop->len, 1);
+        CHECK_STR(json_str(json_at(json_get(json_at(stop, 0), "hooks"), 0), "command"),
+                  cases[i].after);
+    }
 }
 
 /* ---- files ---- */

@@ -56,7 +56,6 @@ static str command_of(struct doctor *d, enum client_id id)
     struct init_file file;
     struct json_text t;
     str value = STR("");
-    bool ignored;
 
     if (init_file_read(d->arena, d->root, commands[id].path, &file))
         return STR("");
@@ -65,7 +64,7 @@ static str command_of(struct doctor *d, enum client_id id)
             return STR("");
         return arena_copy(d->arena, str_slice(value, 1, value.len - 1));
     }
-    if (json_text_open(d->arena, json_text_plain(d->arena, file.text, &ignored), &t))
+    if (json_text_open(d->arena, file.text, &t))
         return STR("");
     const struct json *command = json_text_get(&t, commands[id].pointer);
     return json_is(command, JSON_STRING) ? arena_copy(d->arena, json_text(command)) : STR("");

@@ -33,9 +33,10 @@ const char init_details[] =
     "  all of them   a marked block in AGENTS.md, and where a client reads another file,\n"
     "                CLAUDE.md or GEMINI.md\n"
     "\n"
-    "What else is in these files stays as it is, byte for byte; a file with comments that\n"
-    "would be lost is left alone, and what to add by hand is printed. Changes are shown\n"
-    "first, and you are asked. Running it again changes nothing. No secret is written.\n"
+    "What else is in these files stays as it is, byte for byte, comments too; where a file\n"
+    "cannot be read, what to add by hand is printed. Changes are shown first, and you are\n"
+    "asked. Running it again changes nothing. No secret is written. --remove leaves what\n"
+    "you have changed in a server or a hook of baton's, and says so.\n"
     "\n"
     "`baton doctor` proves that it works.\n"
     "\n"
@@ -158,6 +159,20 @@ static void put_by_hand(struct init *in, struct buf *out)
     }
 }
 
+/* What somebody has changed is theirs to take out. */
+static void put_kept(struct init *in, struct buf *out)
+{
+    for (size_t i = 0; i < in->plan.count; i++) {
+        const struct init_change *c = &in->plan.changes[i];
+        for (str line, text = c->kept, rest = STR(""); text.len; text = rest, rest = STR("")) {
+            str_cut(text, '\n', &line, &rest);
+            buf_printf(out, "kept     %s ", c->file.path);
+            term_put(out, PAINT_PLAIN, line);
+            buf_byte(out, '\n');
+        }
+    }
+}
+
 static void put_done(struct init *in, struct buf *out)
 {
     for (size_t i = 0; i < in->plan.count; i++) {
@@ -195,6 +210,10 @@ static void write_change(struct json_writer *w, struct arena *a, const struct in
         json_write_str(w, term_utf8(a, c->refused->message));
         json_write_name(w, STR("by_hand"));
         json_write_str(w, c->by_hand);
+    }
+    if (c->kept.len) {
+        json_write_name(w, STR("kept"));
+        json_write_str(w, term_utf8(a, c->kept));
     }
     json_write_end(w, '}');
 }
@@ -285,7 +304,7 @@ static err left_over(struct init *in)
     size_t count = 0;
 
     for (size_t i = 0; i < in->plan.count; i++)
-        count += in->plan.changes[i].refused != NULL;
+        count += in->plan.changes[i].refused || in->plan.changes[i].kept.len;
     if (!count)
         return NULL;
     return err_new(in->cli->arena, ERR_INVALID, "%zu file%s must be changed by hand, as shown",
@@ -321,6 +340,7 @@ err init_run(struct cli *c)
     else if (!c->json && !left_over(&in))
         cli_write(c, in.remove ? STR("Nothing to remove: nothing of baton is in these files.\n")
                                : STR("Nothing to change: all of it is as it should be.\n"));
+    show(&in, put_kept);
     show(&in, put_by_hand);
     if (c->json)
         show_json(&in);

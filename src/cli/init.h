@@ -60,7 +60,16 @@ struct wiring {
     struct arena *arena;
     str baton;   /* as client_baton says */
     bool wanted; /* false: what is ours is taken out */
+    /* Where it is said, in lines, what names this program and stays all the same, since it is not
+     * as init writes it; NULL: nobody asks. */
+    struct buf *kept;
 };
+
+/* Whether a configuration names this program, wherever it was when that was written. */
+bool wire_names_baton(const struct wiring *w, str program);
+
+/* Says that something stays: where, and what of it is not ours. */
+void wire_keep(const struct wiring *w, str where, const char *why);
 
 /* One file of a client: the text that it should have; an empty one is no file. INVALID: it cannot
  * be edited without harm, for the reason that the message gives. */
@@ -86,6 +95,7 @@ struct init_change {
     str after;   /* what it should say; empty: it should not be there */
     err refused; /* it cannot be edited; `by_hand` is what it lacks */
     str by_hand;
+    str kept;              /* lines that say what stays in it, though it names this program */
     enum client_id client; /* CLIENTS: for all of them */
 };
 

@@ -120,70 +120,118 @@ static struct json hook_group(const struct wiring *w, const struct hook_style *s
     return group;
 }
 
-/* Whether a hook is one that an init has written, by whatever path it named the program then. */
-static bool hook_is_ours(const struct wiring *w, const struct hook_style *s,
-                         const struct json *hook)
+static const struct hook_event *event_find(const struct hook_style *s, str name)
+{
+    for (const struct hook_event *e = s->events; e->name; e++)
+        if (str_eq(str_from(e->name), name))
+            return e;
+    return NULL;
+}
+
+/* ---- those that are there ---- */
+
+enum whose { SOMEBODYS, WRAPPED, OURS };
+
+/* A word of a shell without its quotes. */
+static str unquoted(struct arena *a, str word)
+{
+    struct buf out = buf_in(a);
+
+    if (word.len < 2 || word.at[0] != '\'' || word.at[word.len - 1] != '\'')
+        return word;
+    for (size_t i = 1; i + 1 < word.len; i++) {
+        if (str_starts(str_slice(word, i, word.len), STR("'\\'")))
+            i += 2;
+        buf_byte(&out, word.at[i]);
+    }
+    return buf_str(&out);
+}
+
+/* Whose a hook is. One of ours runs the program that *program is, and nothing else; one that leads to
+ * it by something that somebody has put around it is heard of, and is theirs. */
+static enum whose hook_whose(const struct wiring *w, const struct hook_style *s,
+                             const struct json *hook, str *program)
 {
     str command = json_str(hook, "command");
     str end = arena_printf(w->arena, " hook %s", s->client);
     struct json args = hook_args(w, s);
     const struct json *found = json_get(hook, "args");
 
-    if (str_eq(command, hook_command(w, s)) && !s->words)
-        return true;
-    if (!memmem(command.at, command.len, "baton", 5))
-        return false;
-    return found ? json_equal(found, &args) : str_ends(command, end);
+    if (found ? !json_equal(found, &args) : !str_ends(command, end))
+        return SOMEBODYS;
+    str word = found ? command : str_slice(command, 0, command.len - end.len);
+    *program = found ? word : unquoted(w->arena, word);
+    if (wire_names_baton(w, *program) && (found || str_eq(quoted(w->arena, *program), word)))
+        return OURS;
+    return memmem(word.at, word.len, "baton", 5) ? WRAPPED : SOMEBODYS;
 }
 
+/* In the way in which it is written there. */
 static err hook_mend(const struct wiring *w, const struct hook_style *s, struct json_text *t,
                      str at)
 {
-    str pointer = arena_printf(w->arena, STR_FMT "/command", STR_ARG(at));
-    struct json command = json_string(hook_command(w, s));
+    struct hook_style style = *s;
 
+    style.words = json_get(json_text_get(t, at.at), "args") != NULL;
+    str pointer = arena_printf(w->arena, STR_FMT "/command", STR_ARG(at));
+    struct json command = json_string(hook_command(w, &style));
     if (json_equal(json_text_get(t, pointer.at), &command))
         return NULL;
     return json_text_set(t, pointer.at, &command);
 }
 
-/* Of the hooks of ours for one event, the last is kept, if the event is one of ours, and the others
- * go. From the back, so that what is before a hook keeps its number. */
+struct hook_place {
+    str group, hook; /* pointers */
+    const struct hook_event *event;
+    str program; /* that it runs */
+};
+
+/* Takes a hook out, with its group if it was alone in it; false: one of them is not as init writes
+ * it. */
+static bool hook_drop(const struct wiring *w, const struct hook_style *s, struct json_text *t,
+                      const struct hook_place *at)
+{
+    struct wiring then = { w->arena, at->program, true, NULL };
+    const struct json *group = json_text_get(t, at->group.at);
+    bool alone = json_get(group, "hooks")->len == 1;
+    str taken = alone ? at->group : at->hook;
+
+    if (!at->event || json_text_commented(t, taken.at))
+        return false;
+    struct json made = hook_group(&then, s, at->event);
+    const struct json *hook = json_at(json_get(&made, "hooks"), 0);
+    if (!json_equal(json_text_get(t, taken.at), alone ? &made : hook))
+        return false;
+    json_text_drop(t, taken.at);
+    return true;
+}
+
+/* Of the hooks of ours for one event, the last is kept, and the others go; all of them, when none is
+ * wanted. From the back, so that what is before a hook keeps its number. */
 static err event_tidy(const struct wiring *w, const struct hook_style *s, struct json_text *t,
-                      str event, bool *kept)
+                      str event, const struct hook_event *e, bool *kept)
 {
     struct arena *a = w->arena;
     const struct json *groups = json_text_get(t, event.at);
-    bool dropped = false;
 
     for (uint32_t g = json_is(groups, JSON_ARRAY) ? groups->len : 0; g-- > 0;) {
-        str list = arena_printf(a, STR_FMT "/%u/hooks", STR_ARG(event), (unsigned)g);
-        const struct json *hooks = json_text_get(t, list.at);
+        struct hook_place at = { .event = e };
+        at.group = arena_printf(a, STR_FMT "/%u", STR_ARG(event), (unsigned)g);
+        const struct json *hooks = json_get(json_text_get(t, at.group.at), "hooks");
         for (uint32_t i = json_is(hooks, JSON_ARRAY) ? hooks->len : 0; i-- > 0;) {
-            str at = arena_printf(a, STR_FMT "/%u", STR_ARG(list), (unsigned)i);
-            if (!hook_is_ours(w, s, json_text_get(t, at.at)))
+            at.hook = arena_printf(a, STR_FMT "/hooks/%u", STR_ARG(at.group), (unsigned)i);
+            enum whose whose = hook_whose(w, s, json_text_get(t, at.hook.at), &at.program);
+            if (whose == SOMEBODYS)
                 continue;
-            if (!*kept) {
-                *kept = true;
-                TRY(hook_mend(w, s, t, at));
-                continue;
-            }
-            json_text_drop(t, at.at);
-            dropped = true;
-            if (json_text_get(t, list.at)->len == 0)
-                json_text_drop(t, arena_printf(a, STR_FMT "/%u", STR_ARG(event), (unsigned)g).at);
+            bool keep = w->wanted && !*kept;
+            if (keep && whose == OURS)
+                TRY(hook_mend(w, s, t, at.hook));
+            bool dropped = !keep && whose == OURS && hook_drop(w, s, t, &at);
+            if (!dropped && !w->wanted)
+                wire_keep(w, at.hook, "it is not as init writes it");
+            *kept = true;
         }
     }
-    if (dropped)
-        json_text_drop_empty(t, event.at);
-    return NULL;
-}
-
-static const struct hook_event *event_find(const struct hook_style *s, str name)
-{
-    for (const struct hook_event *e = s->events; e->name; e++)
-        if (str_eq(str_from(e->name), name))
-            return e;
     return NULL;
 }
 
@@ -194,16 +242,15 @@ err hooks_put(const struct wiring *w, struct json_text *t, const struct hook_sty
 
     for (uint32_t i = json_is(all, JSON_OBJECT) ? all->len : 0; i-- > 0;) {
         str name = json_name(&all->members[i]);
-        const struct hook_event *e = w->wanted ? event_find(s, name) : NULL;
+        const struct hook_event *e = event_find(s, name);
         struct buf at = buf_in(w->arena);
-        bool has = !e;
+        bool has = false;
         buf_add(&at, STR("/hooks"));
         json_pointer_add(&at, name);
-        TRY(event_tidy(w, s, t, buf_str(&at), &has));
+        if (e || !w->wanted)
+            TRY(event_tidy(w, s, t, buf_str(&at), e, &has));
         kept |= e && has ? 1u << (e - s->events) : 0;
     }
-    if (!w->wanted && all && all->len)
-        json_text_drop_empty(t, "/hooks");
     for (const struct hook_event *e = s->events; w->wanted && e->name; e++) {
         struct json group = hook_group(w, s, e);
         if (!(kept >> (e - s->events) & 1))

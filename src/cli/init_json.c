@@ -1,7 +1,7 @@
 /* init_json.c: changes of a JSON text that leave the rest of it as it was written.
  *
- * The text was parsed before, so that the scanner here may trust it: it only looks for where things
- * begin and end. */
+ * The plain text was parsed before, so that the scanner here may trust it: it only looks for where
+ * things begin and end. Each byte of it stands where it stands in the text itself. */
 #include "cli/init_json.h"
 
 #include <assert.h>
@@ -79,32 +79,9 @@ static struct entry entry_at(str s, size_t at, size_t index)
     return e;
 }
 
-/* ---- reading ---- */
+/* ---- what JSON does not have ---- */
 
-static void text_is(struct json_text *t, str text)
-{
-    t->text = text;
-    err e = json_parse(t->arena, text, NULL, &t->json);
-    assert(!e); /* what we write is JSON */
-}
-
-err json_text_open(struct arena *a, str text, struct json_text *out)
-{
-    *out = (struct json_text){ .arena = a, .text = text };
-    if (str_trim(text).len)
-        return json_parse(a, text, NULL, &out->json);
-    out->text = STR("");
-    return NULL;
-}
-
-const struct json *json_text_get(const struct json_text *t, const char *pointer)
-{
-    const struct json *found = NULL;
-
-    if (!t->json || json_pointer_get(t->arena, t->json, str_from(pointer), &found))
-        return NULL;
-    return found;
-}
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
 
 /* Where a comment at `at` ends; `at` itself when there is none. */
 static size_t comment_end(str s, size_t at)
@@ -128,29 +105,99 @@ static size_t plain_string_end(str s, size_t at)
     return at < s.len ? at + 1 : s.len;
 }
 
-str json_text_plain(struct arena *a, str text, bool *had)
+static void blank(char *out, str text, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++)
+        out[i] = text.at[i] == '\n' ? '\n' : ' ';
+}
+
+str json_text_plain(struct arena *a, str text)
 {
     char *out = (char *)arena_copy(a, text).at;
-    size_t comma = text.len; /* the last one that only spaces follow so far */
+    size_t comma =
+        text.len; /* the last one, when a value stands before it and only spaces behind */
+    size_t at = str_starts(text, STR(BYTE_ORDER_MARK)) ? strlen(BYTE_ORDER_MARK) : 0;
+    char last = '\0';
 
-    *had = false;
-    for (size_t at = 0, end; at < text.len; at = end) {
+    blank(out, text, 0, at);
+    for (size_t end; at < text.len; at = end) {
         char c = text.at[at];
         end = c == '"' ? plain_string_end(text, at) : comment_end(text, at);
         if (c != '"' && end > at) {
-            *had = true;
-            for (size_t i = at; i < end; i++)
-                out[i] = text.at[i] == '\n' ? '\n' : ' ';
+            blank(out, text, at, end);
             continue;
         }
-        if ((c == '}' || c == ']') && comma < text.len) {
-            *had = true;
-            out[comma] = ' ';
-        }
-        comma = c == ',' ? at : strchr(" \t\r\n", c) ? comma : text.len;
         end = end > at ? end : at + 1;
+        if (strchr(" \t\r\n", c))
+            continue;
+        if ((c == '}' || c == ']') && comma < text.len)
+            out[comma] = ' ';
+        comma = c == ',' && last && !strchr("[{,:", last) ? at : text.len;
+        last = c;
     }
     return (str){ out, text.len };
+}
+
+/* Where spaces and comments end that begin at `at`; *line: the last of these comments goes to the
+ * end of its line. */
+static size_t gap_end(str s, size_t at, bool *line)
+{
+    *line = false;
+    for (size_t end;; at = end) {
+        end = comment_end(s, at);
+        if (end > at)
+            *line = s.at[at + 1] == '/';
+        else
+            end = space_end(s, at);
+        if (end == at)
+            return at;
+    }
+}
+
+/* Whether there is a comment in what parts two values. */
+static bool gap_commented(str s, size_t from, size_t to)
+{
+    for (; from < to; from++)
+        if (!strchr(" \t\r\n,", s.at[from]))
+            return true;
+    return false;
+}
+
+/* ---- reading ---- */
+
+static err text_try(struct json_text *t, str text)
+{
+    t->text = text;
+    t->plain = json_text_plain(t->arena, text);
+    t->json = NULL;
+    return str_trim(t->plain).len || str_trim(text).len
+               ? json_parse(t->arena, t->plain, NULL, &t->json)
+               : NULL;
+}
+
+static void text_is(struct json_text *t, str text)
+{
+    err e = text_try(t, text);
+    assert(!e); /* what we write is JSON */
+}
+
+err json_text_open(struct arena *a, str text, struct json_text *out)
+{
+    *out = (struct json_text){ .arena = a };
+    TRY(text_try(out, text));
+    out->made = !text.len;
+    if (!out->json)
+        out->text = out->plain = STR("");
+    return NULL;
+}
+
+const struct json *json_text_get(const struct json_text *t, const char *pointer)
+{
+    const struct json *found = NULL;
+
+    if (!t->json || json_pointer_get(t->arena, t->json, str_from(pointer), &found))
+        return NULL;
+    return found;
 }
 
 /* ---- how things look ---- */
@@ -261,35 +308,107 @@ static str entry_text(struct arena *a, const str *name, const struct json *value
 
 /* ---- changing ---- */
 
-/* Adds an entry behind the last of the container at `at`. */
+/* Two changes of one text, the first one before the second. */
+static str spliced(struct json_text *t, size_t at, size_t to, str with, size_t second, str behind)
+{
+    str s = text_splice(t->arena, t->text, second, second, behind);
+    return text_splice(t->arena, s, at, to, with);
+}
+
+/* The comma behind what ends at `at`, with what may be between; the text's end: there is none. */
+static size_t comma_behind(str s, size_t at)
+{
+    bool ignored;
+    size_t end = gap_end(s, at, &ignored);
+
+    return end < s.len && s.at[end] == ',' ? end : s.len;
+}
+
+/* Where a comment that begins on the same line ends; `at` itself when there is none. */
+static size_t line_tail(str s, size_t at)
+{
+    for (size_t next = at;; at = next) {
+        while (next < s.len && (s.at[next] == ' ' || s.at[next] == '\t'))
+            next++;
+        size_t end = comment_end(s, next);
+        if (end == next)
+            return at;
+        next = str_starts(str_slice(s, next, end), STR("//")) && s.at[end - 1] == '\r' ? end - 1
+                                                                                       : end;
+    }
+}
+
+static str indented(struct arena *a, struct look look, str text)
+{
+    return arena_printf(a, STR_FMT STR_FMT STR_FMT, STR_ARG(look.eol), STR_ARG(look.indent),
+                        STR_ARG(text));
+}
+
+/* Behind the last entry: with a comma of its own where that has one, else with one before it. What is
+ * said of the last one on its line stays there. */
+static void entry_append(struct json_text *t, size_t at, size_t count, const str *name,
+                         const struct json *value)
+{
+    struct arena *a = t->arena;
+    struct look look = { .eol = text_eol(t->text), .unit = unit_of(t->plain) };
+    struct entry last = entry_at(t->plain, at, count - 1);
+    bool lined = line_start(t->plain, entry_at(t->plain, at, 0).start, &look.indent);
+    size_t comma = comma_behind(t->text, last.to);
+    bool ended = comma < t->text.len; /* by a comma, though it is the last */
+    size_t behind = ended ? comma + 1 : last.to;
+
+    if (!lined)
+        look.unit = look.indent = STR("");
+    str text = entry_text(a, name, value, look);
+    text = lined ? indented(a, look, text) : arena_printf(a, " " STR_FMT, STR_ARG(text));
+    size_t tail = lined ? line_tail(t->text, behind) : behind;
+    if (ended)
+        text_is(t,
+                text_splice(a, t->text, tail, tail, arena_printf(a, STR_FMT ",", STR_ARG(text))));
+    else
+        text_is(t, spliced(t, last.to, last.to, STR(","), tail, text));
+}
+
+/* Into a container that is empty, but may have comments. */
+static void entry_first(struct json_text *t, size_t at, const str *name, const struct json *value)
+{
+    struct arena *a = t->arena;
+    struct look look = { .eol = text_eol(t->text), .unit = unit_of(t->plain) };
+    size_t close = value_end(t->plain, at) - 1;
+    bool object = t->plain.at[at] == '{', commented = gap_commented(t->text, at + 1, close);
+    bool ours = t->made && at == space_end(t->plain, 0);
+    str outer = line_indent(t->text, at);
+
+    if (commented && !look.unit.len)
+        look.unit = STR("  ");
+    if (!look.unit.len) {
+        look.indent = STR("");
+        str text = entry_text(a, name, value, look);
+        text = arena_printf(a, object ? STR_FMT : " " STR_FMT " ", STR_ARG(text));
+        text_is(t, text_splice(a, t->text, at + 1, close, text));
+        return;
+    }
+    look.indent = arena_printf(a, STR_FMT STR_FMT, STR_ARG(outer), STR_ARG(look.unit));
+    str text = indented(a, look, entry_text(a, name, value, look));
+    if (commented) { /* behind the last one, and what follows that stays */
+        size_t from = close;
+        while (strchr(" \t\r\n", t->text.at[from - 1]))
+            from--;
+        text_is(t, text_splice(a, t->text, from, from, text));
+        return;
+    }
+    text = arena_printf(a, STR_FMT STR_FMT STR_FMT STR_FMT, STR_ARG(ours ? STR("") : look.eol),
+                        STR_ARG(text), STR_ARG(look.eol), STR_ARG(outer));
+    text_is(t, text_splice(a, t->text, at + 1, close, text));
+}
+
 static void entry_add(struct json_text *t, size_t at, size_t count, const str *name,
                       const struct json *value)
 {
-    struct arena *a = t->arena;
-    str s = t->text;
-    struct look look = { .eol = text_eol(s), .unit = unit_of(s) };
-
-    if (count > 0) {
-        struct entry last = entry_at(s, at, count - 1);
-        bool lined = line_start(s, entry_at(s, at, 0).start, &look.indent);
-        if (!lined)
-            look.unit = look.indent = STR("");
-        str text = entry_text(a, name, value, look);
-        text = lined ? arena_printf(a, "," STR_FMT STR_FMT STR_FMT, STR_ARG(look.eol),
-                                    STR_ARG(look.indent), STR_ARG(text))
-                     : arena_printf(a, ", " STR_FMT, STR_ARG(text));
-        text_is(t, text_splice(a, s, last.to, last.to, text));
-        return;
-    }
-    str outer = line_indent(s, at);
-    look.indent = look.unit.len
-                      ? arena_printf(a, STR_FMT STR_FMT, STR_ARG(outer), STR_ARG(look.unit))
-                      : STR("");
-    str text = entry_text(a, name, value, look);
-    if (look.unit.len)
-        text = arena_printf(a, STR_FMT STR_FMT STR_FMT STR_FMT STR_FMT, STR_ARG(look.eol),
-                            STR_ARG(look.indent), STR_ARG(text), STR_ARG(look.eol), STR_ARG(outer));
-    text_is(t, text_splice(a, s, at + 1, value_end(s, at) - 1, text));
+    if (count > 0)
+        entry_append(t, at, count, name, value);
+    else
+        entry_first(t, at, name, value);
 }
 
 /* One step from the value at *at: true, with its place and number, when it is there. */
@@ -305,7 +424,7 @@ static bool step(const struct json_text *t, const struct json **j, size_t *at, s
     else
         for (*index = 0; &(*j)->members[*index].value != next;)
             ++*index;
-    *at = entry_at(t->text, *at, *index).from;
+    *at = entry_at(t->plain, *at, *index).from;
     *j = next;
     return true;
 }
@@ -354,12 +473,12 @@ err json_text_set(struct json_text *t, const char *pointer, const struct json *v
 
     text_begin(t);
     const struct json *j = t->json;
-    size_t at = space_end(t->text, 0);
+    size_t at = space_end(t->plain, 0);
     while (i < p.count && step(t, &j, &at, p.tokens[i], &index))
         i++;
     if (i == p.count) {
-        struct look look = { text_eol(t->text), unit_of(t->text), line_indent(t->text, at) };
-        text_is(t, text_splice(t->arena, t->text, at, value_end(t->text, at),
+        struct look look = { text_eol(t->text), unit_of(t->plain), line_indent(t->text, at) };
+        text_is(t, text_splice(t->arena, t->text, at, value_end(t->plain, at),
                                entry_text(t->arena, NULL, value, look)));
         return NULL;
     }
@@ -374,7 +493,7 @@ err json_text_push(struct json_text *t, const char *pointer, const struct json *
 {
     struct json_pointer p = tokens_of(t, pointer);
     const struct json *array = json_text_get(t, pointer), *j = t->json;
-    size_t at = space_end(t->text, 0);
+    size_t at = space_end(t->plain, 0);
     uint32_t index;
 
     if (!array) {
@@ -390,42 +509,132 @@ err json_text_push(struct json_text *t, const char *pointer, const struct json *
     return NULL;
 }
 
-/* With the comma and the spaces that part it from its neighbour. */
-static void entry_drop(struct json_text *t, size_t at, uint32_t index, uint32_t count)
+/* Whether the container at `at`, which has one entry alone, was made here: see the header. */
+static bool is_made(const struct json_text *t, size_t at)
 {
     str s = t->text;
-    struct entry e = entry_at(s, at, index);
+    size_t next = at + 1;
 
-    if (count == 1)
-        text_is(t, text_splice(t->arena, s, at + 1, value_end(s, at) - 1, STR("")));
-    else if (index > 0)
-        text_is(t, text_splice(t->arena, s, entry_at(s, at, index - 1).to, e.to, STR("")));
-    else
-        text_is(t, text_splice(t->arena, s, e.start, entry_at(s, at, 1).start, STR("")));
+    while (next < s.len && strchr(" \t\r", s.at[next]))
+        next++;
+    if (next < s.len && s.at[next] == '\n') {
+        for (next++; next < s.len && strchr(" \t\r", s.at[next]);)
+            next++;
+        return next == s.len || s.at[next] != '\n';
+    }
+    return (s.at[at] == '{') == (s.at[at + 1] == ' ');
+}
+
+/* Where the space before an entry begins that goes with it: its indentation, and the end of the line
+ * before, unless that ends a comment and something follows. */
+static size_t space_before(str s, size_t gap, size_t start, size_t end)
+{
+    size_t from = start;
+    bool line;
+
+    gap_end(s, gap, &line);
+    while (from > gap && (s.at[from - 1] == ' ' || s.at[from - 1] == '\t'))
+        from--;
+    while (end < s.len && (s.at[end] == ' ' || s.at[end] == '\t'))
+        end++;
+    if (from == gap || s.at[from - 1] != '\n' ||
+        (line && end < s.len && s.at[end] != '\n' && s.at[end] != '\r'))
+        return from;
+    return from - 1 > gap && s.at[from - 2] == '\r' ? from - 2 : from - 1;
+}
+
+/* Takes an entry out with a comma: its own, or the one before it, which `gap` is behind. */
+static void entry_cut(struct json_text *t, struct entry e, size_t gap, bool first)
+{
+    str s = t->text;
+    size_t own = comma_behind(s, e.to);
+    bool apart = own < s.len && gap_commented(s, e.to, own);
+    size_t to = own < s.len && !apart ? own + 1 : e.to;
+    size_t from = space_before(s, gap, e.start, to);
+
+    if (apart)
+        s = text_splice(t->arena, s, own, own + 1, STR(""));
+    s = text_splice(t->arena, s, from, to, STR(""));
+    if (own == t->text.len && !first)
+        s = text_splice(t->arena, s, gap - 1, gap, STR(""));
+    text_is(t, s);
+}
+
+/* With the comma and the space that part it from its neighbour; comments stay. *emptied: nothing is
+ * left in the container, and it was made here. */
+static void entry_drop(struct json_text *t, size_t at, uint32_t index, uint32_t count,
+                       bool *emptied)
+{
+    str s = t->text;
+    struct entry e = entry_at(t->plain, at, index);
+    size_t close = value_end(t->plain, at) - 1;
+    size_t next = count > 1 && index == 0 ? entry_at(t->plain, at, 1).start : close;
+
+    *emptied = false;
+    if (count == 1 && !gap_commented(s, at + 1, e.start) && !gap_commented(s, e.to, close)) {
+        *emptied = is_made(t, at);
+        text_is(t, text_splice(t->arena, s, at + 1, close, STR("")));
+    } else if (count > 1 && index == 0 && !gap_commented(s, e.to, next)) {
+        text_is(t, text_splice(t->arena, s, e.start, next, STR("")));
+    } else if (index == 0) {
+        entry_cut(t, e, at + 1, true);
+    } else {
+        entry_cut(t, e, comma_behind(s, entry_at(t->plain, at, index - 1).to) + 1, false);
+    }
+}
+
+/* ---- one place ---- */
+
+struct place_found {
+    size_t at, outer; /* where the value and the container around it begin */
+    const struct json *container;
+    uint32_t index; /* in it */
+};
+
+static bool place_find(const struct json_text *t, const struct json_pointer *p, size_t count,
+                       struct place_found *out)
+{
+    const struct json *j = t->json;
+
+    *out = (struct place_found){ .at = space_end(t->plain, 0) };
+    for (size_t i = 0; i < count; i++) {
+        out->container = j;
+        out->outer = out->at;
+        if (!step(t, &j, &out->at, p->tokens[i], &out->index))
+            return false;
+    }
+    return true;
 }
 
 void json_text_drop(struct json_text *t, const char *pointer)
 {
     struct json_pointer p = tokens_of(t, pointer);
-    const struct json *j = t->json, *container = j;
-    size_t at = space_end(t->text, 0), outer = at;
-    uint32_t index = 0;
+    struct place_found found;
+    bool emptied = true;
 
-    if (!j)
-        return;
-    for (size_t i = 0; i < p.count; i++) {
-        container = j;
-        outer = at;
-        if (!step(t, &j, &at, p.tokens[i], &index))
+    for (size_t count = p.count; t->json && emptied && count > 0; count--) {
+        if (!place_find(t, &p, count, &found))
             return;
+        entry_drop(t, found.outer, found.index, found.container->len, &emptied);
     }
-    entry_drop(t, outer, index, container->len);
+    size_t root = space_end(t->plain, 0); /* the container around all */
+    if (t->json && emptied && !gap_commented(t->text, 0, root) &&
+        !gap_commented(t->text, root + 2, t->text.len))
+        *t = (struct json_text){
+            .arena = t->arena, .text = STR(""), .plain = STR(""), .made = true
+        };
 }
 
-void json_text_drop_empty(struct json_text *t, const char *pointer)
+bool json_text_commented(const struct json_text *t, const char *pointer)
 {
-    const struct json *j = json_text_get(t, pointer);
+    struct json_pointer p = tokens_of(t, pointer);
+    struct place_found found;
 
-    if (j && j->kind >= JSON_ARRAY && j->len == 0)
-        json_text_drop(t, pointer);
+    if (!t->json || !place_find(t, &p, p.count, &found))
+        return false;
+    size_t end = value_end(t->plain, found.at);
+    for (size_t i = found.at; i < end; i++)
+        if (t->text.at[i] == '/' && t->plain.at[i] == ' ')
+            return true;
+    return false;
 }

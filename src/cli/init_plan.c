@@ -25,35 +25,40 @@ static err file_read(struct arena *a, str root, const struct wire_file *w, struc
 /* What a file would say that has nothing but what is ours. */
 static str all_of_ours(const struct wiring *w, wire_edit *edit)
 {
-    struct wiring wanted = { w->arena, w->baton, true };
+    struct wiring wanted = { w->arena, w->baton, true, NULL };
     str out = STR("");
 
     return edit(&wanted, STR(""), &out) ? STR("") : out;
 }
 
-static void change_plan(const struct wiring *w, str root, const struct wire_file *f,
+static void change_plan(struct wiring w, str root, const struct wire_file *f,
                         struct init_change *out)
 {
+    struct buf kept = buf_in(w.arena);
+
+    w.kept = &kept;
     *out = (struct init_change){ .client = f->client, .by_hand = STR("") };
     out->file.path = f->path;
-    out->refused = file_read(w->arena, root, f, &out->file);
+    out->refused = file_read(w.arena, root, f, &out->file);
     if (!out->refused) {
-        err e = f->edit(w, out->file.text, &out->after);
-        out->refused = e ? err_within(w->arena, e, "%s", out->file.path) : NULL;
+        err e = f->edit(&w, out->file.text, &out->after);
+        out->refused = e ? err_within(w.arena, e, "%s", out->file.path) : NULL;
     }
+    out->kept = buf_str(&kept);
     if (out->refused)
-        out->by_hand = all_of_ours(w, f->edit);
+        out->by_hand = all_of_ours(&w, f->edit);
 }
 
 bool init_wired(struct arena *a, str root, enum client_id id)
 {
-    struct wiring w = { a, STR("baton"), false };
+    struct buf kept = buf_in(a);
+    struct wiring w = { a, STR("baton"), false, &kept };
 
     for (const struct wire_file *f = wire_files; f->path; f++) {
         struct init_file file;
         str without;
         if (f->client == id && !file_read(a, root, f, &file) && file.exists &&
-            (f->edit(&w, file.text, &without) || !str_eq(without, file.text)))
+            (f->edit(&w, file.text, &without) || !str_eq(without, file.text) || kept.len))
             return true;
     }
     return false;
@@ -88,10 +93,8 @@ static bool gemini_reads_agents(struct arena *a, str root)
 {
     struct init_file file;
     struct json_text t;
-    bool ignored;
 
-    if (init_file_read(a, root, ".gemini/settings.json", &file) ||
-        json_text_open(a, json_text_plain(a, file.text, &ignored), &t))
+    if (init_file_read(a, root, ".gemini/settings.json", &file) || json_text_open(a, file.text, &t))
         return false;
     const struct json *names = json_text_get(&t, "/context/fileName");
     str printed = names ? json_printed(a, names) : STR("");
@@ -150,14 +153,14 @@ static void readings_plan(struct arena *a, struct init_plan *p, const bool wired
 err init_plan_make(struct arena *a, str root, const bool chosen[CLIENTS], bool remove,
                    struct init_plan *out)
 {
-    struct wiring w = { a, client_baton(a), !remove };
+    struct wiring w = { a, client_baton(a), !remove, NULL };
     bool wired[CLIENTS];
 
     *out = (struct init_plan){ .root = root, .baton = w.baton };
     out->changes = ARENA_ARRAY(a, struct init_change, CHANGES_MAX);
     for (const struct wire_file *f = wire_files; f->path; f++)
         if (chosen[f->client])
-            change_plan(&w, root, f, &out->changes[out->count++]);
+            change_plan(w, root, f, &out->changes[out->count++]);
     for (int k = 0; k < CLIENTS; k++)
         wired[k] = chosen[k] ? !remove : init_wired(a, root, (enum client_id)k);
     readings_plan(a, out, wired);

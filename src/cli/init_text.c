@@ -57,14 +57,22 @@ static size_t end_before(str text, size_t at)
     return at > 1 && text.at[at - 2] == '\r' ? at - 2 : at - 1;
 }
 
+/* The same for a line end that was written here: it is like those of the block, and a carriage
+ * return before another one is not a part of it. */
+static size_t own_end_before(str text, size_t at, str eol)
+{
+    return str_ends(str_slice(text, 0, at), eol) ? at - eol.len : at;
+}
+
 str text_cut(struct arena *a, str text, size_t from, size_t to)
 {
-    size_t start = end_before(text, from);
+    str eol = text_eol(str_slice(text, from, to));
+    size_t start = own_end_before(text, from, eol);
 
     if (start > 0 && end_before(text, start) == start && start != from)
         start = from; /* the line before is not empty, and stays whole */
     if (to == text.len && to > from && text.at[to - 1] != '\n')
-        start = end_before(text, start);
+        start = own_end_before(text, start, eol);
     return text_splice(a, text, start, to, STR(""));
 }
 
@@ -105,6 +113,7 @@ str text_mark(struct arena *a, str text, str lines)
         return lines.len ? text_append(a, text, block) : text;
     if (!lines.len)
         return text_cut(a, text, from, to);
-    bool ended = str_ends(str_slice(text, from, to), STR("\n"));
-    return text_splice(a, text, from, to, with_ends(a, block, text_eol(text), ended));
+    str there = str_slice(text, from, to);
+    return text_splice(a, text, from, to,
+                       with_ends(a, block, text_eol(there), str_ends(there, STR("\n"))));
 }

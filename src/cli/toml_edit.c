@@ -194,6 +194,8 @@ static err toml_read(struct arena *a, str text, struct toml *t)
     size_t most = 1;
 
     *t = (struct toml){ .arena = a, .text = text, .table = STR("") };
+    if (str_starts(text, STR("\xef\xbb\xbf"))) /* some editors begin files with it */
+        t->at = 3;
     for (size_t i = 0; i < text.len; i++)
         most += text.at[i] == '\n';
     t->items = ARENA_ARRAY(a, struct toml_item, most);
@@ -329,6 +331,27 @@ err toml_drop(struct arena *a, str text, const char *table, str *out)
             return NULL;
         *out = text_cut(a, *out, from, to);
     }
+}
+
+err toml_table(struct arena *a, str text, const char *table, str *out)
+{
+    size_t begin, end;
+    bool inside = false;
+    struct buf lines = buf_in(a);
+    struct toml t;
+
+    TRY(toml_read(a, text, &t));
+    TRY(table_find(&t, str_from(table), &begin, &end));
+    for (size_t i = 0; i < t.count; i++) {
+        const struct toml_item *item = &t.items[i];
+        if (item->kind == TOML_TABLE)
+            inside = str_eq(item->path, str_from(table)) || is_below(item->path, str_from(table));
+        for (size_t k = item->from; inside && k < item->to; k++)
+            if (text.at[k] != '\r')
+                buf_byte(&lines, text.at[k]);
+    }
+    *out = buf_str(&lines);
+    return NULL;
 }
 
 err toml_get(struct arena *a, str text, const char *key, str *value)

@@ -23,6 +23,10 @@ err toml_put(struct arena *a, str text, const char *table, const struct toml_key
 /* Takes the table out, with those below it. INVALID as above. */
 err toml_drop(struct arena *a, str text, const char *table, str *out);
 
+/* The lines of the table and of those below it, with "\n" at their ends; empty: there is none.
+ * INVALID as above. */
+err toml_table(struct arena *a, str text, const char *table, str *out);
+
 /* The value of a key as it is written, "mcp_servers.baton.url"; empty: there is none. */
 err toml_get(struct arena *a, str text, const char *key, str *value);
 

@@ -114,20 +114,45 @@ exits 0
 rm -f out err expected
 diff -r . ../before >../difference || { cat ../difference; exit 1; }
 
-# A file with comments is left alone: the rest is done, and what to add is shown.
-printf '{\n  // mine\n  "mcp": {}\n}\n' >opencode.json
-cp opencode.json ../opencode.before
-run init --opencode --codex --yes
-exits 2
-shows 'opencode.json: it has comments'
-shows '    "baton": { "type": "local"'
-complains '1 file must be changed by hand'
-cmp -s opencode.json ../opencode.before || fail 'expected the file as it was'
-grep -q mcp_servers.baton .codex/config.toml || fail 'expected the others to be done'
-printf '{\n  // mine\n  "mcp": {\n    "baton": { "type": "local", "command": ["baton", "mcp"], "enabled": true, "timeout": 30000 }\n  }\n}\n' >opencode.json
-run init --opencode
+# Comments, trailing commas and marks of byte order stay, in the file that the client reads.
+rm opencode.json
+printf '{\n  // mine\n  "mcp": {}, // none yet\n}\n' >opencode.jsonc
+printf '\357\273\277{\r\n  "theme": "dark", // at night\r\n}\r\n' >.gemini/settings.json
+cp opencode.jsonc ../opencode.before
+cp .gemini/settings.json ../gemini.before
+run init --opencode --gemini --yes
+exits 0
+shows 'changed  opencode.jsonc'
+grep -q '// none yet' opencode.jsonc || fail 'expected the comment to stay'
+grep -q '"baton": {' opencode.jsonc || fail 'expected a server'
+[ ! -e opencode.json ] || fail 'expected no other file'
+run init --opencode --gemini
 exits 0
 shows 'Nothing to change'
+run init --remove --opencode --gemini --yes
+exits 0
+cmp opencode.jsonc ../opencode.before
+cmp .gemini/settings.json ../gemini.before
+
+# What is no JSON is left alone: the rest is done, and what to add is shown.
+printf '{ "mcp": nothing }\n' >opencode.jsonc
+run init --opencode --codex --yes
+exits 2
+shows 'opencode.jsonc: it is not JSON'
+shows '    "baton": { "type": "local"'
+complains '1 file must be changed by hand'
+grep -q mcp_servers.baton .codex/config.toml || fail 'expected the others to be done'
+
+# What somebody has changed stays, and that is said.
+printf '# a note\n' >>.codex/config.toml
+sed -i 's/^tool_timeout_sec = .*/tool_timeout_sec = 900/' .codex/config.toml
+cp .codex/config.toml ../codex.before
+run init --remove --codex --yes
+exits 2
+shows 'kept     .codex/config.toml [mcp_servers.baton]: its lines are not those that init writes'
+cmp .codex/config.toml ../codex.before
+[ ! -e .codex/hooks.json ] || fail 'expected the hooks to be gone'
+rm -f opencode.jsonc
 
 # Links do not lead out of the project.
 rm -rf .gemini GEMINI.md
