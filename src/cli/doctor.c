@@ -20,9 +20,11 @@ const struct option doctor_options[] = {
 
 const char doctor_details[] =
     "It asks the server, calls each hook, speaks MCP in both of its eras over HTTP and\n"
-    "stdio, and looks at what `baton init` has written for each client. Each check is a\n"
-    "line; below one that is not ok stands the command that mends it. Nothing is changed,\n"
-    "no session is left behind, and nothing is waited for longer than some seconds.\n"
+    "stdio, looks at what `baton init` has written for each client, and asks the client\n"
+    "itself (`claude mcp list` and its like) whether it uses that: in a folder that it does\n"
+    "not trust, it does not. Each check is a line; below one that is not ok stands the\n"
+    "command that mends it. Nothing is changed, no session is left behind, and nothing is\n"
+    "waited for longer than half a minute.\n"
     "\n"
     "Exit codes: 0 nothing failed; 1 something did; 2 wrong usage.";
 

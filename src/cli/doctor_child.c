@@ -12,7 +12,7 @@
 
 #include "client/socket.h"
 
-enum { PIECE = 16 << 10, OUTPUT_MAX = 16 << 20, ERRORS_MAX = 2000, LOOK_MS = 10 };
+enum { PIECE = 16 << 10, OUTPUT_MAX = 16 << 20, ERRORS_MAX = 8000, LOOK_MS = 10 };
 
 /* It is a group of its own, so that what it starts can be ended with it. */
 static void become(struct doctor *d, const char *const *argv, int in, int out, int errors)

@@ -23,6 +23,8 @@ struct client {
     const char *here[4]; /* files and folders of a project that tell of it */
     const char *home[3]; /* and of a home */
     const char *next;    /* what a person has to do once */
+    const char *usable;  /* what its own list says of a server that it uses */
+    const char *unseen;  /* what to do when it does not say that */
 };
 
 extern const struct client clients[CLIENTS];
@@ -116,6 +118,9 @@ err init_plan_make(struct arena *a, str root, const bool chosen[CLIENTS], bool r
 
 /* Whether a client's configuration has anything of ours. */
 bool init_wired(struct arena *a, str root, enum client_id id);
+
+/* The file that has a client's MCP server, or would have it. */
+err init_server_file(struct arena *a, str root, enum client_id id, struct init_file *out);
 
 /* ---- init.c ---- */
 

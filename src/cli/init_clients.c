@@ -15,6 +15,8 @@ const struct client clients[CLIENTS] = {
         .here = { ".claude", ".mcp.json", "CLAUDE.md" },
         .home = { ".claude", ".claude.json" },
         .next = "start it here once and trust the folder: then it uses the server and the hooks",
+        .usable = "Connected",
+        .unseen = "start it here once, trust the folder, and approve the server in /mcp",
     },
     [CLIENT_CODEX] = {
         .name = "codex",
@@ -23,6 +25,8 @@ const struct client clients[CLIENTS] = {
         .here = { ".codex" },
         .home = { ".codex" },
         .next = "start it here once, trust the folder, and trust the hooks in /hooks",
+        .usable = "enabled",
+        .unseen = "start it here once and trust the folder",
     },
     [CLIENT_GEMINI] = {
         .name = "gemini",
@@ -31,6 +35,8 @@ const struct client clients[CLIENTS] = {
         .here = { ".gemini", "GEMINI.md" },
         .home = { ".gemini" },
         .next = "start it here once and trust the folder",
+        .usable = "Connected",
+        .unseen = "start it here once and trust the folder",
     },
     [CLIENT_OPENCODE] = {
         .name = "opencode",
@@ -39,6 +45,8 @@ const struct client clients[CLIENTS] = {
         .here = { "opencode.json", "opencode.jsonc", ".opencode" },
         .home = { ".config/opencode" },
         .next = "nothing: it reads opencode.json at its next start",
+        .usable = "connected",
+        .unseen = "look at its entry: is it enabled, and does `baton mcp` start?",
     },
 };
 

@@ -49,6 +49,15 @@ static void change_plan(struct wiring w, str root, const struct wire_file *f,
         out->by_hand = all_of_ours(&w, f->edit);
 }
 
+err init_server_file(struct arena *a, str root, enum client_id id, struct init_file *out)
+{
+    const struct wire_file *f = wire_files;
+
+    while (f->client != id)
+        f++;
+    return file_read(a, root, f, out);
+}
+
 bool init_wired(struct arena *a, str root, enum client_id id)
 {
     struct buf kept = buf_in(a);

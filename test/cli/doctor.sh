@@ -83,6 +83,69 @@ shows 'ok   gemini               9.9.9'
 shows 'warn gemini wiring        not wired'
 shows 'warn claude               it is in PATH, but does not tell its version'
 
+# A client is asked what it sees of the server: in a folder that it does not trust, not this one.
+# listing CLIENT: what it says when it lists its servers is on our standard input.
+listing() {
+    cat >"said.$1"
+    printf '#!/bin/sh\n[ "$1" = mcp ] && cat "%s" || echo 9.9.9\n' "$PWD/said.$1" >"bin/$1"
+    chmod +x "bin/$1"
+}
+rm project/.codex/hooks.json
+run init --dir project --claude --codex --gemini --opencode --yes
+exits 0
+listing claude <<'END'
+Checking MCP server health…
+
+baton: baton mcp - ⏸ Pending approval (run `claude` to approve)
+END
+listing codex <<'END'
+No MCP servers configured yet. Try `codex mcp add my-tool -- my-command`.
+END
+listing gemini <<'END'
+Configured MCP servers:
+
+○ baton: baton mcp (stdio) - Disabled
+END
+printf '\342\227\217  \342\234\227 baton \033[90mfailed\n' | listing opencode
+run doctor --dir project
+exits 1
+shows 'ok   claude wiring'
+shows "fail claude mcp list      it says 'baton: baton mcp - ⏸ Pending approval (run \`claude\` to approve)': start it"
+shows "→ cd 'project' && claude"
+shows 'fail codex mcp list       Codex does not see the server'
+shows "fail gemini mcp list      it says '○ baton: baton mcp (stdio) - Disabled'"
+shows 'fail opencode mcp list '
+listing claude <<'END'
+baton-old: x - ✔ Connected
+baton: baton mcp - ✔ Connected
+END
+listing codex <<'END'
+Name   Command  Args  Env  Cwd  Status   Auth
+baton  baton    mcp   -    -    enabled  Unsupported
+END
+printf '#!/bin/sh\n[ "$1" = mcp ] && echo "✓ baton: baton mcp (stdio) - Connected" >&2 || echo 9\n' >bin/gemini
+printf '\342\227\217  \342\234\223 baton \033[90mconnected\n' | listing opencode
+run doctor --dir project
+exits 0
+for client in claude codex gemini opencode; do
+    shows "ok   $client mcp list "
+done
+listing gemini <<'END'
+✗ baton: baton mcp (stdio) - Disconnected
+END
+listing codex <<'END'
+baton  baton    mcp   -    -    disabled  Unsupported
+END
+printf '#!/bin/sh\n[ "$1" = mcp ] && exit 3 || echo 9\n' >bin/opencode
+run doctor --dir project
+exits 1
+shows 'fail gemini mcp list '
+shows 'fail codex mcp list '
+shows 'warn opencode mcp list '
+run init --dir project --remove --yes
+exits 0
+rm -f bin/codex bin/opencode bin/claude bin/gemini
+
 # A server that is somewhere else, or not at all.
 BATON_URL=http://127.0.0.1:1 run doctor --dir project
 exits 1

@@ -1,9 +1,10 @@
-// lists.mjs PACKAGES BATON: what clients of agents find in a project that baton init has wired.
+// lists.mjs PACKAGES BATON: what clients of agents find in a project that baton init has wired, and
+// whether baton doctor sees the same, in a folder that they do not trust and in one that they do.
 //
 // No model is asked. Clients that connect to list their servers have our MCP server answer them.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { baton, check, clean, end, folder, packages, Site } from './site.mjs';
 
@@ -11,7 +12,7 @@ const native = `${process.platform}-${process.arch}`;
 const home = folder();
 const project = join(home, 'project');
 
-// Each trusts the folder in a file of its user's, or by a variable; `says` is what it prints.
+// Each trusts the folder in a file of its user's; `says` is what it prints then.
 const clients = {
   claude: {
     program: `@anthropic-ai/claude-code-${native}/claude`,
@@ -25,7 +26,7 @@ const clients = {
   },
   gemini: {
     program: '.bin/gemini',
-    env: { GEMINI_CLI_TRUST_WORKSPACE: 'true' },
+    trusts: ['.gemini/trustedFolders.json', JSON.stringify({ [project]: 'TRUST_FOLDER' })],
     says: /✓ baton: .* Connected/,
   },
   opencode: {
@@ -40,26 +41,35 @@ function path(name) {
   return join(packages, 'agents', name, 'node_modules', clients[name].program);
 }
 
-function list(name, site) {
-  const { trusts, env } = clients[name];
-  if (trusts) {
-    mkdirSync(dirname(join(home, trusts[0])), { recursive: true });
-    writeFileSync(join(home, trusts[0]), trusts[1]);
-  }
-  const done = spawnSync(path(name), ['mcp', 'list'], {
+function trust(name) {
+  const { trusts } = clients[name];
+  if (!trusts) return;
+  mkdirSync(dirname(join(home, trusts[0])), { recursive: true });
+  writeFileSync(join(home, trusts[0]), trusts[1]);
+}
+
+function run(site, program, ...args) {
+  const done = spawnSync(program, args, {
     cwd: project,
     env: clean({
       HOME: home,
+      PATH: `${join(home, 'bin')}:${process.env.PATH}`,
       BATON_DATA: site.data,
       DISABLE_AUTOUPDATER: '1',
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-      ...env,
     }),
     stdio: ['ignore', 'pipe', 'pipe'],
     encoding: 'utf8',
-    timeout: 60000,
+    timeout: 180000,
   });
   return done.stdout + done.stderr;
+}
+
+// What the doctor says of each client's list: ok, or what is wrong.
+function doctor(site) {
+  const { checks } = JSON.parse(run(site, baton, 'doctor', '--json'));
+  const of = (name) => checks.find(({ check }) => check === `${name} mcp list`);
+  return Object.fromEntries(here.map((name) => [name, of(name)?.result]));
 }
 
 if (here.length === 0) {
@@ -68,16 +78,28 @@ if (here.length === 0) {
 }
 const site = await Site.start({}, '--runner', 'off');
 mkdirSync(project);
+mkdirSync(join(home, 'bin'));
+for (const name of here) symlinkSync(path(name), join(home, 'bin', name));
 const wire = ['init', '--yes', ...here.map((name) => `--${name}`), '--dir', project];
 execFileSync(baton, wire, { env: clean({ HOME: home }) });
 
+await check('the doctor sees that a folder is not trusted, where the client asks for that', () => {
+  const wanted = here.map((name) => [name, clients[name].trusts ? 'fail' : 'ok']);
+  assert.deepEqual(doctor(site), Object.fromEntries(wanted));
+});
 for (const name of Object.keys(clients)) {
   if (!here.includes(name)) {
     console.log(`skip ${name}: it is not here`);
     continue;
   }
+  trust(name);
   await check(`${name} mcp list: it finds baton in a wired project`, () => {
-    assert.match(list(name, site), clients[name].says);
+    assert.match(run(site, path(name), 'mcp', 'list'), clients[name].says);
   });
 }
+await check('the doctor sees that the clients use the server, and leaves nothing behind', async () => {
+  assert.deepEqual(doctor(site), Object.fromEntries(here.map((name) => [name, 'ok'])));
+  const { sessions } = await site.call('GET', '/sessions');
+  assert.deepEqual(sessions, []);
+});
 await end();
