@@ -277,8 +277,8 @@ TEST(explain_picks_the_closest_alternative)
         { "{'oneOf':[{'$ref':'#/$defs/t'},{'type':'number'}],'$defs':{'t':{'type':'string'}}}",
           "true", " oneOf: expected a string or a number, found true" },
         { "{'anyOf':[{'type':'string','minLength':3},{'type':'integer'}]}", "'a'",
-          " minLength: expected at least 3 characters, found 1 (closest of 2 alternatives of "
-          "anyOf)" },
+          " minLength: expected at least 3 characters, found 1 (as a string; also allowed: an "
+          "integer)" },
         /* Of the values. */
         { "{'anyOf':[{'const':'left'},{'const':'right'},{'enum':['up','down']}]}", "'rihgt'",
           " anyOf: expected one of 'left', 'right', 'up', 'down', found 'rihgt'; did you mean "
@@ -289,28 +289,37 @@ TEST(explain_picks_the_closest_alternative)
           "{'properties':{'kind':{'const':'b'},'y':{'type':'string'},'z':{'type':'string'}},"
           "'required':['kind','y','z']}]}",
           "{'kind':'b'}",
-          " required: the required member 'y' is missing (closest of 2 alternatives of oneOf)\n"
-          " required: the required member 'z' is missing (closest of 2 alternatives of oneOf)" },
+          " required: the required member 'y' is missing (as an object with 'kind': 'b'; also "
+          "allowed: an object with 'kind': 'a')\n"
+          " required: the required member 'z' is missing (as an object with 'kind': 'b'; also "
+          "allowed: an object with 'kind': 'a')" },
         { "{'anyOf':[{'$ref':'#/$defs/a'},{'$ref':'#/$defs/b'}],'$defs':{"
           "'a':{'allOf':[{'properties':{'t':{'enum':['a','A']}}}],'required':['x']},"
           "'b':{'allOf':[{'properties':{'t':{'enum':['b','B']}}}],'required':['y']}}}",
           "{'t':'B'}",
-          " required: the required member 'y' is missing (closest of 2 alternatives of anyOf)" },
+          " required: the required member 'y' is missing (as an object with 'y'; also allowed: an "
+          "object with 'x')" },
         /* Of the rest: fewest, then deepest. */
         { "{'anyOf':[{'required':['a','b']},{'required':['c','d']},{'required':['b']}]}", "{}",
-          " required: the required member 'b' is missing (closest of 3 alternatives of anyOf)" },
+          " anyOf: expected 'a' and 'b' or 'c' and 'd' or 'b', found none of them" },
+        { "{'anyOf':[{'required':['a','b']},{'required':['c','d']}]}", "{'c':1}",
+          " required: the required member 'd' is missing (as an object with 'c' and 'd'; also "
+          "allowed: an object with 'a' and 'b')" },
+        { "{'oneOf':[{'required':['a']},{'required':['b']}]}", "{'a':1,'b':1}",
+          " oneOf: expected only one of 'a' and 'b', found both" },
         { "{'anyOf':[{'items':{'type':'string'},'maxItems':0},{'items':{'type':'integer'}}]}",
           "[1,'x']",
-          "/1 type: expected an integer, found 'x' (closest of 2 alternatives of anyOf)" },
+          "/1 type: expected an integer, found 'x' (the closest of 2 forms that are allowed here)" },
         { "{'anyOf':[{'required':['a']},{'properties':{'b':{'required':['c']}}}]}", "{'b':{}}",
-          "/b required: the required member 'c' is missing (closest of 2 alternatives of anyOf)" },
+          "/b required: the required member 'c' is missing (also allowed: an object with 'a')" },
         /* Inside each other. */
         { "{'anyOf':[{'type':'null'},{'items':{'anyOf':[{'type':'null'},{'minimum':5}]},"
           "'type':'array'}]}",
           "[7,3]",
-          "/1 minimum: expected at least 5, found 3 (closest of 2 alternatives of anyOf)" },
+          "/1 minimum: expected at least 5, found 3 (also allowed: null)" },
         { "{'oneOf':[{'type':'integer'},{'type':'string'},{'minimum':3},true]}", "5",
-          " oneOf: expected to fit exactly one alternative of oneOf, fits 0, 2 and 3" },
+          " oneOf: expected to fit exactly one of the forms that are allowed here, fits an integer, "
+          "/oneOf/2 and /oneOf/3" },
     };
     CHECK_CASES(cases);
 }
@@ -410,11 +419,11 @@ TEST(explain_knows_the_meta_schemas)
         { "{'$ref':'https://json-schema.org/draft/2020-12/schema'}",
           "{'type':'strin','properties':{'a':{'minimum':'3'}}}",
           "/type enum: expected one of 'array', 'boolean', 'integer', 'null', 'number', 'object', "
-          "'string', found 'strin'; did you mean 'string'? (closest of 2 alternatives of anyOf)\n"
+          "'string', found 'strin'; did you mean 'string'? (also allowed: an array)\n"
           "/properties/a/minimum type: expected a number, found '3'" },
         { "{'$ref':'http://json-schema.org/draft-07/schema#'}", "{'items':[{'minLength':-1}]}",
-          "/items/0/minLength minimum: expected at least 0, found -1 (closest of 2 alternatives "
-          "of anyOf)" },
+          "/items/0/minLength minimum: expected at least 0, found -1 (as an array; also "
+          "allowed: a boolean or an object)" },
         { "{'$ref':'https://json-schema.org/draft/2019-09/schema'}", "{'$defs':{'a':1}}",
           "/$defs/a type: expected a boolean or an object, found 1" },
     };

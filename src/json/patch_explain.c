@@ -163,8 +163,20 @@ static void list_names(struct buf *why, const struct json *object)
         buf_printf(why, " and %u more", (unsigned)(object->len - shown));
 }
 
+/* What a path leads through is not made on the way. */
+static void explain_way(struct buf *why, const struct json_pointer *path, size_t i)
+{
+    str next = path->tokens[i + 1];
+    uint32_t index;
+    bool list = str_eq(next, STR("-")) || json_pointer_index(next, &index);
+
+    buf_printf(why, ", and it is not made on the way: first add ");
+    add_place(why, path, i + 1);
+    buf_printf(why, " with the value %s, then this", list ? "[]" : "{}");
+}
+
 static void explain_member(struct buf *why, const struct json_pointer *path, size_t i,
-                           const struct json *object, bool may_add)
+                           const struct json *object, bool writes)
 {
     const struct json_member *nearest = nearest_name(object, path->tokens[i]);
 
@@ -175,7 +187,9 @@ static void explain_member(struct buf *why, const struct json_pointer *path, siz
         buf_add(why, STR("; did you mean "));
         add_name(why, json_name(nearest));
         buf_byte(why, '?');
-    } else if (may_add) {
+    } else if (writes && i + 1 < path->count) {
+        explain_way(why, path, i);
+    } else if (writes) {
         buf_add(why, STR("; use add to create it"));
     } else {
         list_names(why, object);
@@ -201,7 +215,7 @@ err patch_no_place(struct arena *a, const struct patch_op *op, const struct json
     if (at->kind == JSON_ARRAY)
         explain_element(&why, path, i, at, writes);
     else if (at->kind == JSON_OBJECT)
-        explain_member(&why, path, i, at, writes && i + 1 == path->count);
+        explain_member(&why, path, i, at, writes);
     else
         explain_scalar(&why, path, i, at);
 

@@ -72,6 +72,8 @@ static void explain_kind(struct explain *x, const struct node *n, const struct j
     struct buf m = message_start(x->arena, "expected ");
     message_kinds(&m, n->kinds, n->whole);
     add_found(&m, v);
+    explain_charge(x, v->kind == JSON_STRING ? v->len / TEXT_STEP_BYTES : 0);
+    message_quoted(&m, v, n->kinds);
     explain_report(x, at, "type", &m);
 }
 
@@ -82,12 +84,7 @@ void explain_values(struct explain *x, const struct place *at, const char *keywo
 
     message_values(&m, values, count);
     add_found(&m, v);
-    const struct json *near = nearest_value(v, values, count, &x->cells_left);
-    if (near) {
-        buf_add(&m, STR("; did you mean "));
-        message_value(&m, near);
-        buf_byte(&m, '?');
-    }
+    message_meant(&m, v, values, count, &x->cells_left);
     explain_report(x, at, keyword, &m);
 }
 
@@ -316,17 +313,12 @@ static void explain_one(struct explain *x, const struct rule *r, const struct js
             fit[count++] = i;
     if (count == 0)
         explain_closest(x, r, v, at);
-    if (count < 2)
-        return;
-    struct buf m =
-        message_start(x->arena, "expected to fit exactly one alternative of oneOf, fits ");
-    for (uint32_t i = 0; i < count; i++)
-        buf_printf(&m, "%s%u", i == 0 ? "" : i + 1 < count ? ", " : " and ", (unsigned)fit[i]);
-    explain_report(x, at, "oneOf", &m);
+    if (count > 1)
+        explain_several(x, r, fit, count, at);
 }
 
-/* `not: {required: […]}` and nothing else, which is the common way to forbid members. */
-static bool only_requires(const struct node *n)
+/* `not: {required: […]}` is the common way to forbid members. */
+bool node_only_requires(const struct node *n)
 {
     const struct object_rules *o = n->object;
 
@@ -349,7 +341,7 @@ static void explain_not(struct explain *x, const struct rule *r, const struct js
     } else if (n->path == PATH_KINDS && n->kinds != ALL_KINDS) {
         buf_add(&m, STR("anything but "));
         message_kinds(&m, n->kinds, n->whole);
-    } else if (v->kind == JSON_OBJECT && only_requires(n)) {
+    } else if (v->kind == JSON_OBJECT && node_only_requires(n)) {
         buf_add(&m, STR("an object without "));
         for (uint32_t i = 0; i < n->object->required_count; i++) {
             const struct name *name = &n->object->required_names[i];

@@ -52,6 +52,13 @@ void explain_node(struct explain *x, const struct node *n, const struct json *v,
 void explain_closest(struct explain *x, const struct rule *r, const struct json *v,
                      const struct place *at);
 
+/* It fits several of oneOf: says which, by their numbers. */
+void explain_several(struct explain *x, const struct rule *r, const uint32_t *fit, uint32_t count,
+                     const struct place *at);
+
+/* {required: […]} and nothing else. */
+bool node_only_requires(const struct node *n);
+
 /* Adds a violation with that message, which is taken. */
 void explain_report(struct explain *x, const struct place *at, const char *keyword, struct buf *m);
 

@@ -10,6 +10,9 @@ enum {
     NAMES_MAX = 12,
     NEAR_TEXT_MAX = 64, /* longer texts are near to nothing */
     NEAR_MAX = 3,       /* changes */
+    BEGIN_MIN = 2,      /* bytes of a word that others begin with */
+    BEGUN_MAX = 4,      /* of those that do */
+    QUOTED_MAX = 64 << 10,
 };
 
 /* ---- values ---- */
@@ -184,8 +187,8 @@ static str scalar_text(const struct json *v)
     }
 }
 
-const struct json *nearest_value(const struct json *v, const struct json *values, size_t count,
-                                 uint32_t *cells_left)
+static const struct json *nearest_value(const struct json *v, const struct json *values,
+                                        size_t count, uint32_t *cells_left)
 {
     struct nearest n = nearest_to(scalar_text(v), cells_left);
 
@@ -194,4 +197,48 @@ const struct json *nearest_value(const struct json *v, const struct json *values
         if (v->kind == JSON_STRING || values[i].kind == JSON_STRING)
             nearest_try(&n, scalar_text(&values[i]), &values[i]);
     return n.found;
+}
+
+static bool begins_with(const struct json *value, str word)
+{
+    str text = scalar_text(value);
+
+    return value->kind == JSON_STRING && word.len >= BEGIN_MIN && text.len > word.len &&
+           str_starts(text, word) && strchr("_-. /", text.at[word.len]);
+}
+
+/* Half of a longer word is nearer to it than to a short one that differs by a letter. */
+void message_meant(struct buf *out, const struct json *v, const struct json *values, size_t count,
+                   uint32_t *cells_left)
+{
+    const struct json *meant[BEGUN_MAX];
+    size_t found = 0;
+
+    for (size_t i = 0; i < count && found < BEGUN_MAX && v->kind == JSON_STRING; i++)
+        if (begins_with(&values[i], json_text(v)))
+            meant[found++] = &values[i];
+    if (!found) {
+        meant[0] = nearest_value(v, values, count, cells_left);
+        found = meant[0] != NULL;
+    }
+    for (size_t i = 0; i < found; i++) {
+        buf_add(out, i == 0 ? STR("; did you mean ") : i + 1 < found ? STR(", ") : STR(" or "));
+        message_value(out, meant[i]);
+    }
+    buf_add(out, found ? STR("?") : STR(""));
+}
+
+/* ---- JSON inside of a string ---- */
+
+void message_quoted(struct buf *out, const struct json *v, unsigned kinds)
+{
+    const struct json *held;
+    str text = v->kind == JSON_STRING ? str_trim(json_text(v)) : STR("");
+
+    if (!text.len || text.len > QUOTED_MAX || kinds >> JSON_STRING & 1 || !strchr("[{", text.at[0]))
+        return;
+    if (json_parse(out->arena, text, NULL, &held) || !(kinds >> held->kind & 1))
+        return;
+    buf_printf(out, ": this is JSON inside of a string; write the %s itself, without quotes",
+               held->kind == JSON_ARRAY ? "array" : "object");
 }

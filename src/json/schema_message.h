@@ -46,8 +46,13 @@ struct nearest {
 struct nearest nearest_to(str wanted, uint32_t *cells_left);
 void nearest_try(struct nearest *n, str text, const void *thing);
 
-/* The allowed value nearest to `v`, or NULL: 1 is near to "1". */
-const struct json *nearest_value(const struct json *v, const struct json *values, size_t count,
-                                 uint32_t *cells_left);
+/* `; did you mean "a" or "b"?`: the allowed values that begin with `v` as with a word of their own,
+ * "async" as "async_poll"; else the one that is nearest to it, as 1 is to "1"; or nothing. */
+void message_meant(struct buf *out, const struct json *v, const struct json *values, size_t count,
+                   uint32_t *cells_left);
+
+/* `: this is JSON inside of a string …`, if `v` is a string that holds a value of those kinds, none of
+ * which is a string. */
+void message_quoted(struct buf *out, const struct json *v, unsigned kinds);
 
 #endif
