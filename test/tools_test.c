@@ -351,8 +351,40 @@ TEST(a_refused_call_says_what_to_do_next)
           "Correct the arguments and call it again." },
         { "state_patch", "{}",
           "state_patch was refused (Bad request)\n"
-          "- the required member \"operations\" is missing (closest of 2 alternatives of oneOf)\n"
+          "- expected \"operations\" or \"merge\", found neither\n"
           "Correct the arguments and call it again." },
+        { "state_patch", "{'operations':[],'merge':{}}",
+          "state_patch was refused (Bad request)\n"
+          "- expected only one of \"operations\" and \"merge\", found both\n"
+          "Correct the arguments and call it again." },
+        { "state_patch", "{'operations':'[{\\\"op\\\":\\\"add\\\"}]'}",
+          "state_patch was refused (Bad request)\n"
+          "- /operations: expected an array, found \"[{\\\"op\\\":\\\"add\\\"}]\": this is JSON inside "
+          "of a string; write the array itself, without quotes\n"
+          "Correct the arguments and call it again." },
+        { "state_update", "{'data':'{\\\"n\\\":1}'}",
+          "state_update was refused (Does not fit)\n"
+          "- data: expected an object, found \"{\\\"n\\\":1}\": this is JSON inside of a string; write "
+          "the object itself, without quotes\n"
+          "Nothing was written. Correct this and call it again; state_schema shows what is "
+          "allowed." },
+        { "state_patch", "{'operations':[{'op':'add','path':'/findings/-','value':1}]}",
+          "state_patch was refused (Does not fit): operation 0 (add /findings/-): the document has "
+          "no member \"findings\", and it is not made on the way: first add /findings with the "
+          "value [], then this\n"
+          "Nothing was written. Correct this and call it again; state_schema shows what is "
+          "allowed." },
+        { "start_agent_session", "{'session_name':'x','prompt':'go','execution_mode':'async'}",
+          "start_agent_session was refused (Bad request)\n"
+          "- /execution_mode: expected one of \"sync\", \"async_poll\", \"async_callback\", found "
+          "\"async\"; did you mean \"async_poll\" or \"async_callback\"? sync: answer with the "
+          "result; async_poll: be asked for it later; async_callback: call the parent back when it "
+          "is there.\n"
+          "Correct the arguments and call it again." },
+        { "start_agent_session", "{'session_name':'one','prompt':'go'}",
+          "start_agent_session was refused (Conflict): session one has been started already: ask "
+          "it for more with resume_agent_session (a run of the type resume_session), or choose "
+          "another name" },
         { "state_read", "{'pointer':'/none'}",
           "state_read was refused (Not found): no value at \"/none\": at \"\" is an object "
           "without a member \"none\"" },
@@ -363,6 +395,10 @@ TEST(a_refused_call_says_what_to_do_next)
     struct desk *d = desk_new("{}");
 
     told(d, "state_patch", "{'merge':{'n':1}}");
+    told(d, "start_agent_session", "{'session_name':'one','prompt':'go'}");
+    claim(d);
+    report(d, "runner.started", "");
+    as_session(d, "root", false);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct json *result = called(d, cases[i].tool, cases[i].arguments);
         str text = text_of(result, 0);

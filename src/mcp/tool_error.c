@@ -28,14 +28,48 @@ static const struct json *members_of(struct arena *a, err e)
     return json_parse(a, text, NULL, &members) ? NULL : members;
 }
 
+/* A call that was refused. */
+struct refusal {
+    const struct tool *tool;
+    const struct json *arguments;
+    err error;
+};
+
+/* Where a violation is. What a document as a whole is wrong with, the argument that holds it is. */
+static str place_of(const struct refusal *r, const struct json *violation)
+{
+    static const char *const documents[] = { "data", "initial_data" };
+    str pointer = json_str(violation, "pointer");
+
+    for (size_t i = 0; i < sizeof documents / sizeof *documents && !pointer.len; i++)
+        if (r->error->kind == ERR_UNFIT && json_get(r->arguments, documents[i]))
+            pointer = str_from(documents[i]);
+    return pointer;
+}
+
+/* What the words mean of which an argument must be one. */
+static str meaning_of(struct arena *a, const struct refusal *r, const struct json *violation)
+{
+    str pointer = json_str(violation, "pointer");
+    const struct json *input;
+
+    if (r->error->kind != ERR_INVALID || !str_eq(json_str(violation, "keyword"), STR("enum")) ||
+        json_parse(a, str_from(r->tool->op->input), NULL, &input))
+        return STR("");
+    return json_str(json_find(json_get(input, "properties"), str_slice(pointer, 1, pointer.len)),
+                    "description");
+}
+
 /* Each thing that does not fit, with where it is; false: there is no list. */
-static bool add_violations(struct buf *out, const struct json *errors)
+static bool add_violations(struct arena *a, struct buf *out, const struct refusal *r,
+                           const struct json *errors)
 {
     for (uint32_t i = 0; json_is(errors, JSON_ARRAY) && i < errors->len; i++) {
         const struct json *v = &errors->items[i];
-        str pointer = json_str(v, "pointer");
-        buf_printf(out, "\n- " STR_FMT "%s" STR_FMT, STR_ARG(pointer), pointer.len ? ": " : "",
-                   STR_ARG(json_str(v, "message")));
+        str place = place_of(r, v), meaning = meaning_of(a, r, v);
+        buf_printf(out, "\n- " STR_FMT "%s" STR_FMT "%s" STR_FMT, STR_ARG(place),
+                   place.len ? ": " : "", STR_ARG(json_str(v, "message")), meaning.len ? " " : "",
+                   STR_ARG(meaning));
     }
     return json_is(errors, JSON_ARRAY) && errors->len > 0;
 }
@@ -48,7 +82,7 @@ str tool_error_text(struct arena *a, const struct tool *t, const struct json *ar
     struct buf out = buf_in(a);
 
     buf_printf(&out, STR_FMT " was refused (%s)", STR_ARG(t->name), error_look(e->kind)->title);
-    if (!add_violations(&out, json_get(members, "errors")))
+    if (!add_violations(a, &out, &(struct refusal){ t, arguments, e }, json_get(members, "errors")))
         buf_printf(&out, ": " STR_FMT, STR_ARG(e->message));
     if (e->kind == ERR_NOT_FOUND && t->op->implied && json_get(arguments, t->op->implied))
         next = "Without state_id, it is your own shared state.";

@@ -152,6 +152,17 @@ struct schema *op_output_schema(const struct op_table *t, const struct op *op);
 const struct json *op_fields(const struct op_table *t, const struct op *op);
 const struct json *op_field(const struct op_table *t, const struct op *op, str name);
 
+/* ---- words.c: what callers call a field ---- */
+
+/* The field that a word means with this operation; the word itself, when it means no other. */
+str op_field_meant(const struct op_table *t, const struct op *op, str word);
+
+/* The input with its fields by their own names. INVALID: one is there by two words, with two values. */
+err op_input_meant(struct arena *a, const struct op_table *t, const struct op *op,
+                   const struct json **input);
+
+/* ---- routes ---- */
+
 #define OP_CAPTURES_MAX 4
 
 struct op_capture {

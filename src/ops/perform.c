@@ -36,8 +36,9 @@ static err rights_check(const struct command *c)
 }
 
 /* What does not fit an operation's input is a bad request, not a bad document. */
-static err input_check(const struct engine *e, const struct command *c)
+static err input_check(const struct engine *e, struct command *c)
 {
+    TRY(op_input_meant(c->arena, e->table, c->op, &c->input));
     err unfit = schema_require(c->arena, op_input_schema(e->table, c->op), c->input);
     if (!unfit)
         return NULL;

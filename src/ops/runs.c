@@ -46,7 +46,7 @@
 #define PROMPT_FIELDS JSON(                                                                        \
     "prompt": { "type": "string", "minLength": 1, "maxLength": 1048576, "description": "What the agent is to do." }, \
     "execution_mode": { "enum": ["sync", "async_poll", "async_callback"],                          \
-        "description": "Answer with the result, be asked for it, or call the parent back." },      \
+        "description": "sync: answer with the result; async_poll: be asked for it later; async_callback: call the parent back when it is there." }, \
     "callback": { "type": "boolean", "description": "The same as the mode async_callback." },      \
     "timeout": { "type": "integer", "minimum": 0, "maximum": 60, "default": 45,                    \
         "description": "Of the mode sync: how many seconds to wait; then the answer says how to go on." }, \

@@ -42,6 +42,19 @@ static str session_asked(const struct input *in)
     return id.len ? id : input_str(in, "session_name");
 }
 
+/* Who gives both means one session. */
+static err session_is_named(struct tx *tx, const struct input *in, const struct session *s)
+{
+    str name = input_str(in, "session_name");
+
+    if (!name.len || str_eq(name, s->name) || str_eq(name, s->id))
+        return NULL;
+    return err_new(tx->arena, ERR_INVALID,
+                   "\"session_id\" is that of session " STR_FMT ", and \"session_name\" is \"" STR_FMT
+                   "\": give one of them",
+                   STR_ARG(s->name), STR_ARG(name));
+}
+
 static str first_of(str a, str b)
 {
     return a.len ? a : b;
@@ -71,12 +84,13 @@ static err session_adopt(struct tx *tx, const struct input *in, bool calls_back,
 {
     bool begun;
 
+    TRY(session_is_named(tx, in, s));
     TRY(run_begun(tx, s->id, &begun));
     if (begun || (s->attended && s->status != SESSION_PENDING))
         return err_new(tx->arena, ERR_CONFLICT,
                        "session " STR_FMT
-                       " has been started already: ask it for more with the type "
-                       "resume_session, or choose another name",
+                       " has been started already: ask it for more with resume_agent_session "
+                       "(a run of the type resume_session), or choose another name",
                        STR_ARG(s->name));
     str wish = first_of(json_str(input_json(in, "demands"), "profile"), s->profile);
     s->agent = first_of(input_str(in, "agent_name"), s->agent);
@@ -106,6 +120,7 @@ static err session_for_resume(struct tx *tx, const struct input *in, bool calls_
     bool begun;
 
     TRY(session_get(tx, session_asked(in), s));
+    TRY(session_is_named(tx, in, s));
     TRY(run_begun(tx, s->id, &begun));
     if (str_eq(s->id, tx->actor->session_id))
         return err_new(tx->arena, ERR_FORBIDDEN,
@@ -117,8 +132,8 @@ static err session_for_resume(struct tx *tx, const struct input *in, bool calls_
                        STR_ARG(s->name));
     if (!begun && !s->client_id.len)
         return err_new(tx->arena, ERR_CONFLICT,
-                       "session " STR_FMT " has had no turn yet: start it with the type "
-                       "start_session",
+                       "session " STR_FMT " has had no turn yet: start it with "
+                       "start_agent_session (a run of the type start_session)",
                        STR_ARG(s->name));
     calls_back = calls_back && s->parent_id.len;
     if (s->settled)

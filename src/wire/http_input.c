@@ -207,7 +207,8 @@ static err read_query(struct http *h, struct json *input)
 
     TRY(http_query(h->x.arena, h->parser.request.query, &pairs, &count));
     for (size_t i = 0; i < count; i++) {
-        const struct json *schema = op_field(s->options.table, h->match.op, pairs[i].name);
+        str name = op_field_meant(s->options.table, h->match.op, pairs[i].name);
+        const struct json *schema = op_field(s->options.table, h->match.op, name);
         struct json value;
         if (!schema)
             return unknown_parameter(h, pairs[i].name);
@@ -217,7 +218,7 @@ static err read_query(struct http *h, struct json *input)
             continue;
         else
             TRY(read_array(h, schema, pairs + i, count - i, &value));
-        TRY(put(h, input, pairs[i].name, value, "the query"));
+        TRY(put(h, input, name, value, "the query"));
     }
     return NULL;
 }
