@@ -315,8 +315,7 @@ TEST(explain_picks_the_closest_alternative)
         /* Inside each other. */
         { "{'anyOf':[{'type':'null'},{'items':{'anyOf':[{'type':'null'},{'minimum':5}]},"
           "'type':'array'}]}",
-          "[7,3]",
-          "/1 minimum: expected at least 5, found 3 (also allowed: null)" },
+          "[7,3]", "/1 minimum: expected at least 5, found 3 (also allowed: null)" },
         { "{'oneOf':[{'type':'integer'},{'type':'string'},{'minimum':3},true]}", "5",
           " oneOf: expected to fit exactly one of the forms that are allowed here, fits an integer, "
           "/oneOf/2 and /oneOf/3" },

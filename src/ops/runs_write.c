@@ -50,8 +50,8 @@ static err session_is_named(struct tx *tx, const struct input *in, const struct 
     if (!name.len || str_eq(name, s->name) || str_eq(name, s->id))
         return NULL;
     return err_new(tx->arena, ERR_INVALID,
-                   "\"session_id\" is that of session " STR_FMT ", and \"session_name\" is \"" STR_FMT
-                   "\": give one of them",
+                   "\"session_id\" is that of session " STR_FMT
+                   ", and \"session_name\" is \"" STR_FMT "\": give one of them",
                    STR_ARG(s->name), STR_ARG(name));
 }
 
