@@ -145,6 +145,11 @@ TEST(end_of_a_client_settles_its_session)
 
 TEST(client_that_borrows_a_token_pays_by_what_it_writes)
 {
+    static const char *const nothing[] = {
+        "'tool_name':'mcp__baton__state_patch','tool_response':{'version':2,'unchanged':true}",
+        "'tool_name':'mcp__baton__state_update','tool_response':[{'type':'text','text':"
+        "'{\\'version\\':2,\\'unchanged\\':true}'}]",
+    };
     struct site *t = site_with_child();
 
     as_session(t, "child");
@@ -153,6 +158,12 @@ TEST(client_that_borrows_a_token_pays_by_what_it_writes)
     CHECK_HAS(hook(t, "claude", "other", "Stop", ""), "'block'");
     hook(t, "claude", "other", "PostToolUse", "'tool_name':'mcp__baton__state_read'");
     is(t, "claude-other", "running pending");
+    wrote(t, "child"); /* by its token */
+    for (size_t i = 0; i < sizeof nothing / sizeof *nothing; i++) {
+        as_session(t, "child");
+        hook(t, "claude", "other", "PostToolUse", nothing[i]);
+        is(t, "claude-other", "running pending");
+    }
     as_session(t, "child");
     hook(t, "claude", "other", "PostToolUse", "'tool_name':'mcp__baton__state_patch'");
     is(t, "claude-other", "running completed");
@@ -160,6 +171,20 @@ TEST(client_that_borrows_a_token_pays_by_what_it_writes)
     SILENT(hook(t, "claude", "other", "Stop", "'stop_hook_active':true"));
     is(t, "claude-other", "finished completed!");
     is(t, "child", "running -");
+    site_free(t);
+}
+
+/* Calling the tool is not writing: the version that the token has made counts once. */
+TEST(client_that_borrows_a_token_does_not_pay_by_a_call_that_wrote_nothing)
+{
+    struct site *t = site_with_child();
+
+    as_session(t, "child");
+    hook(t, "claude", "own", "SessionStart", "");
+    hook(t, "claude", "other", "UserPromptSubmit", "'prompt':'x'");
+    CHECK_HAS(hook(t, "claude", "other", "Stop", ""), "'block'");
+    hook(t, "claude", "other", "PostToolUse", "'tool_name':'mcp__baton__state_patch'");
+    is(t, "claude-other", "running pending");
     site_free(t);
 }
 

@@ -175,7 +175,8 @@ TEST(mcp_get_hears_of_what_was_subscribed_to)
     const char *uri =
         arena_printf(check_arena(), "baton://state/" STR_FMT, STR_ARG(s->state_id)).at;
     const char *subscription = arena_printf(check_arena(), "'params':{'uri':'%s'}}", uri).at;
-    const char *patch = arena_printf(check_arena(), "{'state_id':'" STR_FMT "','merge':{'n':1}}",
+    const char *patch = arena_printf(check_arena(),
+                                     "{'state_id':'" STR_FMT "','merge':{'n':1},'touch':true}",
                                      STR_ARG(s->state_id))
                             .at;
     str updated = arena_printf(check_arena(),
@@ -213,7 +214,8 @@ TEST(mcp_get_may_come_back_for_what_it_missed)
     struct mcp_site *s = mcp_site_open(NULL, false);
     struct mcp_peer *p = mcp_peer_new(s), *ear = mcp_peer_new(s);
     const char *session = begin(p, INITIALIZE("2025-06-18"));
-    const char *patch = arena_printf(check_arena(), "{'state_id':'" STR_FMT "','merge':{'n':1}}",
+    const char *patch = arena_printf(check_arena(),
+                                     "{'state_id':'" STR_FMT "','merge':{'n':1},'touch':true}",
                                      STR_ARG(s->state_id))
                             .at;
 

@@ -207,8 +207,8 @@ struct command *write_by(struct team *t, const char *name)
     as_session(t, name);
     struct command *c = call(t, "state.patch",
                              "{'state_id':'" STR_FMT "','operations':[{'op':'add','path':'/%s',"
-                             "'value':'done'}]}",
-                             STR_ARG(t->state), name);
+                             "'value':'done %d'}]}",
+                             STR_ARG(t->state), name, ++t->writes);
     as_operator(t);
     return c;
 }

@@ -18,7 +18,7 @@ struct team {
     int64_t fence;
     bool faulty;    /* its store fails at times, and everyone asks again */
     bool restarted; /* it stopped, because nobody knew whether a commit had succeeded */
-    int keys;
+    int keys, writes;
 };
 
 /* ---- teams ---- */
@@ -77,7 +77,7 @@ void hold_again(struct team *t, const struct team *before);
 
 /* ---- what sessions do ---- */
 
-/* Writes its own member of the state. */
+/* Writes its own member of the state, each time something else. */
 struct command *write_by(struct team *t, const char *name);
 void wrote(struct team *t, const char *name);
 

@@ -34,6 +34,15 @@ static err refused(struct world *w, const char *op, const char *input)
     return world_call(w, op, input, "")->error;
 }
 
+static int count_of(str text, const char *part)
+{
+    int count = 0;
+
+    for (size_t i = 0; i < text.len; i++)
+        count += str_starts(str_slice(text, i, text.len), str_from(part));
+    return count;
+}
+
 static void create(struct world *w, const char *data)
 {
     answer(w, "state.create",
@@ -70,6 +79,99 @@ TEST_BOTH(a_write_answers_the_version_and_the_document_on_request)
     world_close(w);
 }
 
+/* By value: neither the order of members nor how a number is written is a change. */
+TEST_BOTH(a_write_that_changes_nothing_makes_no_version)
+{
+    static const struct {
+        const char *op, *members;
+    } writes[] = {
+        { "state.patch", "'operations':[]" },
+        { "state.patch", "'operations':[{'op':'test','path':'/status','value':'open'}]" },
+        { "state.patch", "'operations':[{'op':'replace','path':'/status','value':'open'}]" },
+        { "state.patch",
+          "'operations':[{'op':'add','path':'/a','value':1},{'op':'remove','path':'/a'}]" },
+        { "state.patch",
+          "'operations':[{'op':'remove','path':'/n'},{'op':'add','path':'/n','value':1.0}]" },
+        { "state.patch", "'operations':[{'op':'move','from':'/n','path':'/n'}]" },
+        { "state.patch", "'merge':{}" },
+        { "state.patch", "'merge':{'none':null,'n':1e0}" },
+        { "state.update", "'data':{'n':1,'status':'open'}" },
+        { "state.rollback", "'version':1" },
+        { "state.migrate", "'schema_version':1" },
+    };
+    struct world *w = world_new();
+
+    create(w, "{'status':'open','n':1}");
+    w->now_ms += 5000;
+    for (size_t i = 0; i < sizeof writes / sizeof *writes; i++) {
+        struct command *c =
+            world_call(w, writes[i].op,
+                       arena_printf(check_arena(),
+                                    "{'state_id':'wfstate_2',%s,'expected_version':1}",
+                                    writes[i].members)
+                           .at,
+                       "");
+        const struct json *told;
+        CHECK_OK(c->error);
+        CHECK(!c->events);
+        CHECK_INT(c->version, 1);
+        CHECK_OK(json_parse(check_arena(), c->answer, NULL, &told));
+        CHECK_STR(json_shown(check_arena(), told), HEAD("1") ",'unchanged':true}");
+        CHECK_ERR(refused(w, writes[i].op,
+                          arena_printf(check_arena(),
+                                       "{'state_id':'wfstate_2',%s,'expected_version':2}",
+                                       writes[i].members)
+                              .at),
+                  ERR_CONFLICT);
+    }
+    world_audit(w);
+    world_close(w);
+}
+
+/* Asked again under its key, it is answered as it was, though the document has changed since. */
+TEST_BOTH(a_write_that_changed_nothing_is_repeated_under_its_key)
+{
+    static const char same[] = "{'state_id':'wfstate_2','merge':{'status':'open'}}";
+    struct world *w = world_new();
+
+    create(w, "{'status':'open'}");
+    struct command *first = world_call(w, "state.patch", same, "key");
+    CHECK_OK(first->error);
+    patch(w, "wfstate_2", "[{'op':'replace','path':'/status','value':'done'}]");
+    struct command *again = world_call(w, "state.patch", same, "key");
+    CHECK_OK(again->error);
+    CHECK(again->repeated && !again->events);
+    CHECK_STR(again->answer, first->answer.at);
+    CHECK_STR(answer(w, "state.read", "{'state_id':'wfstate_2','pointer':'/status'}"),
+              HEAD("2") ",'pointer':'/status','value':'done'}");
+    world_close(w);
+}
+
+TEST_BOTH(a_touch_makes_a_version_that_history_marks)
+{
+    struct world *w = world_new();
+
+    create(w, "{'status':'open'}");
+    CHECK_STR(answer(w, "state.patch", "{'state_id':'wfstate_2','operations':[],'touch':true}"),
+              HEAD("2") "}");
+    CHECK_STR(answer(w, "state.update",
+                     "{'state_id':'wfstate_2','data':{'status':'open'},'touch':true}"),
+              HEAD("3") "}");
+    CHECK_STR(answer(w, "state.patch",
+                     "{'state_id':'wfstate_2','merge':{'status':'done'},'touch':true}"),
+              HEAD("4") "}");
+    str history = answer(w, "state.history", "{'state_id':'wfstate_2'}");
+    CHECK_INT(count_of(history, "'touch':true"), 2);
+    CHECK_INT(count_of(history, "'touch':true,'time'"), 2);
+    CHECK(str_contains(history, STR("{'version':3,'seq':4,'type':'workflow_state_updated','touch':"
+                                    "true,'time':'2025-01-15T10:35:00Z','actor':'operator',"
+                                    "'session_id':null,'patch':[]}")));
+    CHECK_STR(answer(w, "state.diff", "{'state_id':'wfstate_2','from':1,'to':3}"),
+              "{'state_id':'wfstate_2','from':1,'to':3,'patch':[]}");
+    world_audit(w);
+    world_close(w);
+}
+
 /* What a write leaves for readers is, to the byte, what a reader would be told. */
 TEST_BOTH(every_write_shows_what_a_read_would_answer)
 {
@@ -84,7 +186,9 @@ TEST_BOTH(every_write_shows_what_a_read_would_answer)
           "{'state_id':'wfstate_2','operations':[{'op':'add','path':'/n','value':1.0}]}" },
         { "state.patch", "{'state_id':'wfstate_2','merge':{'n':2},'representation':true}" },
         { "state.rollback", "{'state_id':'wfstate_2','version':1}" },
-        { "state.migrate", "{'state_id':'wfstate_2','schema_version':1}" },
+        { "state.migrate",
+          "{'state_id':'wfstate_2','schema_version':1,'operations':[{'op':'add','path':'/m',"
+          "'value':1}]}" },
     };
     struct world *w = world_new();
 
@@ -115,7 +219,7 @@ TEST_BOTH(an_update_says_what_it_dropped)
                      "{'state_id':'wfstate_2','data':{'status':'open','a':{'y':{}},'same':2}}"),
               HEAD("2") ",'dropped':{'count':3,'pointers':['/a/x','/a/y/z','/b~1c']}}");
     CHECK_STR(answer(w, "state.update",
-                     "{'state_id':'wfstate_2','data':{'same':2,'status':'open','a':{'y':{}}}}"),
+                     "{'state_id':'wfstate_2','data':{'same':3,'status':'open','a':{'y':{}}}}"),
               HEAD("3") "}");
 
     struct buf data = buf_in(check_arena());
@@ -337,7 +441,8 @@ TEST_BOTH(a_compacted_version_says_which_ones_there_are)
     w->engine.retention = &small;
     create(w, "{'status':'open','old':1,'pad':'0123456789012345678901234567890123456789'}");
     for (int i = 2; i <= 27; i++)
-        patch(w, "wfstate_2", "[{'op':'add','path':'/n','value':1}]");
+        patch(w, "wfstate_2",
+              arena_printf(check_arena(), "[{'op':'add','path':'/n','value':%d}]", i).at);
     w->now_ms += 100;
     w->actor = (struct actor){ .kind = ACTOR_SYSTEM, .name = STR("system") };
     for (int i = 0; i < 50; i++) {

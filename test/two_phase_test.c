@@ -126,6 +126,41 @@ TEST(refused_write_does_not_pay)
     team_free(t);
 }
 
+/* Writing what is there already says nothing; unless it is said on purpose. */
+TEST(write_that_changes_nothing_does_not_pay_unless_it_touches)
+{
+    static const struct {
+        const char *op, *members;
+        bool pays;
+    } cases[] = {
+        { "state.patch", "'operations':[]", false },
+        { "state.patch", "'operations':[{'op':'test','path':'','value':{'plan':'two'}}]", false },
+        { "state.patch", "'merge':{}", false },
+        { "state.update", "'data':{'plan':'two'}", false },
+        { "state.patch", "'operations':[],'touch':true", true },
+        { "state.update", "'data':{'plan':'two'},'touch':true", true },
+    };
+
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        bool asked = i % 2, pays = cases[i / 2].pays;
+        struct team *t = team_with_child(PLAIN);
+        if (asked)
+            turn(t, "child", "work");
+        begin(t, "child", asked ? "state_update" : "work");
+        as_session(t, "child");
+        CHECK_OK(call(t, cases[i / 2].op, "{'state_id':'" STR_FMT "',%s}", STR_ARG(t->state),
+                      cases[i / 2].members)
+                     ->error);
+        as_operator(t);
+        done(t);
+        is(t, "child",
+           asked  ? pays ? "finished completed 1 1!" : "idle pending 2 1"
+           : pays ? "finished skipped 0 1!"
+                  : "idle pending 1 1");
+        team_free(t);
+    }
+}
+
 TEST(write_of_another_session_does_not_pay)
 {
     struct team *t = team_with_child(PLAIN);
@@ -188,13 +223,17 @@ TEST(schema_decides_attempts_timeout_and_delay)
 TEST(failed_child_is_asked_once_to_record_that)
 {
     static const struct {
-        bool writes;
+        bool wrote, writes; /* before it failed; and when it is asked */
         const char *end;
-    } cases[] = { { true, "failed completed 3 1!" }, { false, "failed failed 3 1!" } };
+    } cases[] = { { false, true, "failed completed 3 1!" },
+                  { false, false, "failed failed 3 1!" },
+                  { true, true, "failed completed 3 1!" } };
 
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 3; i++) {
         struct team *t = team_with_child(PLAIN);
         begin(t, "child", "work");
+        if (cases[i].wrote)
+            wrote(t, "child");
         failed(t);
         is(t, "child", "idle pending 3 1");
         begin(t, "child", "state_update");

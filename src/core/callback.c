@@ -167,7 +167,9 @@ static err ask(struct tx *tx, struct turn_end *t)
     struct policy_update rules;
 
     TRY(update_rules(tx, &t->state, &rules));
-    bool enough = !rules.always || rules.attempts == 0 || !can;
+    /* What it wrote before it failed does not say that it did. */
+    bool said = !rules.always && t->what != TURN_FAILED;
+    bool enough = said || rules.attempts == 0 || !can;
     if (s->update == UPDATE_NONE && s->wrote_version && enough)
         return skip(tx, t);
     if (can && s->update_attempts < rules.attempts)
@@ -426,13 +428,13 @@ err callback_on_end(struct tx *tx, struct session *s)
 
 err callback_on_write(struct tx *tx, struct session *s)
 {
-    struct state state;
-    bool owes;
+    struct session by;
+    bool found;
 
-    TRY(owed_state(tx, s, &state, &owes));
-    if (!owes)
+    TRY(session_find(tx, tx->actor->session_id, &by, &found));
+    if (!found || !session_owes(s) || by.wrote_version <= s->wrote_version)
         return NULL;
-    s->wrote_version = state.version;
+    s->wrote_version = by.wrote_version;
     return s->update == UPDATE_PENDING ? update_become(tx, s, UPDATE_COMPLETED)
                                        : session_store(tx, s);
 }

@@ -50,8 +50,8 @@ err callback_on_stop(struct tx *tx, struct session *s, str error, struct stop_ad
  * settles, whatever its children do. What it owes and has not paid has failed. */
 err callback_on_end(struct tx *tx, struct session *s);
 
-/* A session that speaks through the token of another has written their state by it: what it was
- * asked for is paid. */
+/* A session that speaks through the actor's token says that it has written their state by it. Where
+ * the actor has made a version that was not counted yet, what it was asked for is paid. */
 err callback_on_write(struct tx *tx, struct session *s);
 
 /* Whether callbacks wait for a parent. */

@@ -137,6 +137,8 @@ static const char instructions[] =
     "   - Results or outputs\n"
     "   - Any relevant metadata\n"
     "3. The state must conform to the schema above\n"
+    "4. A call that changes nothing records nothing: if all is to stay as it is, say so with "
+    "`state_patch`, `operations: []` and `touch: true`\n"
     "\n"
     "**IMPORTANT:** You MUST call `state_update` or `state_patch` before completing.\n"
     "Failure to update state will be treated as a task failure.\n";

@@ -42,14 +42,14 @@ struct session {
     int64_t cycle; /* 1, 2 … */
     enum update_status update;
     int64_t update_attempts; /* prompts that it got in this cycle */
-    int64_t wrote_version; /* of its state, by itself since it was asked for something; 0: none */
-    int64_t seen_version;  /* of its state when its last turn ended */
-    str run_id;            /* its live run that may be claimed or is; empty: it is not busy */
-    str client_id;         /* what its client calls the conversation */
-    str hostname;          /* where its client keeps it: turns after the first go there */
-    str git;               /* what its runner saw in its directory after its last turn; JSON */
-    str result_run;        /* the run whose result is the session's */
-    str error;             /* why it failed or stopped */
+    int64_t wrote_version;   /* of its state, by itself since it was asked for something; 0: none */
+    int64_t seen_version;    /* of its state when its last turn ended */
+    str run_id;              /* its live run that may be claimed or is; empty: it is not busy */
+    str client_id;           /* what its client calls the conversation */
+    str hostname;            /* where its client keeps it: turns after the first go there */
+    str git;                 /* what its runner saw in its directory after its last turn; JSON */
+    str result_run;          /* the run whose result is the session's */
+    str error;               /* why it failed or stopped */
     struct usage usage;
     str heard; /* the last sign of life, in a few words */
     int64_t heard_at_ms;

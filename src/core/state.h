@@ -22,7 +22,8 @@ struct state {
     int64_t version;
     int64_t last_seq, snap_seq, snap_version, patch_bytes;
     int64_t created_at_ms, updated_at_ms;
-    str body; /* printed; empty in lists */
+    bool unchanged; /* of what a write gives: all was so already, and there is no new version */
+    str body;       /* printed; empty in lists */
 };
 
 /* ---- state.c ---- */
@@ -62,8 +63,9 @@ struct state_dropped {
     size_t count;                      /* of all; what was below them is not counted */
 };
 
-/* Writes: each makes the next version, or changes nothing. `expected` is the version that must be
- * current, 0 for any; CONFLICT, with current_version among its members, when another one is.
+/* Writes: each makes the next version; one that is refused, or after which the document would be
+ * what it is (`unchanged`), makes none. `expected` is the version that must be current, 0 for any;
+ * CONFLICT, with current_version among its members, when another one is.
  * FORBIDDEN when the change reaches what the actor may not write. `dropped` may be NULL. */
 err state_replace(struct tx *tx, str id, const struct json *data, int64_t expected,
                   struct state *out, struct state_dropped *dropped);
@@ -71,6 +73,10 @@ err state_patch(struct tx *tx, str id, const struct json *operations, int64_t ex
                 struct state *out);
 err state_merge(struct tx *tx, str id, const struct json *patch, int64_t expected,
                 struct state *out);
+
+/* Makes a version of what a write has just left unchanged: somebody says on purpose that it stays as
+ * it is. Its patch is empty, and no other update's is. */
+err state_touch(struct tx *tx, struct state *s);
 
 /* A new version with the content of an older one. */
 err state_rollback(struct tx *tx, str id, int64_t version, int64_t expected, struct state *out);

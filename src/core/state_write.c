@@ -3,6 +3,7 @@
  * Whatever the write is, it comes down to a document before, one after, and the
  * patch between them. Then the same things are asked: may this actor change that,
  * is it small enough, does it fit the schema. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "core/due.h"
@@ -91,74 +92,93 @@ static str sections_shown(struct tx *tx)
     return tx->actor->pointer_count ? buf_str(&out) : STR("nothing");
 }
 
-static err outside(struct tx *tx, str what, str place)
+static err outside(struct tx *tx, str place, bool moved)
 {
     return err_new(tx->arena, ERR_FORBIDDEN,
-                   STR_FMT " changes \"" STR_FMT "\", which is outside of what this session may "
-                           "write: " STR_FMT,
-                   STR_ARG(what), STR_ARG(place), STR_ARG(sections_shown(tx)));
+                   "this write changes \"" STR_FMT "\", which is outside of what this session may "
+                   "write: " STR_FMT "%s",
+                   STR_ARG(place), STR_ARG(sections_shown(tx)),
+                   moved ? ". Adding or removing an element moves all that stand behind it" : "");
 }
 
-/* A session with sections of its own changes nothing outside of them. */
-static err sections_check(struct tx *tx, const struct json *patch)
+static int by_name(const void *a, const void *b)
 {
-    for (uint32_t i = 0; tx->actor->pointers && i < patch->len; i++) {
-        const struct json *op = &patch->items[i];
-        str places[2] = { json_str(op, "path"), json_str(op, "from") };
-        bool reads_from = str_eq(json_str(op, "op"), STR("copy"));
-        for (int p = 0; p < 2; p++) {
-            bool writes = p == 0 ? !str_eq(json_str(op, "op"), STR("test"))
-                                 : json_get(op, "from") && !reads_from;
-            if (writes && !actor_may_write(tx->actor, places[p]))
-                return outside(tx, arena_printf(tx->arena, "operation %u", (unsigned)i), places[p]);
-        }
-    }
-    return NULL;
+    const struct json_member *x = *(const struct json_member *const *)a;
+    const struct json_member *y = *(const struct json_member *const *)b;
+
+    return str_compare(json_name(x), json_name(y));
 }
 
-/* The same for a whole new document, by what it changes: the patch that is found by comparing may
- * replace more than that, where it is shorter so. */
+static const struct json_member **sorted(struct arena *a, const struct json *object)
+{
+    const struct json_member **members = ARENA_ARRAY(a, const struct json_member *, object->len);
+
+    for (uint32_t i = 0; i < object->len; i++)
+        members[i] = &object->members[i];
+    qsort(members, object->len, sizeof *members, by_name);
+    return members;
+}
+
+/* A session with sections of its own changes nothing outside of them. What counts is what is another
+ * value afterwards, however the write said it: the patch that is found by comparing may replace more
+ * than that, and one that names an element of an array may move others. */
 static err changes_check(struct tx *tx, struct buf *path, const struct json *from,
-                         const struct json *to);
+                         const struct json *to, bool moved);
 
 static err items_check(struct tx *tx, struct buf *path, const struct json *from,
                        const struct json *to)
 {
+    uint32_t most = from->len > to->len ? from->len : to->len;
     size_t len = path->len;
 
-    for (uint32_t i = 0; i < from->len; i++) {
+    for (uint32_t i = 0; i < most; i++) {
         json_pointer_add_index(path, i);
-        TRY(changes_check(tx, path, &from->items[i], &to->items[i]));
+        TRY(changes_check(tx, path, i < from->len ? &from->items[i] : NULL,
+                          i < to->len ? &to->items[i] : NULL, from->len != to->len));
+        path->len = len;
+    }
+    return NULL;
+}
+
+static err members_check(struct tx *tx, struct buf *path, const struct json *from,
+                         const struct json *to)
+{
+    const struct json_member **old = sorted(tx->arena, from), **new = sorted(tx->arena, to);
+    size_t len = path->len;
+
+    for (uint32_t i = 0, j = 0; i < from->len || j < to->len;) {
+        int order = i == from->len ? 1 : j == to->len ? -1 : by_name(&old[i], &new[j]);
+        const struct json_member *before = order <= 0 ? old[i++] : NULL;
+        const struct json_member *after = order >= 0 ? new[j++] : NULL;
+        json_pointer_add(path, json_name(before ? before : after));
+        TRY(changes_check(tx, path, before ? &before->value : NULL, after ? &after->value : NULL,
+                          false));
         path->len = len;
     }
     return NULL;
 }
 
 static err changes_check(struct tx *tx, struct buf *path, const struct json *from,
-                         const struct json *to)
+                         const struct json *to, bool moved)
 {
-    size_t len = path->len;
-
-    if (actor_may_write(tx->actor, buf_str(path)) || (from && to && json_equal(from, to)))
+    if (actor_may_write(tx->actor, buf_str(path)))
         return NULL;
-    if (json_is(from, JSON_ARRAY) && json_is(to, JSON_ARRAY) && from->len == to->len)
+    if (json_is(from, JSON_ARRAY) && json_is(to, JSON_ARRAY))
         return items_check(tx, path, from, to);
-    if (!json_is(from, JSON_OBJECT) || !json_is(to, JSON_OBJECT))
-        return outside(tx, STR("this document"), buf_str(path));
-    for (uint32_t i = 0; i < from->len; i++) {
-        json_pointer_add(path, json_name(&from->members[i]));
-        TRY(changes_check(tx, path, &from->members[i].value,
-                          json_find(to, json_name(&from->members[i]))));
-        path->len = len;
-    }
-    for (uint32_t i = 0; i < to->len; i++) {
-        if (json_find(from, json_name(&to->members[i])))
-            continue;
-        json_pointer_add(path, json_name(&to->members[i]));
-        TRY(changes_check(tx, path, NULL, &to->members[i].value));
-        path->len = len;
-    }
-    return NULL;
+    if (json_is(from, JSON_OBJECT) && json_is(to, JSON_OBJECT))
+        return members_check(tx, path, from, to);
+    return from && to && json_equal(from, to) ? NULL : outside(tx, buf_str(path), moved);
+}
+
+/* Whether this actor may change the one into the other: by its own sections, and by what the schema
+ * says of owners. */
+static err rights_check(struct tx *tx, const struct writing *w, const struct json *from,
+                        const struct json *to)
+{
+    struct buf path = buf_in(tx->arena);
+
+    TRY(changes_check(tx, &path, from, to, false));
+    return policy_check(tx->arena, &w->rules->policy, tx->actor, w->state->root_session, from, to);
 }
 
 /* ---- the row and the log ---- */
@@ -193,17 +213,9 @@ static err version_log(struct tx *tx, struct state *s, enum event_type type, str
     return NULL;
 }
 
-/* Makes the next version out of a changed document. */
-static err write_end(struct tx *tx, struct writing *w, enum event_type type, const struct json *doc,
-                     str patch)
+/* Makes the next version, of a body that was checked. */
+static err version_add(struct tx *tx, struct state *s, enum event_type type, str patch)
 {
-    struct state *s = w->state;
-    struct buf body = buf_in(tx->arena);
-
-    buf_reserve(&body, s->body.len + patch.len + 64); /* about what it will be, in one piece */
-    json_print(&body, doc);
-    s->body = buf_str(&body);
-    TRY(document_check(tx, w->rules, doc, s->body));
     s->version++;
     s->updated_at_ms = tx->now_ms;
     TRY(version_log(tx, s, type, patch));
@@ -219,16 +231,37 @@ static err write_end(struct tx *tx, struct writing *w, enum event_type type, con
                          INT(s->updated_at_ms)));
 }
 
+/* Makes the next version out of a changed document. */
+static err write_end(struct tx *tx, struct writing *w, enum event_type type, const struct json *doc,
+                     str patch)
+{
+    struct state *s = w->state;
+    struct buf body = buf_in(tx->arena);
+
+    buf_reserve(&body, s->body.len + patch.len + 64); /* about what it will be, in one piece */
+    json_print(&body, doc);
+    s->body = buf_str(&body);
+    TRY(document_check(tx, w->rules, doc, s->body));
+    return version_add(tx, s, type, patch);
+}
+
 /* The write of a whole new document: what it changes is found by comparing. */
 static err write_diff(struct tx *tx, struct writing *w, const struct json *from,
                       const struct json *to)
 {
-    struct buf path = buf_in(tx->arena);
-
-    TRY(changes_check(tx, &path, from, to));
+    TRY(rights_check(tx, w, from, to));
     struct json patch = json_diff(tx->arena, from, to, 0);
-    TRY(policy_check(tx->arena, &w->rules->policy, tx->actor, w->state->root_session, from, to));
+    w->state->unchanged = patch.len == 0;
+    if (w->state->unchanged)
+        return NULL;
     return write_end(tx, w, EVENT_STATE_UPDATED, to, json_printed(tx->arena, &patch));
+}
+
+/* The document as it was before a patch was applied to it in place. Reading its text again costs
+ * less than keeping a copy of each value. */
+static err before_read(struct tx *tx, const struct state *s, const struct json **out)
+{
+    return json_parse(tx->arena, s->body, &state_stored_limits, out);
 }
 
 /* ---- creating and deleting ---- */
@@ -285,24 +318,6 @@ err state_delete(struct tx *tx, str id, int64_t expected)
 
 /* ---- what a new document drops ---- */
 
-static int by_name(const void *a, const void *b)
-{
-    const struct json_member *x = *(const struct json_member *const *)a;
-    const struct json_member *y = *(const struct json_member *const *)b;
-
-    return str_compare(json_name(x), json_name(y));
-}
-
-static const struct json_member **sorted(struct arena *a, const struct json *object)
-{
-    const struct json_member **members = ARENA_ARRAY(a, const struct json_member *, object->len);
-
-    for (uint32_t i = 0; i < object->len; i++)
-        members[i] = &object->members[i];
-    qsort(members, object->len, sizeof *members, by_name);
-    return members;
-}
-
 static void dropped_find(struct buf *path, const struct json *old, const struct json *new,
                          struct state_dropped *out)
 {
@@ -346,30 +361,36 @@ err state_replace(struct tx *tx, str id, const struct json *data, int64_t expect
 err state_patch(struct tx *tx, str id, const struct json *operations, int64_t expected,
                 struct state *out)
 {
+    const struct json *before;
     struct writing w;
-    struct json before = json_null();
 
     TRY(write_begin(tx, id, expected, out, &w));
-    const struct policy *policy = &w.rules->policy;
-    bool bound = policy_binds(policy, tx->actor);
-    if (bound)
-        before = json_copy(tx->arena, &w.doc);
     TRY(json_patch(tx->arena, &w.doc, operations, &patch_limits));
-    TRY(sections_check(tx, operations));
-    if (bound)
-        TRY(policy_check(tx->arena, policy, tx->actor, out->root_session, &before, &w.doc));
+    TRY(before_read(tx, out, &before));
+    TRY(rights_check(tx, &w, before, &w.doc));
+    out->unchanged = json_equal(before, &w.doc);
+    if (out->unchanged)
+        return NULL;
     return write_end(tx, &w, EVENT_STATE_UPDATED, &w.doc, json_printed(tx->arena, operations));
 }
 
 err state_merge(struct tx *tx, str id, const struct json *patch, int64_t expected,
                 struct state *out)
 {
+    const struct json *before;
     struct writing w;
 
     TRY(write_begin(tx, id, expected, out, &w));
-    struct json before = json_copy(tx->arena, &w.doc);
     TRY(json_merge(tx->arena, &w.doc, patch, NULL));
-    return write_diff(tx, &w, &before, &w.doc);
+    TRY(before_read(tx, out, &before));
+    return write_diff(tx, &w, before, &w.doc);
+}
+
+err state_touch(struct tx *tx, struct state *s)
+{
+    assert(s->unchanged);
+    s->unchanged = false;
+    return version_add(tx, s, EVENT_STATE_UPDATED, STR("[]"));
 }
 
 err state_rollback(struct tx *tx, str id, int64_t version, int64_t expected, struct state *out)
@@ -385,23 +406,28 @@ err state_rollback(struct tx *tx, str id, int64_t version, int64_t expected, str
 /* ---- migrating ---- */
 
 static err migrate_begin(struct tx *tx, str id, const struct state_migration *m, struct state *out,
-                         struct writing *w, struct schema_version *schema)
+                         struct writing *w, struct schema_version *schema,
+                         const struct json **before)
 {
     TRY(write_begin(tx, id, m->expected, out, w));
     TRY(schema_find(tx, out->schema_name, m->schema_version, schema));
-    if (m->operations) {
+    if (m->operations)
         TRY(json_patch(tx->arena, &w->doc, m->operations, &patch_limits));
-        TRY(sections_check(tx, m->operations));
-    }
+    TRY(before_read(tx, out, before));
+    TRY(rights_check(tx, w, *before, &w->doc));
     return schema_rules(tx, schema->id, &w->rules);
 }
 
 err state_migrate(struct tx *tx, str id, const struct state_migration *m, struct state *out)
 {
     struct schema_version schema;
+    const struct json *before;
     struct writing w;
 
-    TRY(migrate_begin(tx, id, m, out, &w, &schema));
+    TRY(migrate_begin(tx, id, m, out, &w, &schema, &before));
+    out->unchanged = str_eq(out->schema_id, schema.id) && json_equal(before, &w.doc);
+    if (out->unchanged)
+        return NULL;
     out->schema_id = schema.id;
     out->schema_version = schema.version;
     TRY(write_end(tx, &w, EVENT_STATE_MIGRATED, &w.doc,
@@ -415,9 +441,10 @@ err state_migrate_try(struct tx *tx, str id, const struct state_migration *m,
                       struct state_trial *out)
 {
     struct schema_version schema;
+    const struct json *before;
     struct writing w;
 
-    TRY(migrate_begin(tx, id, m, &out->state, &w, &schema));
+    TRY(migrate_begin(tx, id, m, &out->state, &w, &schema, &before));
     out->doc = w.doc;
     out->unfit = document_check(tx, w.rules, &out->doc, json_printed(tx->arena, &out->doc));
     return NULL;

@@ -37,13 +37,24 @@ static bool writes_state(str tool)
     return str_ends(tool, STR("state_patch")) || str_ends(tool, STR("state_update"));
 }
 
+/* Whether the tool answered that all was so already, which is no record. Clients show an answer as
+ * it is or as text. */
+static bool wrote_nothing(struct arena *a, const struct hook *h)
+{
+    const struct json *answer = json_get(h->told, "tool_response");
+    str text = answer ? json_printed(a, answer) : STR("");
+
+    return str_contains(text, STR("\"unchanged\":true")) ||
+           str_contains(text, STR("\\\"unchanged\\\":true"));
+}
+
 /* What a client writes by the token of the session that started it counts as its own, too. */
 static err on_tool_done(struct tx *tx, struct hook *h, struct hook_reply *r)
 {
     bool borrowed = tx->actor->kind == ACTOR_SESSION && !str_eq(tx->actor->session_id, h->s.id);
 
     (void)r;
-    if (!borrowed || !writes_state(json_str(h->told, "tool_name")))
+    if (!borrowed || !writes_state(json_str(h->told, "tool_name")) || wrote_nothing(tx->arena, h))
         return NULL;
     return callback_on_write(tx, &h->s);
 }

@@ -11,11 +11,15 @@
 #define STATE_ID JSON("state_id": { "type": "string", "description": "The state." })
 #define EXPECTED JSON("expected_version": { "type": "integer", "minimum": 1, \
     "description": "Refuse unless this version is the current one." })
+#define TOUCH JSON("touch": { "type": "boolean", \
+    "description": "Make a version also when nothing changes: it records on purpose that all stays as it is." })
 #define REPRESENTATION JSON("representation": { "type": "boolean", \
     "description": "Answer with the whole document, too." })
 
 /* What a write answers. */
-#define WRITTEN SHAPE(STATE_REQUIRED, STATE_MEMBERS "," STATE_DATA)
+#define UNCHANGED JSON("unchanged": { "type": "boolean", \
+    "description": "True: the document was so already, so nothing was written and the version is what it was. It is not there otherwise." })
+#define WRITTEN SHAPE(STATE_REQUIRED, STATE_MEMBERS "," STATE_DATA "," UNCHANGED)
 
 #define AUTHOR JSON( \
     "time": { "type": "string", "format": "date-time", "description": "When it was written." }, \
@@ -106,10 +110,11 @@ static const struct op ops[] = {
             "data": { "description": "The whole new document." },
             "max_chars": { "type": "integer", "minimum": 1,
                 "description": "Of who reads no more characters at once: without expected_version, refuse to replace a document that has more." }) ","
-            EXPECTED "," REPRESENTATION),
-        .shows = JSON({ "data": "All of the new document", "expected_version": "Refuse if it is not current", "state_id": "" }),
-        .tells = JSON({ "state_id": true, "version": true, "dropped": true }),
-        .output = SHAPE(STATE_REQUIRED, STATE_MEMBERS "," STATE_DATA "," JSON(
+            EXPECTED "," TOUCH "," REPRESENTATION),
+        .shows = JSON({ "data": "All of the new document", "expected_version": "Refuse if it is not current",
+            "state_id": "" }),
+        .tells = JSON({ "state_id": true, "version": true, "dropped": true, "unchanged": true }),
+        .output = SHAPE(STATE_REQUIRED, STATE_MEMBERS "," STATE_DATA "," UNCHANGED "," JSON(
             "dropped": { "type": "object", "required": ["count", "pointers"],
                 "description": "A warning: members of the old document that the new one does not have any more.",
                 "properties": {
@@ -134,14 +139,17 @@ static const struct op ops[] = {
                 "merge": { "description": "A merge patch (RFC 7396): members replace those of their name, null removes." },
                 "expected_version": { "type": "integer", "minimum": 1,
                     "description": "Refuse unless this version is the current one." },
+                "touch": { "type": "boolean",
+                    "description": "Make a version also when nothing changes: it records on purpose that all stays as it is." },
                 "representation": { "type": "boolean", "description": "Answer with the whole document, too." } } }),
         .shows = JSON({
             "operations": "JSON Patch: [{op, path, value}], all or none",
             "merge": "Or a merge patch: null removes",
             "expected_version": "Refuse if it is not current",
+            "touch": "A version though nothing changes",
             "representation": "Answer the document, too",
             "state_id": "" }),
-        .tells = JSON({ "state_id": true, "version": true, "current_data": true }),
+        .tells = JSON({ "state_id": true, "version": true, "current_data": true, "unchanged": true }),
         .output = WRITTEN, .run = state_patch_op,
     },
     {
@@ -162,7 +170,8 @@ static const struct op ops[] = {
             SHAPE(JSON("version", "seq", "type", "time", "actor", "session_id", "patch"), JSON(
                 "version": { "type": "integer", "description": "The version." },
                 "seq": { "type": "integer", "description": "The number of its event." },
-                "type": { "type": "string", "description": "The type of its event: it was created, updated or migrated." }) ","
+                "type": { "type": "string", "description": "The type of its event: it was created, updated or migrated." },
+                "touch": { "type": "boolean", "description": "True: it changed nothing, on purpose. It is not there otherwise." }) ","
                 AUTHOR "," PATCH_MEMBER)) "," PAGE_NEXT_NUMBER),
         .run = state_history_op,
     },
@@ -197,7 +206,7 @@ static const struct op ops[] = {
     {
         .name = "state.rollback", .http = "POST /workflow-states/{state_id}/rollback", .effect = OP_WRITES,
         .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR,
-        .summary = "Make a new version with the content of an older one.",
+        .summary = "Make a new version with the content of an older one, unless that is what it has.",
         .input = FIELDS(JSON("state_id", "version"), STATE_ID "," JSON(
             "version": { "type": "integer", "minimum": 1, "description": "The older version." }) ","
             EXPECTED "," REPRESENTATION),
@@ -214,7 +223,7 @@ static const struct op ops[] = {
             EXPECTED "," REPRESENTATION),
         .output = SHAPE(STATE_REQUIRED, STATE_MEMBERS "," STATE_DATA "," JSON(
             "valid": { "type": "boolean", "description": "Of a dry run: the result would fit." },
-            "would_be": { "description": "Of a dry run: the document as it would be." }) "," ERRORS_MEMBER),
+            "would_be": { "description": "Of a dry run: the document as it would be." }) "," UNCHANGED "," ERRORS_MEMBER),
         .run = state_migrate_op,
     },
     {

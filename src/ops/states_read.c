@@ -214,6 +214,8 @@ err state_history_op(struct tx *tx, const struct input *in, struct answer *out)
         write_int(w, STR("version"), rows[i].version);
         write_int(w, STR("seq"), rows[i].seq);
         write_text(w, STR("type"), str_from(event_name(rows[i].type)));
+        if (rows[i].type == EVENT_STATE_UPDATED && str_eq(rows[i].data, STR("[]")))
+            write_bool(w, STR("touch"), true);
         write_author(w, &rows[i]);
         write_patch_of(w, &rows[i]);
         json_write_end(w, '}');

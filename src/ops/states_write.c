@@ -39,6 +39,8 @@ static err write_written(struct tx *tx, const struct input *in, struct answer *o
     buf_add(&told, (str){ shown.at, input_bool(in, "representation", false) ? all : head });
     if (dropped && dropped->count)
         add_dropped(&told, dropped);
+    if (s->unchanged)
+        buf_add(&told, STR(",\"unchanged\":true"));
     buf_byte(&told, '}');
     json_write_printed(&out->json, buf_str(&told));
     out->version = s->version;
@@ -48,6 +50,12 @@ static err write_written(struct tx *tx, const struct input *in, struct answer *o
 }
 
 /* ---- handlers ---- */
+
+/* Who wants a version of what stays as it is says so. */
+static err touch_if_asked(struct tx *tx, const struct input *in, struct state *s)
+{
+    return s->unchanged && input_bool(in, "touch", false) ? state_touch(tx, s) : NULL;
+}
 
 err state_create_op(struct tx *tx, const struct input *in, struct answer *out)
 {
@@ -91,6 +99,7 @@ err state_update_op(struct tx *tx, const struct input *in, struct answer *out)
     TRY(unseen_check(tx, in));
     TRY(state_replace(tx, input_str(in, "state_id"), input_json(in, "data"),
                       input_int(in, "expected_version", 0), &s, &dropped));
+    TRY(touch_if_asked(tx, in, &s));
     return write_written(tx, in, out, &s, &dropped);
 }
 
@@ -103,6 +112,7 @@ err state_patch_op(struct tx *tx, const struct input *in, struct answer *out)
 
     TRY(merge ? state_merge(tx, id, merge, expected, &s)
               : state_patch(tx, id, input_json(in, "operations"), expected, &s));
+    TRY(touch_if_asked(tx, in, &s));
     return write_written(tx, in, out, &s, NULL);
 }
 
