@@ -214,3 +214,25 @@ TEST(a_list_keeps_order_and_lets_go_of_entries)
     list_remove(&things[0].link);
     CHECK_INT(LIST_ENTRY(all.prev, struct thing, link)->n, 4);
 }
+
+/* What would exceed the bound is forgotten, back to the mark. */
+TEST(a_buffer_with_a_bound_never_holds_more)
+{
+    struct buf b = buf_in(check_arena());
+
+    b.most = 1000;
+    for (int i = 0; i < 200; i++)
+        buf_add(&b, STR("12345"));
+    CHECK(!b.full);
+    CHECK_INT(b.len, 1000);
+    buf_byte(&b, '!');
+    CHECK(b.full);
+    CHECK_STR(buf_str(&b), "!");
+
+    b.full = false;
+    b.mark = b.len;
+    for (int i = 0; i < 100000; i++)
+        buf_printf(&b, "%d,", i);
+    CHECK(b.full && b.len < 1000 && b.room <= 1000);
+    CHECK(buf_str(&b).at[0] == '!');
+}

@@ -307,14 +307,14 @@ TEST_BOTH(history_says_who_wrote_what_and_when)
     };
     CHECK_OK(
         RUN(w, state_patch(&w->tx, s.id, json("[{'op':'add','path':'/n','value':1}]"), 0, &s)));
-    CHECK_OK(RUN(w, state_history(&w->tx, &s, 0, 10, &rows, &count)));
+    CHECK_OK(RUN(w, state_history(&w->tx, &s, 0, 10, &rows, &count, &(bool){ false })));
     CHECK_INT(count, 2);
     CHECK_INT(rows[0].version, 2);
     CHECK_STR(rows[0].actor, "child-1");
     CHECK_STR(rows[0].session_id, "ses_1");
     CHECK_STR(rows[0].data, "[{\"op\":\"add\",\"path\":\"/n\",\"value\":1}]");
     CHECK_STR(rows[1].actor, "operator");
-    CHECK_OK(RUN(w, state_history(&w->tx, &s, 2, 10, &rows, &count)));
+    CHECK_OK(RUN(w, state_history(&w->tx, &s, 2, 10, &rows, &count, &(bool){ false })));
     CHECK_INT(count, 1);
     CHECK_INT(rows[0].version, 1);
     world_free(w);

@@ -281,3 +281,28 @@ TEST(every_prefix_of_a_document_is_refused)
         free(exact);
     }
 }
+
+/* Two bytes of text are sixteen of a value: who has little memory counts those. */
+TEST(values_may_take_no_more_memory_than_they_are_given)
+{
+    const struct json_limits limits = { .memory_max = 64 << 10 };
+    struct buf text = buf_in(check_arena());
+    struct arena *a = arena_new();
+    const struct json *j;
+
+    buf_add(&text, STR("[[0,0],0"));
+    for (int i = 0; i < 4000; i++)
+        buf_add(&text, STR(",0"));
+    buf_add(&text, STR("]"));
+    CHECK_OK(json_parse(a, buf_str(&text), &limits, &j));
+    text.len--;
+    for (int i = 0; i < 100000; i++)
+        buf_add(&text, STR(",[0,0]"));
+    buf_add(&text, STR("]"));
+    arena_reset(a);
+    err e = json_parse(a, buf_str(&text), &limits, &j);
+    CHECK_ERR(e, ERR_TOO_LARGE);
+    CHECK_HAS(e->message, "65536 bytes of memory");
+    CHECK(a->bytes < 256 << 10);
+    arena_free(a);
+}

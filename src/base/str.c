@@ -134,15 +134,28 @@ unsigned str_distance(str a, str b, unsigned most)
     return least(last[b.len], most + 1);
 }
 
+/* Never more than the bound, or a write within the room would not be noticed. One piece that is
+ * larger all by itself is put somewhere too, since its writer has been promised a place. */
+static void buf_widen(struct buf *b, size_t n)
+{
+    size_t room = b->room ? b->room * 2 : 256;
+
+    while (room < b->len + n)
+        room *= 2;
+    if (b->most && room > b->most)
+        room = b->len + n > b->most ? b->len + n : b->most;
+    b->at = arena_grow(b->arena, b->at, b->room, room);
+    b->room = room;
+}
+
 char *buf_reserve(struct buf *b, size_t n)
 {
-    if (n > b->room - b->len) {
-        size_t room = b->room ? b->room * 2 : 256;
-        while (room < b->len + n)
-            room *= 2;
-        b->at = arena_grow(b->arena, b->at, b->room, room);
-        b->room = room;
+    if (n > b->room - b->len && b->most && b->len + n > b->most) {
+        b->full = true;
+        b->len = b->mark;
     }
+    if (n > b->room - b->len)
+        buf_widen(b, n);
     return b->at + b->len;
 }
 

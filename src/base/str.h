@@ -73,11 +73,18 @@ str str_of_int(char room[INT_ROOM], int64_t n);
  * more than `most` answers most + 1. For "did you mean". */
 unsigned str_distance(str a, str b, unsigned most);
 
-/* Bytes that grow in an arena. What buf_str gives is followed by a NUL that it does not count. */
+/* Bytes that grow in an arena. What buf_str gives is followed by a NUL that it does not count.
+ *
+ * One that has a bound never holds more: what would exceed it is forgotten, from the mark on, and it
+ * says that it is full. So whoever writes needs no way out, and whoever has set the bound asks once,
+ * at the end; or writes a part, and where that was too much takes it back. */
 struct buf {
     struct arena *arena;
     char *at;
     size_t len, room;
+    size_t most; /* 0: no bound */
+    size_t mark; /* what stands before it stays */
+    bool full;
 };
 
 static inline struct buf buf_in(struct arena *a)

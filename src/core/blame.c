@@ -12,6 +12,11 @@
 #include "json/patch.h"
 #include "json/pointer.h"
 
+enum {
+    MEMORY_MAX = 16 << 20,      /* that the versions may take which are walked through */
+    POINTER_BYTES_MAX = 1 << 20 /* of the pointers of all parts together */
+};
+
 /* A pointer, and a bit for each token that is an index of an array. */
 struct trail {
     str *tokens;
@@ -103,7 +108,7 @@ static err version_read(struct walk *w, bool *more)
     const struct event *before = NULL;
 
     if (w->base->prev_seq)
-        TRY(event_get(w->tx, w->base->prev_seq, &before));
+        TRY(event_get_told(w->tx, w->base->prev_seq, &before));
     *more = before && before->version == w->base->version - 1;
     if (!*more)
         return NULL;
@@ -168,10 +173,13 @@ static err resolve(struct walk *w, size_t at)
     const struct json *parsed;
     bool more = true;
 
-    while (!w->base->body.len && more)
+    const struct event *whole;
+
+    while (w->base->snap_seq != w->base->seq && more)
         TRY(version_read(w, &more));
-    assert(w->base->body.len); /* the oldest row of a history has one */
-    TRY(json_parse(w->tx->arena, w->base->body, &state_stored_limits, &parsed));
+    TRY(event_get(w->tx, w->base->seq, &whole));
+    assert(whole && whole->body.len); /* the oldest row of a history has one */
+    TRY(json_parse(w->tx->arena, whole->body, &state_stored_limits, &parsed));
     struct json doc = *parsed;
     for (size_t i = w->read; i-- > at;)
         TRY(version_resolve(w, &w->versions[i], &doc));
@@ -309,11 +317,13 @@ static err change_undo(struct walk *w, size_t at, size_t i)
     return NULL;
 }
 
+/* What is further back than there is memory for is as if it were not kept. */
 static err walk_back(struct walk *w)
 {
+    size_t most = w->tx->arena->bytes + MEMORY_MAX;
     bool more = true;
 
-    for (size_t at = 0; w->open_count; at++) {
+    for (size_t at = 0; w->open_count && w->tx->arena->bytes < most; at++) {
         if (at == w->read)
             TRY(version_read(w, &more));
         if (!more)
@@ -368,9 +378,12 @@ static err parts_of(struct tx *tx, const struct json *doc, str pointer, struct p
     TRY(json_pointer_parse(tx->arena, pointer, &parsed));
     bool container = value->kind == JSON_ARRAY || value->kind == JSON_OBJECT;
     uint32_t children = container ? value->len : 0;
-    *cut = children > BLAME_PARTS_MAX;
+    size_t most = POINTER_BYTES_MAX / (pointer.len + 1); /* each repeats it */
+    if (most > BLAME_PARTS_MAX)
+        most = BLAME_PARTS_MAX;
+    *cut = children > most;
     if (*cut)
-        children = BLAME_PARTS_MAX;
+        children = (uint32_t)most;
     *count = children + 1;
     *out = ARENA_ARRAY(tx->arena, struct part, *count);
     (*out)[0] = part_of(tx->arena, &parsed, indexes_of(doc, &parsed), pointer);
@@ -388,7 +401,7 @@ err state_blame(struct tx *tx, const struct state *state, str pointer, const str
 
     TRY(json_parse(tx->arena, state->body, &state_stored_limits, &doc));
     TRY(parts_of(tx, doc, pointer, &parts, count, cut));
-    TRY(event_get(tx, state->last_seq, &w.base));
+    TRY(event_get_told(tx, state->last_seq, &w.base));
     assert(w.base);
     w.open_count = *count;
     w.open = ARENA_ARRAY(tx->arena, struct part *, *count);

@@ -14,11 +14,11 @@
 struct blame {
     str pointer;            /* where it is now */
     const struct event *by; /* the version that wrote it, as its log row; NULL: not known, but */
-    int64_t before;         /* before this version, whose history is not kept */
+    int64_t before;         /* before this version: history that is not kept, or too long to walk */
 };
 
 /* The value at a pointer, then each of its elements or members; `cut` when there are more than
- * BLAME_PARTS_MAX of them, and the rest is left off. NOT_FOUND when there is no such value. */
+ * BLAME_PARTS_MAX of them, or their pointers are too long, and the rest is left off. NOT_FOUND when there is no such value. */
 err state_blame(struct tx *tx, const struct state *state, str pointer, const struct blame **out,
                 size_t *count, bool *cut);
 

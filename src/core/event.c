@@ -79,17 +79,46 @@ static void event_read(const struct row *r, struct event *out)
     assert(known);
 }
 
+static const struct event *event_made(struct tx *tx, const struct row *row)
+{
+    struct event *e = row ? arena_alloc(tx->arena, sizeof *e) : NULL;
+
+    if (row)
+        event_read(row, e);
+    return e;
+}
+
 err event_get(struct tx *tx, int64_t seq, const struct event **out)
 {
     const struct row *row;
 
-    *out = NULL;
     TRY(sql_one(tx->sql, &row, "SELECT " EVENT_COLUMNS " FROM log WHERE seq = $1", ARGS(INT(seq))));
-    if (row) {
-        struct event *e = arena_alloc(tx->arena, sizeof *e);
-        event_read(row, e);
-        *out = e;
-    }
+    *out = event_made(tx, row);
+    return NULL;
+}
+
+err event_get_head(struct tx *tx, int64_t seq, const struct event **out)
+{
+    const struct row *row;
+
+    TRY(sql_one(tx->sql, &row,
+                "SELECT seq, type, subject, actor, session_id, time, cause, version, prev_seq,"
+                " snap_seq, NULL AS data, NULL AS body FROM log WHERE seq = $1",
+                ARGS(INT(seq))));
+    *out = event_made(tx, row);
+    return NULL;
+}
+
+err event_get_told(struct tx *tx, int64_t seq, const struct event **out)
+{
+    const struct row *row;
+
+    TRY(sql_one(tx->sql, &row,
+                "SELECT seq, type, subject, actor, session_id, time, cause, version, prev_seq,"
+                " snap_seq, data, CASE WHEN data = '' THEN body END AS body"
+                " FROM log WHERE seq = $1",
+                ARGS(INT(seq))));
+    *out = event_made(tx, row);
     return NULL;
 }
 
@@ -206,7 +235,7 @@ static err page_load(struct tx *tx, const int64_t *seqs, struct event_page *out)
 
     for (size_t i = 0; i < out->count; i++) {
         const struct event *row;
-        TRY(event_get(tx, seqs[i], &row));
+        TRY(event_get_told(tx, seqs[i], &row));
         assert(row);
         bytes += row->data.len + row->body.len;
         if (i > 0 && bytes > PAGE_BYTES_MAX) {

@@ -65,9 +65,10 @@ static err versions_add(struct tx *tx, struct delta *d, const struct state *stat
     const struct event *rows;
     const struct json *patch;
     size_t count;
+    bool cut;
 
     d->cut_names = names;
-    TRY(state_history(tx, state, 0, VERSIONS_MAX, &rows, &count));
+    TRY(state_history(tx, state, 0, VERSIONS_MAX, &rows, &count, &cut));
     for (size_t i = 0; i < count && rows[i].version > since; i++) {
         if (!rows[i].data.len)
             continue; /* a version whose patch was let go: its body alone is kept */

@@ -115,8 +115,8 @@ err state_diff(struct tx *tx, const struct state *state, int64_t from, int64_t t
                struct json *patch);
 
 /* The versions before `before` (0: from the newest on), newest first, as their log rows. Of those
- * that were compacted, a few are left. */
+ * that were compacted, a few are left. `cut`: the last of them was one too many, by its bytes. */
 err state_history(struct tx *tx, const struct state *state, int64_t before, int64_t limit,
-                  const struct event **out, size_t *count);
+                  const struct event **out, size_t *count, bool *cut);
 
 #endif

@@ -13,11 +13,16 @@
 const struct json_limits state_stored_limits = { .depth_max = JSON_DEPTH_MAX + 4,
                                                  .bytes_max = JSON_BYTES_CEILING };
 
-static err row_of(struct tx *tx, const struct state *s, int64_t seq, const struct event **out)
+enum { HISTORY_BYTES_MAX = 4 << 20 }; /* of the rows of one page, beside the first */
+
+typedef err row_get(struct tx *tx, int64_t seq, const struct event **out);
+
+static err row_of(struct tx *tx, const struct state *s, int64_t seq, row_get *get,
+                  const struct event **out)
 {
     *out = NULL;
     if (seq)
-        TRY(event_get(tx, seq, out));
+        TRY(get(tx, seq, out));
     assert(!*out || str_eq((*out)->subject, s->id));
     return NULL;
 }
@@ -28,25 +33,31 @@ struct segment {
     int64_t whole_from;       /* from this version on, all are there */
 };
 
+static err segment_load(struct tx *tx, const struct event *body, const struct event *last,
+                        struct segment *out)
+{
+    TRY(event_get(tx, body->seq, &out->body));
+    out->last = out->body;
+    return last == body ? NULL : event_get_told(tx, last->seq, &out->last);
+}
+
 /* The segment whose body is the newest one up to a version. From the newest row one goes back from
- * body to body, so however long the history is, few rows are read. */
+ * body to body, so however long the history is, few rows are read; and of those on the way, which may
+ * all be as large as the document, no more than where they lead. */
 static err segment_find(struct tx *tx, const struct state *s, int64_t version, struct segment *out)
 {
     const struct event *row;
 
     *out = (struct segment){ .body = NULL };
-    TRY(row_of(tx, s, s->last_seq, &row));
+    TRY(row_of(tx, s, s->last_seq, event_get_head, &row));
     while (row) {
         const struct event *body = row;
         if (row->snap_seq != row->seq)
-            TRY(row_of(tx, s, row->snap_seq, &body));
+            TRY(row_of(tx, s, row->snap_seq, event_get_head, &body));
         assert(body);
-        if (body->version <= version) {
-            out->body = body;
-            out->last = row;
-            return NULL;
-        }
-        TRY(row_of(tx, s, body->prev_seq, &row));
+        if (body->version <= version)
+            return segment_load(tx, body, row, out);
+        TRY(row_of(tx, s, body->prev_seq, event_get_head, &row));
         bool gap = !row || row->version != body->version - 1;
         if (gap && !out->whole_from)
             out->whole_from = body->version;
@@ -79,7 +90,7 @@ static err segment_replay(struct tx *tx, const struct state *s, const struct seg
     while (row->version > g->body->version) {
         if (row->version <= version)
             rows[row->version - g->body->version - 1] = row;
-        TRY(row_of(tx, s, row->prev_seq, &row));
+        TRY(row_of(tx, s, row->prev_seq, event_get_told, &row));
         assert(row);
     }
     for (size_t i = 0; i < count; i++) {
@@ -121,19 +132,24 @@ err state_diff(struct tx *tx, const struct state *state, int64_t from, int64_t t
 }
 
 err state_history(struct tx *tx, const struct state *state, int64_t before, int64_t limit,
-                  const struct event **out, size_t *count)
+                  const struct event **out, size_t *count, bool *cut)
 {
     struct event *rows = ARENA_ARRAY(tx->arena, struct event, (size_t)limit);
+    size_t bytes = 0;
     const struct event *row;
     struct segment g;
 
     *count = 0;
+    *cut = false;
     TRY(segment_find(tx, state, before ? before - 1 : state->version, &g));
     row = g.body ? g.last : NULL;
-    while (row && (int64_t)*count < limit) {
-        if (!before || row->version < before)
+    while (row && (int64_t)*count < limit && !*cut) {
+        if (!before || row->version < before) {
+            bytes += row->data.len ? row->data.len : row->body.len;
+            *cut = *count > 0 && bytes > HISTORY_BYTES_MAX;
             rows[(*count)++] = *row;
-        TRY(row_of(tx, state, row->prev_seq, &row));
+        }
+        TRY(row_of(tx, state, row->prev_seq, event_get_told, &row));
     }
     *out = rows;
     return NULL;

@@ -99,12 +99,13 @@ struct json_limits {
     uint32_t depth_max; /* 0: JSON_DEPTH_MAX */
     size_t bytes_max;   /* 0: JSON_BYTES_MAX */
     bool nul_allowed;   /* \u0000 in strings; never in what is stored */
+    size_t memory_max;  /* of what it takes to hold the values, beside the text; 0: any */
 };
 
 /* Parses one document. `limits` may be NULL for the defaults. The values point into `text`.
  * INVALID, with line, column and what was expected, for: anything that is not RFC 8259, invalid
  * UTF-8, lone surrogates, NUL in a string, a name twice in one object, a number beyond the range
- * of a double, too deep. TOO_LARGE for too many bytes. */
+ * of a double, too deep. TOO_LARGE for too many bytes, or for values that take too much memory. */
 err json_parse(struct arena *a, str text, const struct json_limits *limits,
                const struct json **out);
 

@@ -187,6 +187,7 @@ static inline err close_container(struct parser *p)
             return parse_duplicate(p, twice);
     }
     values = n ? memcpy(arena_alloc(p->arena, bytes), values, bytes) : NULL;
+    p->memory += bytes;
     enum json_kind kind = f->is_object ? JSON_OBJECT : JSON_ARRAY;
     p->top = f->start;
     p->depth--;
@@ -292,6 +293,8 @@ static err parse_values(struct parser *p)
             bool in_object = p->frames[p->depth - 1].is_object;
             skip_space(p);
             if (next_is(p, ',')) {
+                if (p->top + p->memory > p->memory_max)
+                    return parse_too_much(p);
                 p->at++;
                 if (in_object && !name(p))
                     return parse_unexpected(p);
@@ -343,6 +346,7 @@ err json_parse(struct arena *a, str text, const struct json_limits *limits, cons
         .depth_max = depth_max,
         .frames = frames,
         .nul_allowed = limits && limits->nul_allowed,
+        .memory_max = limits && limits->memory_max ? limits->memory_max : SIZE_MAX,
     };
     err e = parse_document(&p);
     if (!e) {

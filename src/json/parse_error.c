@@ -30,6 +30,14 @@ static str found_text(const struct parser *p)
     return arena_printf(p->arena, "byte 0x%02x", c);
 }
 
+err parse_too_much(const struct parser *p)
+{
+    return err_new(p->arena, ERR_TOO_LARGE,
+                   "expected values that take at most %zu bytes of memory, found more in %zu bytes "
+                   "of JSON: send fewer of them at a time",
+                   p->memory_max, (size_t)(p->end - p->begin));
+}
+
 /* What people and agents write most often instead of JSON. */
 static const char *hint_for(const struct parser *p)
 {

@@ -28,6 +28,7 @@ struct parser {
     char *pool;    /* where the next text goes that had escapes; NULL: none had so far */
     char *scratch; /* finished values of open containers */
     size_t top, room;
+    size_t memory_max, memory; /* that the values may take, and those in the arena do */
     uint32_t depth, depth_max;
     bool nul_allowed;
     struct frame *frames; /* depth_max of them */
@@ -43,6 +44,9 @@ err parse_unexpected(const struct parser *p);
 
 /* A name that stands twice in the object that is being closed. */
 err parse_duplicate(const struct parser *p, const struct json_member *m);
+
+/* TOO_LARGE: there are more values than may be held. */
+err parse_too_much(const struct parser *p);
 
 /* Notes what was expected where parsing stops, and what to say behind it: NULL for what the byte
  * that was found suggests, "" for nothing. */

@@ -29,6 +29,13 @@ struct json_matches {
 err json_path_run(struct arena *a, const struct json_path *path, const struct json *doc,
                   struct json_matches *out);
 
+/* The same for who can use no more than so many: TOO_LARGE when there are more. */
+err json_path_run_most(struct arena *a, const struct json_path *path, const struct json *doc,
+                       size_t most, struct json_matches *out);
+
+/* How many bytes the place takes as a JSON Pointer, at least. */
+size_t json_path_pointer_size(const struct json_path_place *place);
+
 /* The normalized path of a match: $['a'][0]. */
 void json_path_print(struct buf *out, const struct json_path_place *place);
 

@@ -31,7 +31,7 @@ struct spot {
 struct walk {
     struct path_run *run;
     struct json_matches *keep; /* NULL: only counting */
-    size_t room;
+    size_t room, keep_max;
     uint64_t count, most; /* found; and how many are enough */
     const struct json *last;
 };
@@ -71,6 +71,12 @@ static bool keep(struct walk *w, const struct json *value, struct spot *spot)
 
     if (!path_spend(w->run, MATCH_STEPS))
         return false;
+    if (m->count == w->keep_max) {
+        w->run->error = err_new(a, ERR_TOO_LARGE,
+                                "the query finds more than %zu values: make it more specific",
+                                w->keep_max);
+        return false;
+    }
     if (m->count == w->room) {
         size_t room = w->room ? w->room * 2 : 16;
         m->items = arena_grow(a, m->items, w->room * sizeof *m->items, room * sizeof *m->items);
@@ -270,8 +276,14 @@ uint64_t path_count(struct path_run *run, const struct path_query *query,
 err json_path_run(struct arena *a, const struct json_path *path, const struct json *doc,
                   struct json_matches *out)
 {
+    return json_path_run_most(a, path, doc, SIZE_MAX, out);
+}
+
+err json_path_run_most(struct arena *a, const struct json_path *path, const struct json *doc,
+                       size_t most, struct json_matches *out)
+{
     struct path_run run = { .arena = a, .root = doc, .steps_left = JSON_PATH_STEPS_MAX };
-    struct walk w = { .run = &run, .keep = out, .most = UINT64_MAX };
+    struct walk w = { .run = &run, .keep = out, .keep_max = most, .most = UINT64_MAX };
     struct spot root = { 0 };
 
     *out = (struct json_matches){ 0 };
@@ -313,6 +325,15 @@ void json_path_print(struct buf *out, const struct json_path_place *place)
     } else {
         buf_printf(out, "[%u]", (unsigned)place->index);
     }
+}
+
+size_t json_path_pointer_size(const struct json_path_place *place)
+{
+    size_t size = 0;
+
+    for (; place->parent; place = place->parent)
+        size += 1 + (place->named ? place->name.len : 1);
+    return size;
 }
 
 void json_path_print_pointer(struct buf *out, const struct json_path_place *place)

@@ -7,6 +7,7 @@
 enum {
     AROUND_MEMBER = 4, /* characters: what stands around the text of a value */
     AROUND_MATCH = 25,
+    LOOKED_AT = 4, /* times what an answer holds: so much is looked at to choose from */
 };
 
 /* Of the characters, a part is for the list of what was cut. */
@@ -131,9 +132,28 @@ static void write_match(struct json_writer *w, const struct outline_part *p)
     json_write_end(w, '}');
 }
 
+/* Whether all of it can be written, or at least looked at: the same value may have been found
+ * hundreds of times, and the pointers may be long. What cannot is counted and never printed. */
+static bool matches_fit(const struct json_writer *w, const struct json_matches *found,
+                        size_t chars_max)
+{
+    size_t most = w->out->most ? w->out->most : SIZE_MAX, bytes = w->out->len;
+
+    if (chars_max != CUT_NONE && most < SIZE_MAX / LOOKED_AT)
+        most *= LOOKED_AT;
+    for (size_t i = 0; i < found->count && bytes <= most; i++)
+        bytes += json_print_size(found->items[i].value) +
+                 json_path_pointer_size(found->items[i].place) + AROUND_MATCH;
+    return bytes <= most;
+}
+
 void write_cut_matches(struct arena *a, struct json_writer *w, const struct json_matches *found,
                        size_t chars_max)
 {
+    if (!matches_fit(w, found, chars_max)) {
+        w->out->full = true;
+        return;
+    }
     struct outline_part *parts = ARENA_ARRAY(a, struct outline_part, found->count);
     size_t count = found->count, all = 0;
 

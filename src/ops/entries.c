@@ -93,7 +93,7 @@ err entry_list_op(struct tx *tx, const struct input *in, struct answer *out)
 
     TRY(entry_list(tx, c, input_str(in, "after"), page_rows(in), &all, &count));
     size_t shown = page_begin(in, out, name, count);
-    for (size_t i = 0; i < shown; i++)
+    for (size_t i = 0; page_row(out, i, &shown); i++)
         TRY(write_entry(tx, &out->json, &all[i], false));
     page_end(out, shown < count ? all[shown - 1].name : STR(""));
     return NULL;

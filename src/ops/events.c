@@ -1,6 +1,7 @@
 /* events.c: reading the log. */
 #include "core/run.h"
 #include "ops/ops.h"
+#include "ops/page.h"
 #include "ops/states.h"
 #include "ops/write.h"
 
@@ -180,17 +181,20 @@ static err chain_find(struct tx *tx, str subject, int64_t *last_seq)
 static void write_page(struct tx *tx, struct answer *out, const struct event_page *page,
                        enum event_shape shape)
 {
+    size_t shown = page->count;
+
     json_write_begin(&out->json, '{');
     write_begin(&out->json, STR("events"), '[');
-    for (size_t i = 0; i < page->count; i++)
+    for (size_t i = 0; page_row(out, i, &shown); i++)
         write_event(&out->json, &page->events[i], shape);
+    int64_t next = shown < page->count ? page->events[shown - 1].seq : page->next;
     json_write_end(&out->json, ']');
-    write_int(&out->json, STR("next"), page->next);
+    write_int(&out->json, STR("next"), next);
     write_int(&out->json, STR("seen"), *tx->seq);
     write_int(&out->json, STR("oldest"), page->oldest);
     json_write_end(&out->json, '}');
-    if (page->next < *tx->seq)
-        out->next = arena_printf(tx->arena, "%lld", (long long)page->next);
+    if (next < *tx->seq)
+        out->next = arena_printf(tx->arena, "%lld", (long long)next);
 }
 
 static err event_list_op(struct tx *tx, const struct input *in, struct answer *out)

@@ -27,7 +27,7 @@ static err node_list_op(struct tx *tx, const struct input *in, struct answer *ou
 
     TRY(member_list(tx, input_str(in, "after"), page_rows(in), &all, &count));
     size_t shown = page_begin(in, out, STR("nodes"), count);
-    for (size_t i = 0; i < shown; i++)
+    for (size_t i = 0; page_row(out, i, &shown); i++)
         write_node(&out->json, tx, &all[i]);
     page_end(out, shown < count ? all[shown - 1].id : STR(""));
     return NULL;

@@ -4,6 +4,7 @@
 #include "core/tx.h"
 #include "json/write.h"
 
+enum { PAGE_END = 512 }; /* bytes that must be left behind the rows, for what ends a page */
 enum { PAGE_ROWS = 50 }; /* unless the input says otherwise: the default of PAGE_LIMIT */
 
 static int64_t page_limit(const struct input *in)
@@ -23,6 +24,22 @@ size_t page_begin(const struct input *in, struct answer *out, str name, size_t f
     json_write_begin(&out->json, '{');
     write_begin(&out->json, name, '[');
     return found < most ? found : most;
+}
+
+bool page_row(struct answer *out, size_t i, size_t *shown)
+{
+    struct buf *b = out->json.out;
+    bool tight = b->most && b->len + PAGE_END > b->most;
+
+    if (i > 0 && (b->full || tight)) {
+        *shown = i > 1 ? i - 1 : 1;
+        if (i > 1) {
+            b->full = false;
+            b->len = b->mark;
+        }
+    }
+    b->mark = i < *shown ? b->len : 0;
+    return i < *shown;
 }
 
 void page_end(struct answer *out, str next)

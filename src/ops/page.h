@@ -10,8 +10,14 @@
 /* How many rows to ask for. */
 int64_t page_rows(const struct input *in);
 
-/* {"name":[  and how many of the rows found belong on the page; the caller writes them. */
+/* {"name":[  and how many of the rows found belong on the page; the caller writes them, each after
+ * page_row has said so. */
 size_t page_begin(const struct input *in, struct answer *out, str name, size_t found);
+
+/* Whether row i of those shown is to be written. False behind the last; and when the one before it
+ * was more than an answer may hold: then that one is taken back, and is the next page's first. Of one
+ * row alone nothing is taken back: the answer is too large. */
+bool page_row(struct answer *out, size_t i, size_t *shown);
 
 /* ],"next":…}  with what the next page begins after; empty or 0: this was the last. */
 void page_end(struct answer *out, str next);

@@ -90,13 +90,26 @@ static void answer_take(const struct op_table *table, struct command *c, const s
     }
 }
 
+static err answer_too_large(const struct command *c, size_t most)
+{
+    return err_new(
+        c->arena, ERR_TOO_LARGE,
+        "the answer of %s would be larger than %zu bytes (answer_bytes): ask for less of "
+        "it, by a pointer, a narrower query, versions that are closer, or without the "
+        "document itself",
+        c->op->name, most);
+}
+
 static err handler_run(struct engine *e, struct tx *tx, struct command *c)
 {
     struct buf out = buf_in(c->arena);
     struct answer answer = { .json = json_writer_to(&out) };
     struct input in = { c->op, c->input, c->wait_over, c->waited };
 
+    out.most = e->answer_max ? e->answer_max : OP_ANSWER_MAX;
     TRY(c->op->run(tx, &in, &answer));
+    if (out.full)
+        return answer_too_large(c, out.most);
     assert(!answer.waits || (c->op->wait && !c->wait_over && !tx->first));
     TRY(consequence_run(tx));
     if (answer.minted.len)

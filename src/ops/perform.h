@@ -10,6 +10,8 @@
 #include "ops/op.h"
 #include "store/store.h"
 
+enum { OP_ANSWER_MAX = 4 << 20 };
+
 /* What commands need beside themselves; each thread that performs any has its own. */
 struct engine {
     const struct op_table *table;
@@ -18,6 +20,7 @@ struct engine {
     const struct retention *retention; /* how long things are kept; NULL: the defaults */
     const struct team_rules *team;     /* of sessions and runs; NULL: the defaults */
     const struct tx_source *source;
+    size_t answer_max; /* bytes of one answer: TOO_LARGE, or a page that ends; 0: OP_ANSWER_MAX */
     int64_t (*now_ms)(void *clock);
     void *clock;
     bool careful;  /* each command has a savepoint at once, and not when a batch runs again */

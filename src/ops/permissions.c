@@ -37,7 +37,7 @@ static err permission_list_op(struct tx *tx, const struct input *in, struct answ
     }
     TRY(permission_list(tx, &f, &all, &count));
     size_t shown = page_begin(in, out, STR("permissions"), count);
-    for (size_t i = 0; i < shown; i++)
+    for (size_t i = 0; page_row(out, i, &shown); i++)
         write_permission(&out->json, &all[i]);
     page_end(out, shown < count ? all[shown - 1].id : STR(""));
     return NULL;

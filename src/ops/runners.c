@@ -69,7 +69,7 @@ static err runner_list_op(struct tx *tx, const struct input *in, struct answer *
 
     TRY(runner_list(tx, input_str(in, "after"), page_rows(in), &all, &count));
     size_t shown = page_begin(in, out, STR("runners"), count);
-    for (size_t i = 0; i < shown; i++)
+    for (size_t i = 0; page_row(out, i, &shown); i++)
         TRY(runner_write(tx, &out->json, &all[i]));
     page_end(out, shown < count ? all[shown - 1].id : STR(""));
     return NULL;

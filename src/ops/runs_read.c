@@ -78,7 +78,7 @@ err run_list_op(struct tx *tx, const struct input *in, struct answer *out)
 
     TRY(run_list(tx, &filter, &all, &count));
     size_t shown = page_begin(in, out, STR("runs"), count);
-    for (size_t i = 0; i < shown; i++)
+    for (size_t i = 0; page_row(out, i, &shown); i++)
         write_run(tx, &out->json, &all[i], false);
     page_end(out, shown < count ? all[shown - 1].id : STR(""));
     return NULL;
@@ -116,10 +116,11 @@ err run_output_op(struct tx *tx, const struct input *in, struct answer *out)
     write_text(&out->json, STR("run_id"), r.id);
     write_text(&out->json, STR("status"), team_name(&run_words, (int)r.status));
     write_begin(&out->json, STR("output"), '[');
-    for (size_t i = 0; i < count; i++)
+    size_t shown = count;
+    for (size_t i = 0; page_row(out, i, &shown); i++)
         write_output(&out->json, &all[i]);
     json_write_end(&out->json, ']');
-    write_int(&out->json, STR("next"), count ? all[count - 1].number : after);
+    write_int(&out->json, STR("next"), shown ? all[shown - 1].number : after);
     write_bool(&out->json, STR("ended"), !run_is_live(r.status) && !count);
     json_write_end(&out->json, '}');
     return NULL;

@@ -44,7 +44,7 @@ static err schema_list_op(struct tx *tx, const struct input *in, struct answer *
 
     TRY(schema_list(tx, input_str(in, "after"), page_rows(in), &all, &count));
     size_t shown = page_begin(in, out, STR("schemas"), count);
-    for (size_t i = 0; i < shown; i++)
+    for (size_t i = 0; page_row(out, i, &shown); i++)
         write_schema(&out->json, &all[i], false);
     page_end(out, shown < count ? all[shown - 1].name : STR(""));
     return NULL;
@@ -58,7 +58,7 @@ static err schema_versions_op(struct tx *tx, const struct input *in, struct answ
     TRY(schema_versions(tx, input_str(in, "name"), input_int(in, "after", 0), page_rows(in), &all,
                         &count));
     size_t shown = page_begin(in, out, STR("schemas"), count);
-    for (size_t i = 0; i < shown; i++)
+    for (size_t i = 0; page_row(out, i, &shown); i++)
         write_schema(&out->json, &all[i], false);
     page_end_number(tx, out, shown < count ? all[shown - 1].version : 0);
     return NULL;

@@ -100,7 +100,7 @@ err session_list_op(struct tx *tx, const struct input *in, struct answer *out)
     TRY(filter_id(tx, input_str(in, "parent"), &filter.parent_id));
     TRY(session_list(tx, &filter, &all, &count));
     size_t shown = page_begin(in, out, STR("sessions"), count);
-    for (size_t i = 0; i < shown; i++)
+    for (size_t i = 0; page_row(out, i, &shown); i++)
         write_session(tx, &out->json, &all[i]);
     page_end(out, shown < count ? all[shown - 1].id : STR(""));
     return NULL;
@@ -214,7 +214,7 @@ err session_events_op(struct tx *tx, const struct input *in, struct answer *out)
     TRY(session_get(tx, input_str(in, "session_id"), &s));
     TRY(session_event_list(tx, s.id, input_int(in, "after", 0), page_rows(in), &all, &count));
     size_t shown = page_begin(in, out, STR("events"), count);
-    for (size_t i = 0; i < shown; i++) {
+    for (size_t i = 0; page_row(out, i, &shown); i++) {
         json_write_begin(w, '{');
         write_int(w, STR("number"), all[i].number);
         write_text(w, STR("event_type"), all[i].type);

@@ -48,7 +48,7 @@ err state_list_op(struct tx *tx, const struct input *in, struct answer *out)
     TRY(root_find(tx, input_str(in, "root_session"), &filter.root_session));
     TRY(state_list(tx, &filter, &all, &count));
     size_t shown = page_begin(in, out, STR("states"), count);
-    for (size_t i = 0; i < shown; i++) {
+    for (size_t i = 0; page_row(out, i, &shown); i++) {
         write_state_head(&out->json, &all[i], all[i].version);
         json_write_end(&out->json, '}');
     }
@@ -58,6 +58,8 @@ err state_list_op(struct tx *tx, const struct input *in, struct answer *out)
 
 /* ---- one ---- */
 
+enum { MATCHES_MAX = 100000 }; /* fewer than this fill an answer, however short each is */
+
 static err write_matches(struct tx *tx, struct json_writer *w, const struct json *doc, str query,
                          size_t chars_max)
 {
@@ -65,7 +67,7 @@ static err write_matches(struct tx *tx, struct json_writer *w, const struct json
     struct json_matches found;
 
     TRY(json_path_compile(tx->arena, query, &path));
-    TRY(json_path_run(tx->arena, path, doc, &found));
+    TRY(json_path_run_most(tx->arena, path, doc, MATCHES_MAX, &found));
     write_cut_matches(tx->arena, w, &found, chars_max);
     return NULL;
 }
@@ -205,11 +207,12 @@ err state_history_op(struct tx *tx, const struct input *in, struct answer *out)
     const struct event *rows;
     struct state s;
     size_t count;
+    bool cut;
 
     TRY(state_get(tx, input_str(in, "state_id"), &s));
-    TRY(state_history(tx, &s, input_int(in, "after", 0), page_rows(in), &rows, &count));
-    size_t shown = page_begin(in, out, STR("versions"), count);
-    for (size_t i = 0; i < shown; i++) {
+    TRY(state_history(tx, &s, input_int(in, "after", 0), page_rows(in), &rows, &count, &cut));
+    size_t shown = page_begin(in, out, STR("versions"), cut ? count - 1 : count);
+    for (size_t i = 0; page_row(out, i, &shown); i++) {
         json_write_begin(w, '{');
         write_int(w, STR("version"), rows[i].version);
         write_int(w, STR("seq"), rows[i].seq);

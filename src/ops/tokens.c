@@ -53,7 +53,7 @@ static err token_list_op(struct tx *tx, const struct input *in, struct answer *o
 
     TRY(token_list(tx, input_str(in, "after"), page_rows(in), &all, &count));
     size_t shown = page_begin(in, out, STR("tokens"), count);
-    for (size_t i = 0; i < shown; i++) {
+    for (size_t i = 0; page_row(out, i, &shown); i++) {
         write_head(&out->json, &all[i]);
         json_write_end(&out->json, '}');
     }

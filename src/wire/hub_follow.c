@@ -224,7 +224,8 @@ static void page_start(struct follower *f, int64_t seen)
 
 static err page_take(struct follower *f, struct command *c)
 {
-    const struct json_limits limits = { JSON_DEPTH_MAX + ENVELOPE, JSON_BYTES_CEILING, false };
+    const struct json_limits limits = { .depth_max = JSON_DEPTH_MAX + ENVELOPE,
+                                        .bytes_max = JSON_BYTES_CEILING };
     const struct json *answer;
 
     TRY(json_parse(c->arena, c->answer, &limits, &answer));
