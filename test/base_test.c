@@ -1,4 +1,10 @@
 /* base_test.c: str, buf, arena, err, map and list. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "check.h"
 #include "base/hash.h"
 #include "base/list.h"
@@ -115,6 +121,72 @@ TEST(an_arena_runs_its_hooks_last_first_and_starts_again)
     arena_free(a);
     CHECK_INT(released, 211);
 }
+
+#if ARENA_CHECKED
+/* Whether a process ends that does this. */
+static bool ends(void (*what)(struct arena *a), struct arena *a)
+{
+    int status;
+    pid_t child = fork();
+
+    CHECK(child >= 0);
+    if (child == 0) {
+        fclose(stderr);
+        signal(SIGABRT, SIG_DFL);
+        what(a);
+        _exit(0);
+    }
+    CHECK(waitpid(child, &status, 0) == child);
+    return !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+}
+
+static void use(struct arena *a)
+{
+    arena_alloc(a, 1);
+}
+
+static void *use_elsewhere(void *a)
+{
+    use(a);
+    return NULL;
+}
+
+static void use_by_another(struct arena *a)
+{
+    pthread_t other;
+
+    pthread_create(&other, NULL, use_elsewhere, a);
+    pthread_join(other, NULL);
+}
+
+static void *take_elsewhere(void *a)
+{
+    arena_take(a);
+    use(a);
+    arena_give(a);
+    return NULL;
+}
+
+TEST(an_arena_is_used_by_the_one_thread_that_it_belongs_to)
+{
+    struct arena *a = arena_new();
+    pthread_t other;
+
+    CHECK(!ends(use, a));
+    CHECK(ends(arena_take, a)); /* from oneself, as from another */
+    CHECK(ends(use_by_another, a));
+    arena_give(a);
+    CHECK(ends(use, a));
+    CHECK(ends(arena_give, a));
+    CHECK(ends(arena_reset, a));
+    CHECK(pthread_create(&other, NULL, take_elsewhere, a) == 0);
+    pthread_join(other, NULL);
+    arena_take(a);
+    use(a);
+    arena_give(a);
+    arena_free(a);
+}
+#endif
 
 TEST(allocations_are_aligned_and_apart)
 {

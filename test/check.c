@@ -19,6 +19,7 @@
 #include <ftw.h>
 #include <getopt.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,8 +75,9 @@ static struct test *tests;
 static struct service *services; /* that were started */
 static int test_count;
 static int totals[OUTCOMES];
-static int report_fd = -1;     /* in a test's process: its report */
-static struct arena *arena;    /* in a test's process: its memory */
+static int report_fd = -1; /* in a test's process: its report */
+static _Thread_local struct arena
+    *arena;                    /* in a test's process: the memory of one of its threads */
 static const char *own_memory; /* in a test's process: its folder there */
 
 void check_register(struct test *t)
@@ -197,11 +199,44 @@ void check_err(const char *file, int line, const char *what, err e, enum error_k
                    error_look(e->kind)->name, STR_ARG(e->message));
 }
 
+/* What a test's other threads leave is looked at when they have ended, and goes with the process; the
+ * leak check must find who knows of it. */
+static void arena_keep(struct arena *of_thread)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    static struct kept {
+        struct arena *arena;
+        struct kept *next;
+    } * all;
+    struct kept *k = mem_alloc(sizeof *k);
+
+    pthread_mutex_lock(&mutex);
+    *k = (struct kept){ of_thread, all };
+    all = k;
+    pthread_mutex_unlock(&mutex);
+}
+
 struct arena *check_arena(void)
 {
-    if (!arena)
-        arena = arena_new();
+    if (arena)
+        return arena;
+    arena = arena_new();
+    if (gettid() != getpid())
+        arena_keep(arena);
     return arena;
+}
+
+static void release(void *of_test)
+{
+    arena_free(of_test);
+}
+
+struct arena *check_arena_new(void)
+{
+    struct arena *a = arena_new();
+
+    arena_on_release(check_arena(), release, a);
+    return a;
 }
 
 str check_read(const char *path)

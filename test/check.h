@@ -83,8 +83,11 @@ void check_ok(const char *file, int line, const char *what, err e);
 void check_err(const char *file, int line, const char *what, err e, enum error_kind kind,
                const char *kind_name);
 
-/* An arena that lives as long as the test. */
+/* An arena that lives as long as the test; each of its threads has one of its own. */
 struct arena *check_arena(void);
+
+/* A new one that does, too: of what is passed on as if to another thread. */
+struct arena *check_arena_new(void);
 
 /* A folder for files that need no disk, which goes with the test: in memory where there is room, else
  * the test's own. */

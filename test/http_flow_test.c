@@ -44,6 +44,34 @@ TEST(a_connection_remembers_whom_it_let_in_until_the_token_is_revoked)
     site_close(s);
 }
 
+/* Those who show it while it is looked up leave the one alone who does that: see arena_give. */
+TEST(a_token_that_many_show_at_once_is_looked_up_once_for_all_of_them)
+{
+    enum { PEERS = 20 };
+    struct site *s = site_open(NULL);
+    int fds[PEERS];
+
+    s->holds = true;
+    for (int i = 0; i < PEERS; i++) {
+        site_connect(s);
+        site_ask(s, GET_AS("bad", "/things") GET_AS("bad", "/things"));
+        fds[i] = s->fd;
+    }
+    CHECK_INT(s->lookups, 1);
+    site_answer_admissions(s);
+    site_turn(s);
+    CHECK_INT(s->lookups, 2); /* all of them go on with their second request */
+    site_answer_admissions(s);
+    site_turn(s);
+    for (int i = 0; i < PEERS; i++) {
+        s->fd = fds[i];
+        site_listen(s);
+        CHECK_HEARD(s, "HTTP/1.1 401 *HTTP/1.1 401 *");
+        site_hang_up(s);
+    }
+    site_close(s);
+}
+
 TEST(a_token_that_expires_is_refused_on_the_connection_that_showed_it)
 {
     struct site *s = site_open(NULL);

@@ -200,8 +200,10 @@ void site_perform(struct site *s)
     struct command *list = s->waiting;
 
     s->waiting = NULL;
-    for (struct command *c = list; c; c = c->follows)
+    for (struct command *c = list; c; c = c->follows) {
+        arena_take(c->arena);
         perform(s, c);
+    }
     server_performed(s->server, list);
 }
 
@@ -210,6 +212,8 @@ void commands_wait(struct command **waiting, struct command *list)
     while (*waiting)
         waiting = &(*waiting)->follows;
     *waiting = list;
+    for (struct command *c = list; c; c = c->follows)
+        arena_give(c->arena); /* as if another thread had it */
 }
 
 static bool site_submit(void *self, struct command *list)
@@ -247,6 +251,7 @@ struct grant site_grants[] = {
 
 static void answer_admission(struct site *s, struct admission *a)
 {
+    arena_take(a->arena);
     a->grant = NULL;
     for (size_t i = 0; i < sizeof site_grants / sizeof *site_grants; i++)
         if (str_eq(site_grants[i].token_id, a->token) &&
@@ -273,6 +278,7 @@ static void site_admit(void *self, struct admission *a)
     s->lookups++;
     a->follows = s->asking;
     s->asking = a;
+    arena_give(a->arena);
     if (!s->holds)
         site_answer_admissions(s);
 }

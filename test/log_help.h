@@ -83,7 +83,7 @@ static bool log_publish(struct log_world *w)
     if (w->sent == w->committed)
         return false;
     struct command *c = ARENA_NEW(check_arena(), struct command);
-    *c = (struct command){ .arena = check_arena(),
+    *c = (struct command){ .arena = check_arena_new(),
                            .op = op_find(w->table, STR("thing.write")),
                            .events = &w->events[w->sent++],
                            .done = log_written };

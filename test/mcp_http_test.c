@@ -293,6 +293,31 @@ TEST(mcp_call_that_waits_gives_signs_of_life_to_who_wants_them)
     mcp_site_close(s);
 }
 
+/* Its memory is another thread's then: see arena_give. */
+TEST(mcp_call_that_is_run_again_gives_signs_of_life_meanwhile)
+{
+    struct server_limits limits = server_limits_default();
+    limits.mcp_progress_ms = 200; /* the first comes while it is held, not before */
+    struct mcp_site *s = mcp_site_open(&limits, false);
+    struct mcp_peer *p = mcp_peer_new(s);
+
+    mcp_peer_post(p, CALL_HEAD("state_read"), call("state_read", of_state(s, WAIT), WITH_PROGRESS));
+    s->holds = true;
+    mcp_site_do(s, "state.patch", of_state(s, ",'merge':{'title':'two'}"));
+    CHECK(s->waiting);
+    while (!str_contains(buf_str(&p->heard), STR("'progress':1"))) {
+        mcp_site_wait(s, 5);
+        mcp_peer_listen(p);
+    }
+    CHECK_PEER(p, OK_STREAM "data: {*'progressToken':'p1','progress':1,*}||*");
+    s->holds = false;
+    mcp_site_perform(s);
+    mcp_peer_listen(p);
+    CHECK_PEER(p, "*data: {*'id':7,'result'*two*}||<closed>");
+    mcp_peer_close(p);
+    mcp_site_close(s);
+}
+
 TEST(mcp_call_that_waits_is_answered_plainly_where_no_stream_is_taken)
 {
     struct server_limits limits = server_limits_default();

@@ -34,6 +34,7 @@ void mcp_site_perform(struct mcp_site *s)
         struct command *c = s->waiting;
         s->waiting = c->follows;
         c->follows = NULL;
+        arena_take(c->arena);
         perform(s, c);
         server_performed(s->server, c);
     }
@@ -184,6 +185,7 @@ const struct json *mcp_site_do(struct mcp_site *s, const char *op, const char *i
     if (!c->empty)
         CHECK_OK(json_parse(check_arena(), c->answer, NULL, &answer));
     c->done = nothing;
+    c->arena = check_arena_new(); /* all that it refers to is in the test's, which stays here */
     server_performed(s->server, c);
     mcp_site_turn(s);
     return answer;

@@ -84,7 +84,6 @@ static void sessions_end(struct postgres *p)
 
 struct turn {
     struct sql *w;
-    struct arena *arena; /* of its own: the test's belongs to the test's thread */
     struct store_node node;
     err e;
     pthread_t thread;
@@ -95,7 +94,7 @@ static void *turn_run(void *self)
     struct turn *t = self;
     err why;
 
-    t->e = store_begin(t->w, t->arena, &t->node);
+    t->e = store_begin(t->w, check_arena(), &t->node);
     if (!t->e)
         store_commit(t->w, &t->node, &why);
     return NULL;
@@ -111,7 +110,7 @@ static void take_turns(struct postgres *p, const char *url)
 {
     struct store *a = opened(url), *b = opened(url);
     struct sql *w = connected(a, STORE_WRITES);
-    struct turn other = { .w = connected(b, STORE_WRITES), .arena = arena_new() };
+    struct turn other = { .w = connected(b, STORE_WRITES) };
     struct store_node node;
     err why;
 
@@ -125,7 +124,6 @@ static void take_turns(struct postgres *p, const char *url)
     CHECK_OK(other.e);
     CHECK_INT(other.node.seq, 41);
     CHECK(other.node.now >= began); /* the clock is read with the lock, not before it */
-    arena_free(other.arena);
     store_disconnect(other.w);
     store_disconnect(w);
     store_close(b);

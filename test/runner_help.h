@@ -121,8 +121,10 @@ static str fake_answer(struct fake *f, str method, str target, str token, str bo
         until.tv_nsec += 100 * 1000000;
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
+        arena_give(a);
         if (f->given == f->offered)
             pthread_cond_timedwait(&f->changed, &f->mutex, &until);
+        arena_take(a);
         if (f->given < f->offered)
             return arena_printf(a, "{\"run\":%s}", f->offers[f->given++]);
         *status = 204;
@@ -177,6 +179,7 @@ static void *fake_serve(void *self)
     size_t head, whole;
     int status = 0;
 
+    arena_take(a);
     for (;;) {
         arena_reset(a);
         struct buf in = buf_in(a);
@@ -190,9 +193,11 @@ static void *fake_serve(void *self)
             str_cut(str_from(bearer + 7), '\r', &token, &text);
         pthread_mutex_lock(&c.fake->mutex);
         bool away = c.fake->away;
+        arena_take(c.fake->arena); /* it goes with the mutex */
         str answer = away ? STR("")
                           : fake_answer(c.fake, method, target, token,
                                         (str){ in.at + head, whole - head }, &status);
+        arena_give(c.fake->arena);
         pthread_mutex_unlock(&c.fake->mutex);
         if (away)
             break;
@@ -217,6 +222,7 @@ static void *fake_accept(void *self)
         struct fake_conn *c = mem_alloc(sizeof *c);
         *c = (struct fake_conn){ f, fd, arena_new(), f->conns };
         f->conns = c;
+        arena_give(c->arena);
         CHECK(pthread_create(&thread, NULL, fake_serve, c) == 0);
         pthread_detach(thread);
     }
@@ -232,6 +238,7 @@ static struct fake *fake_new(void)
     pthread_t thread;
 
     f->arena = arena_new();
+    arena_give(f->arena);
     pthread_mutex_init(&f->mutex, NULL);
     pthread_cond_init(&f->changed, NULL);
     f->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -255,8 +262,10 @@ static void fake_offer(struct fake *f, const char *run)
 {
     pthread_mutex_lock(&f->mutex);
     CHECK(f->offered < OFFERS_MAX);
+    arena_take(f->arena);
     struct json j = json_of(f->arena, run);
     f->offers[f->offered++] = json_printed(f->arena, &j).at;
+    arena_give(f->arena);
     pthread_cond_broadcast(&f->changed);
     pthread_mutex_unlock(&f->mutex);
 }

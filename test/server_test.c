@@ -124,8 +124,10 @@ static void *perform_many(void *commands)
 {
     struct command *all = commands;
 
-    for (int i = 0; i < EACH; i++)
+    for (int i = 0; i < EACH; i++) {
+        arena_take(all[i].arena);
         server_performed(bench->server, &all[i]);
+    }
     return NULL;
 }
 
@@ -136,7 +138,11 @@ TEST(server_takes_what_many_threads_have_performed)
     pthread_t threads[THREADS];
 
     for (int i = 0; i < THREADS * EACH; i++)
-        all[i] = (struct command){ .op = op_find(b->table, STR("thing.read")), .done = count_done };
+        all[i] = (struct command){ .arena = check_arena_new(),
+                                   .op = op_find(b->table, STR("thing.read")),
+                                   .done = count_done };
+    for (int i = 0; i < THREADS * EACH; i++)
+        arena_give(all[i].arena);
     for (int i = 0; i < THREADS; i++)
         CHECK(pthread_create(&threads[i], NULL, perform_many, all + i * EACH) == 0);
     loop_run(b->loop);

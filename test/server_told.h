@@ -38,7 +38,7 @@ static inline struct command *command_new(const char *op, const char *name)
 {
     struct command *c = ARENA_NEW(check_arena(), struct command);
 
-    *c = (struct command){ .arena = check_arena(),
+    *c = (struct command){ .arena = check_arena_new(),
                            .op = op_find(bench->table, str_from(op)),
                            .done = answered,
                            .owner = (void *)name };
@@ -124,7 +124,10 @@ static inline void take_grant(void *owner, struct grant *g, err refused)
 
 static inline void ask_for(struct bench *b, str token)
 {
-    server_grant(b->server, token, take_grant, b);
+    struct grant_wait *w = ARENA_NEW(check_arena(), struct grant_wait);
+
+    *w = (struct grant_wait){ .then = take_grant, .owner = b };
+    server_grant(b->server, token, w);
 }
 
 /* The one who looks tokens up answers the last question. */

@@ -44,7 +44,7 @@ static struct log_world *waiter_begin(struct waiter *v, int64_t wanted)
 
     w->perform = perform_wait;
     *v = (struct waiter){ .wanted = wanted };
-    v->command = (struct command){ .arena = check_arena(),
+    v->command = (struct command){ .arena = check_arena_new(),
                                    .op = op_find(w->table, STR("thing.wait")),
                                    .actor = &w->actors[0],
                                    .done = waiter_done,

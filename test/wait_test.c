@@ -91,7 +91,7 @@ static void waiter_done(struct command *c)
 static void waiter_ask(struct log_world *w, struct waiter *v, const char *wants)
 {
     *v = (struct waiter){ .wants = wants, .mark = wait_mark(w->server) };
-    v->command = (struct command){ .arena = check_arena(),
+    v->command = (struct command){ .arena = check_arena_new(),
                                    .op = op_find(w->table, STR("thing.wait")),
                                    .actor = &w->actors[0],
                                    .done = waiter_done,
@@ -295,7 +295,7 @@ static void nudge(struct log_world *w, const char *subject)
 {
     struct command *c = ARENA_NEW(check_arena(), struct command);
 
-    *c = (struct command){ .arena = check_arena(),
+    *c = (struct command){ .arena = check_arena_new(),
                            .op = op_find(w->table, STR("thing.write")),
                            .nudge = str_from(subject),
                            .done = log_written };

@@ -43,11 +43,13 @@ err follow_new(struct arena *a, struct store *store, struct follow **out)
     err e = store_connect(a, store, STORE_READS, &f->listens);
     if (!e)
         e = store_connect(a, store, STORE_READS, &f->engine.sql);
-    if (e)
+    if (e) {
         follow_free(f);
-    else
-        *out = f;
-    return e;
+        return e;
+    }
+    arena_give(f->heard);
+    *out = f;
+    return NULL;
 }
 
 void follow_free(struct follow *f)
@@ -171,6 +173,7 @@ static void hear(struct follow *f, struct server *server)
 
 void follow_run(struct follow *f, struct server *server, struct queue *until)
 {
+    arena_take(f->heard);
     f->seq = server_seq(server);
     while (!queue_ended(until)) {
         if (f->listening)
@@ -180,4 +183,5 @@ void follow_run(struct follow *f, struct server *server, struct queue *until)
         if (!f->listening && is_lost(f))
             back_off(f, until);
     }
+    arena_give(f->heard);
 }

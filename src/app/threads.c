@@ -103,6 +103,18 @@ static struct job read_job(struct command *c)
     return job;
 }
 
+static void all_give(struct command *list)
+{
+    for (struct command *c = list; c; c = c->follows)
+        arena_give(c->arena);
+}
+
+static void all_take(struct command *list)
+{
+    for (struct command *c = list; c; c = c->follows)
+        arena_take(c->arena);
+}
+
 /* All of the list or none of it. What one turn of the loop has gathered goes in at once, or the
  * writer would wake up for the first and commit it alone. */
 bool threads_submit(void *threads, struct command *list)
@@ -128,17 +140,23 @@ bool threads_submit(void *threads, struct command *list)
         }
     }
     /* Only the loop puts, so there is room when there was. */
-    if (reads > queue_room(t->reads) || !queue_put(t->writes, t->write_list, writes))
+    if (reads > queue_room(t->reads))
         return false;
-    return queue_put(t->reads, t->read_list, reads);
+    all_give(list);
+    if (queue_put(t->writes, t->write_list, writes))
+        return queue_put(t->reads, t->read_list, reads);
+    all_take(list);
+    return false;
 }
 
 void threads_admit(void *threads, struct admission *a)
 {
     struct threads *t = threads;
 
+    arena_give(a->arena);
     if (queue_put(t->reads, &(struct job){ .admission = a }, 1))
         return;
+    arena_take(a->arena);
     a->error = err_new(a->arena, ERR_UNAVAILABLE,
                        "too many requests are waiting to be let in: try again in a second");
     server_admitted(t->server, a);
@@ -150,11 +168,14 @@ static void job_do(struct threads *t, struct engine *e, const struct job *job)
 {
     if (job->admission) {
         struct admission *a = job->admission;
+        arena_take(a->arena);
         a->follows = NULL;
         a->error = op_admit(e, a->arena, a->token, &a->grant);
         server_admitted(t->server, a);
         return;
     }
+    for (size_t i = 0; i < job->count; i++)
+        arena_take(job->commands[i]->arena);
     op_read_all(e, job->commands, job->count);
     for (size_t i = 0; i < job->count; i++)
         job->commands[i]->follows = i + 1 < job->count ? job->commands[i + 1] : NULL;

@@ -160,12 +160,19 @@ static void log_look(struct writer *w)
 
 /* ---- commands ---- */
 
+static size_t commands_take(struct writer *w, struct command **room, size_t most, int64_t wait)
+{
+    size_t count = queue_take(w->threads->writes, room, most, wait);
+
+    for (size_t i = 0; i < count; i++)
+        arena_take(room[i]->arena);
+    return count;
+}
+
 /* For op_perform_turn: what has come meanwhile. */
 static size_t join(void *writer, struct command **room, size_t most)
 {
-    struct writer *w = writer;
-
-    return most ? queue_take(w->threads->writes, room, most, 0) : 0;
+    return most ? commands_take(writer, room, most, 0) : 0;
 }
 
 static size_t batch_perform(struct writer *w, struct command **all, size_t count)
@@ -364,7 +371,7 @@ void *writer_run(void *threads)
     w.tick_at_ms = w.tick ? 0 : INT64_MAX;
     node_init(&w);
     while (!queue_ended(t->writes)) {
-        size_t n = queue_take(t->writes, commands, w.config->batch_max, wait_ms(&w));
+        size_t n = commands_take(&w, commands, w.config->batch_max, wait_ms(&w));
         if (n) {
             batch_do(&w, commands, n);
             tick_after_commands(&w);

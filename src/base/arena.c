@@ -69,10 +69,46 @@ static void block_use(struct arena *a, struct arena_block *block)
     a->end = a->next + block->bytes;
 }
 
+/* ---- whose it is ---- */
+
+#if ARENA_CHECKED
+static _Thread_local char me; /* its address is another one in each thread */
+
+void arena_give(struct arena *a)
+{
+    arena_check(a);
+    a->owner = NULL;
+}
+
+void arena_take(struct arena *a)
+{
+    assert(a->owner == NULL); /* else somebody still uses it */
+    a->owner = &me;
+}
+
+void arena_check(const struct arena *a)
+{
+    assert(a->owner == &me);
+}
+#endif
+
+/* What is nobody's goes with the last one who holds it. */
+static void check_end(const struct arena *a)
+{
+#if ARENA_CHECKED
+    assert(a->owner == NULL || a->owner == &me);
+#else
+    (void)a;
+#endif
+}
+
+/* ---- the arena ---- */
+
 struct arena *arena_new(void)
 {
     struct arena *a = mem_alloc(sizeof *a);
     *a = (struct arena){ 0 };
+    arena_take(a);
     return a;
 }
 
@@ -107,6 +143,7 @@ static void hooks_run(struct arena *a)
 
 void arena_reset(struct arena *a)
 {
+    arena_check(a);
     hooks_run(a);
     struct arena_block *kept = a->newest;
     if (!kept)
@@ -134,6 +171,7 @@ void arena_free(struct arena *a)
 {
     if (!a)
         return;
+    check_end(a);
     hooks_run(a);
     for (struct arena_block *block = a->newest; block;) {
         struct arena_block *older = block->older;
@@ -156,6 +194,7 @@ void *arena_grow(struct arena *a, void *old, size_t old_size, size_t new_size)
     size_t held = (old_size + 15) & ~(size_t)15, wanted = (new_size + 15) & ~(size_t)15;
 
     assert(new_size >= old_size);
+    arena_check(a);
     if (old && (char *)old + held == a->next && wanted - held <= (size_t)(a->end - a->next)) {
         a->next += wanted - held;
         return old;

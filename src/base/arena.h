@@ -2,17 +2,29 @@
  *
  * Allocation moves a pointer; nothing is freed until all of it is. Out of
  * memory ends the process: a command is a transaction, so nothing is left half
- * done and no caller has a path for it. Does not know who uses it. */
+ * done and no caller has a path for it. It belongs to one thread at a time, which
+ * sanitized builds check. Does not know who uses it. */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
 #include "base/str.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define ARENA_CHECKED 1
+#elif defined(__has_feature)
+#define ARENA_CHECKED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define ARENA_CHECKED 0
+#endif
 
 struct arena {
     char *next, *end;           /* the free part of the newest block */
     struct arena_block *newest; /* blocks, newest first; the first one lives in a reset */
     struct arena_hook *hooks;   /* what to call at release, last registered first */
     size_t bytes;               /* in all blocks */
+#if ARENA_CHECKED
+    const void *owner; /* the thread that it belongs to; NULL: it is on its way to another */
+#endif
 };
 
 struct arena *arena_new(void);
@@ -22,11 +34,35 @@ void arena_free(struct arena *a);
  * again and again stops asking malloc. */
 void arena_reset(struct arena *a);
 
+/* An arena is its maker's. Whoever passes it on, with what lives in it, gives it away first, and
+ * whoever gets it takes it: between the two it may be read and freed, and nothing else. So does what
+ * is shared and does not change any more. Only builds that check it pay for it: there, whoever uses
+ * what is another thread's, or nobody's, ends the process. */
+#if ARENA_CHECKED
+void arena_give(struct arena *a);
+void arena_take(struct arena *a);
+void arena_check(const struct arena *a);
+#else
+static inline void arena_give(struct arena *a)
+{
+    (void)a;
+}
+static inline void arena_take(struct arena *a)
+{
+    (void)a;
+}
+static inline void arena_check(const struct arena *a)
+{
+    (void)a;
+}
+#endif
+
 void *arena_alloc_slow(struct arena *a, size_t size);
 
 /* Memory aligned for any type, not cleared. Never NULL. */
 static inline void *arena_alloc(struct arena *a, size_t size)
 {
+    arena_check(a);
     size = size ? (size + 15) & ~(size_t)15 : 16;
     if (size > (size_t)(a->end - a->next))
         return arena_alloc_slow(a, size);

@@ -93,6 +93,8 @@ static err rules_make(struct tx *tx, const struct json *text, str id, struct cac
                             .id = arena_copy(arena, id),
                             .arena = arena,
                             .rules = rules };
+    arena_give(
+        arena); /* it does not change any more, and the cache goes when its thread has ended */
     return NULL;
 }
 

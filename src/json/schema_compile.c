@@ -263,11 +263,13 @@ err schema_compile(struct arena *a, const struct json *text, const struct schema
     s->references = 1;
     s->arena = arena;
     err e = build_run(&b, text, s);
-    if (e)
+    if (e) {
         arena_free(arena);
-    else
-        *out = s;
-    return e;
+        return e;
+    }
+    arena_give(arena); /* from now on it is shared, and does not change */
+    *out = s;
+    return NULL;
 }
 
 struct schema *schema_ref(struct schema *s)

@@ -25,8 +25,10 @@ static struct held *held_new(void)
     return h;
 }
 
+/* From here on it is shared, and as it is: nobody's arena grows any more. */
 static struct grant *held_begin(struct held *h, bool operates, int64_t expires_at_ms)
 {
+    arena_give(h->arena);
     h->grant = (struct grant){ .actor = &h->actor,
                                .token_id = h->actor.token_id,
                                .expires_at_ms = expires_at_ms,

@@ -56,6 +56,16 @@ void caller_free(struct caller *c)
     mem_free(c);
 }
 
+void caller_give(struct caller *c)
+{
+    arena_give(c->arena);
+}
+
+void caller_take(struct caller *c)
+{
+    arena_take(c->arena);
+}
+
 static err find(struct caller *c)
 {
     if (c->found)

@@ -32,6 +32,10 @@ struct call {
 err caller_ask(struct caller *c, struct arena *a, const struct call *call,
                const struct json **answer);
 
+/* It is used by one thread at a time: passed on as an arena is, see arena_give. */
+void caller_give(struct caller *c);
+void caller_take(struct caller *c);
+
 /* The address at which programs of others reach it: http://…; empty as long as nobody knows. */
 str caller_url(struct caller *c, struct arena *a);
 

@@ -245,6 +245,7 @@ static void *pulse_run(void *self)
     struct arena *a = arena_new();
     int64_t heard_ms = socket_clock_ms(), told_ms = heard_ms;
 
+    caller_take(p->report->caller);
     pthread_mutex_lock(&p->mutex);
     for (int64_t number = 1; p->word != PULSE_LOST; number++) {
         wait_for_news(p, told_ms);
@@ -259,6 +260,7 @@ static void *pulse_run(void *self)
             break;
     }
     pthread_mutex_unlock(&p->mutex);
+    caller_give(p->report->caller);
     arena_free(a);
     return NULL;
 }
@@ -278,6 +280,7 @@ struct pulse *pulse_new(struct report *r, int64_t lease_ms, int wake_fd)
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
     pthread_cond_init(&p->changed, &clock);
     pthread_condattr_destroy(&clock);
+    caller_give(r->caller);
     int failed = pthread_create(&p->thread, NULL, pulse_run, p);
     assert(!failed);
     return p;
@@ -290,6 +293,7 @@ void pulse_free(struct pulse *p, int64_t patience_ms)
     pthread_cond_signal(&p->changed);
     pthread_mutex_unlock(&p->mutex);
     pthread_join(p->thread, NULL);
+    caller_take(p->report->caller);
     lines_free(p->first);
     pthread_cond_destroy(&p->changed);
     pthread_mutex_destroy(&p->mutex);

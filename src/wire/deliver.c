@@ -90,6 +90,13 @@ static bool is_early(const struct server *s, const struct command *c)
     return c->op->effect == OP_READS && c->seq > s->published;
 }
 
+/* Whoever submitted it has it again, with its memory. */
+static void answer(struct command *c)
+{
+    arena_take(c->arena);
+    c->done(c);
+}
+
 static void answer_or_hold(struct server *s, struct command *list)
 {
     struct delivery *d = s->delivery;
@@ -101,7 +108,7 @@ static void answer_or_hold(struct server *s, struct command *list)
             *d->held_end = c;
             d->held_end = &c->follows;
         } else {
-            c->done(c);
+            answer(c);
         }
     }
 }
@@ -167,7 +174,7 @@ static void deliver_brought(struct server *s, struct brought *list)
             answer_or_hold(s, held_take(s));
             answer_or_hold(s, ready);
         }
-        arena_free(b->arena);
+        arena_free(b->arena); /* nobody's: it was only read here */
     }
 }
 
@@ -194,6 +201,7 @@ static void on_wakeup(void *owner)
     deliver_brought(s, brought);
     for (struct admission *a = admitted, *next; a; a = next) {
         next = a->follows;
+        arena_take(a->arena);
         a->done(a);
     }
 }
@@ -207,8 +215,8 @@ void server_performed(struct server *s, struct command *list)
 
     if (!list)
         return;
-    while (*end)
-        end = &(*end)->follows;
+    for (; *end; end = &(*end)->follows)
+        arena_give((*end)->arena);
     pthread_mutex_lock(&d->mutex);
     *d->performed_end = list;
     d->performed_end = end;
@@ -221,6 +229,7 @@ void server_admitted(struct server *s, struct admission *a)
     struct delivery *d = s->delivery;
 
     a->follows = NULL;
+    arena_give(a->arena);
     pthread_mutex_lock(&d->mutex);
     *d->admitted_end = a;
     d->admitted_end = &a->follows;
@@ -234,6 +243,7 @@ void server_published(struct server *s, struct arena *a, const struct event *eve
     struct brought *b = ARENA_NEW(a, struct brought);
 
     *b = (struct brought){ .arena = a, .events = events };
+    arena_give(a);
     pthread_mutex_lock(&d->mutex);
     *d->brought_end = b;
     d->brought_end = &b->follows;
@@ -272,7 +282,7 @@ static void answer_all(struct command *list)
 {
     for (struct command *c = list, *next; c; c = next) {
         next = c->follows;
-        c->done(c);
+        answer(c);
     }
 }
 

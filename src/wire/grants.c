@@ -11,19 +11,14 @@
 
 enum { BUCKETS = 4096, GRANTS_MAX = 4096 };
 
-struct waiter {
-    void (*then)(void *owner, struct grant *g, err refused);
-    void *owner;
-    struct waiter *next;
-};
-
-/* A look-up that is not answered; it lives in the admission's arena. */
+/* A look-up that is not answered. Its arena is the one's who looks up; who waits for it is not his
+ * business, and comes and goes meanwhile. */
 struct asking {
     struct admission admission;
     struct server *server;
     struct entry *entry;
     uint64_t revocations; /* that were published before it began */
-    struct waiter *first, **end;
+    struct grant_wait *first, **end;
 };
 
 struct entry {
@@ -122,13 +117,13 @@ static void ask(struct asking *q)
  * any more. */
 static void answer(struct asking *q, struct grant *grant, err refused)
 {
-    struct server *s = q->server;
-
-    for (struct waiter *w = q->first; w; w = w->next)
+    for (struct grant_wait *w = q->first, *next; w; w = next) {
+        next = w->next;
         w->then(w->owner, grant ? grant_ref(grant) : NULL, refused);
+    }
     if (grant)
         grant_unref(grant);
-    server_arena_done(s, q->admission.arena);
+    mem_free(q);
 }
 
 static void on_admitted(struct admission *a)
@@ -149,13 +144,16 @@ static void on_admitted(struct admission *a)
         entry_keep(g, q->entry, grant_ref(grant));
     else
         entry_drop(g, q->entry);
+    struct server *s = q->server;
+    struct arena *arena = a->arena;
     answer(q, grant, a->error);
+    server_arena_done(s, arena);
 }
 
 static struct asking *asking_new(struct server *s, struct entry *e, str token)
 {
     struct arena *a = server_arena(s);
-    struct asking *q = ARENA_NEW(a, struct asking);
+    struct asking *q = mem_alloc(sizeof *q);
 
     *q = (struct asking){
         .admission = { .arena = a, .token = arena_copy(a, token), .done = on_admitted, .owner = q },
@@ -166,18 +164,14 @@ static struct asking *asking_new(struct server *s, struct entry *e, str token)
     return q;
 }
 
-static void asking_wait(struct asking *q, void (*then)(void *owner, struct grant *g, err refused),
-                        void *owner)
+static void asking_wait(struct asking *q, struct grant_wait *w)
 {
-    struct waiter *w = ARENA_NEW(q->admission.arena, struct waiter);
-
-    *w = (struct waiter){ then, owner, NULL };
+    w->next = NULL;
     *q->end = w;
     q->end = &w->next;
 }
 
-void server_grant(struct server *s, str token,
-                  void (*then)(void *owner, struct grant *g, err refused), void *owner)
+void server_grant(struct server *s, str token, struct grant_wait *w)
 {
     struct grants *g = s->grants;
     unsigned char digest[SHA256_BYTES];
@@ -186,18 +180,18 @@ void server_grant(struct server *s, str token,
     struct entry *e = *place_of(g, digest);
     if (e && e->grant && !has_expired(s, e->grant)) {
         entry_use(g, e);
-        then(owner, grant_ref(e->grant), NULL);
+        w->then(w->owner, grant_ref(e->grant), NULL);
         return;
     }
     if (e && e->asking) {
-        asking_wait(e->asking, then, owner);
+        asking_wait(e->asking, w);
         return;
     }
     if (e)
         entry_drop(g, e);
     e = entry_new(g, digest);
     e->asking = asking_new(s, e, token);
-    asking_wait(e->asking, then, owner);
+    asking_wait(e->asking, w);
     ask(e->asking);
 }
 
@@ -295,18 +289,23 @@ void grants_hear(struct server *s, const struct event *e)
 
 /* ---- the end ---- */
 
+/* A look-up that was never answered leaves its arena behind, which is nobody's any more. */
 void grants_free(struct server *s)
 {
+    static const char why[] = "the server stopped before the token was looked up";
+    static const struct error stopped = { .kind = ERR_UNAVAILABLE,
+                                          .message = { why, sizeof why - 1 } };
     struct grants *g = s->grants;
 
     for (size_t i = 0; i < BUCKETS; i++)
         while (g->buckets[i]) {
             struct asking *q = g->buckets[i]->asking;
             entry_drop(g, g->buckets[i]);
-            if (q)
-                answer(q, NULL,
-                       err_new(q->admission.arena, ERR_UNAVAILABLE,
-                               "the server stopped before the token was looked up"));
+            if (!q)
+                continue;
+            struct arena *left = q->admission.arena;
+            answer(q, NULL, &stopped);
+            arena_free(left);
         }
     mem_free(g);
 }

@@ -202,7 +202,8 @@ static void admit(struct http *h, enum route_need need)
         return;
     }
     h->phase = HTTP_ADMITTING;
-    server_grant(h->server, token, grant_came, h);
+    h->grant_wait = (struct grant_wait){ .then = grant_came, .owner = h };
+    server_grant(h->server, token, &h->grant_wait);
 }
 
 /* From here on, what this node knows is not older than the request. */

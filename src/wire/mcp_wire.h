@@ -135,6 +135,7 @@ struct mcp_work {
     struct server *server;
     struct arena *arena; /* the request's, which this is in */
     struct mcp_call call;
+    struct http_request request; /* the message's; its texts are in the arena */
     struct grant *grant;
     struct mcp_session *session; /* NULL: none */
     struct list link;            /* there */

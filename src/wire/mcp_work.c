@@ -59,10 +59,7 @@ void mcp_work_answer(struct mcp_work *w)
 void mcp_work_take(struct mcp_work *w, struct mcp_channel *ch)
 {
     struct http *h = w->http;
-    struct http_request *request = ARENA_NEW(w->arena, struct http_request);
 
-    *request = h->parser.request; /* whose texts are in the arena */
-    w->call.head.self = request;
     w->http = NULL;
     h->work = NULL;
     h->x.arena = NULL;
@@ -70,13 +67,17 @@ void mcp_work_take(struct mcp_work *w, struct mcp_channel *ch)
     http_go_on(h);
 }
 
-/* Whether the client takes one for an answer. */
+/* Whether the client takes one for an answer. It is asked when a sign of life is due, too: then the
+ * work's own arena may be at another thread, with its command. */
 static bool takes_stream(const struct mcp_work *w)
 {
+    struct arena *a = server_arena(w->server);
     str accept;
+    bool takes = !http_header_list(a, &w->request, "accept", &accept) ||
+                 http_accepts(accept, STR("text/event-stream"), NULL) > 0;
 
-    return !http_header_list(w->arena, w->call.head.self, "accept", &accept) ||
-           http_accepts(accept, STR("text/event-stream"), NULL) > 0;
+    server_arena_done(w->server, a);
+    return takes;
 }
 
 static const struct mcp_channel_events events;
@@ -179,6 +180,7 @@ static bool read_behind(struct mcp_work *w)
 
 /* ---- waiting ---- */
 
+/* Its command may wait, or be run again just now: nothing of its memory is touched. */
 static void on_sign(void *owner)
 {
     struct mcp_work *w = owner;
@@ -418,6 +420,7 @@ void mcp_work_begin(struct http *h)
 
     w->server = s;
     w->arena = h->x.arena;
+    w->request = *h->x.request;
     w->http = h;
     w->wait_until_ms = now + s->limits.mcp_wait_ms;
     w->grant = s->options.mcp_open ? NULL : grant_ref(h->x.conn->grant);
@@ -425,7 +428,7 @@ void mcp_work_begin(struct http *h)
     list_init(&w->link);
     w->call = (struct mcp_call){ .arena = w->arena,
                                  .mcp = s->options.mcp,
-                                 .head = { head_field, h->x.request },
+                                 .head = { head_field, &w->request },
                                  .actor = w->grant ? w->grant->actor : NULL,
                                  .session = client_copy(w->arena, w->session),
                                  .now_ms = now,

@@ -79,6 +79,7 @@ bool server_submit(struct server *s, struct command *c)
     if (m->gathered_count == GATHERED_MAX || m->freed)
         return false;
     m->gathered_count++;
+    arena_give(c->arena);
     c->follows = NULL;
     *s->gathered_end = c;
     s->gathered_end = &c->follows;
@@ -89,6 +90,8 @@ static struct command *gathered_take(struct server *s)
 {
     struct command *list = s->gathered;
 
+    for (struct command *c = list; c; c = c->follows)
+        arena_take(c->arena);
     s->gathered = NULL;
     s->gathered_end = &s->gathered;
     s->more->gathered_count = 0;

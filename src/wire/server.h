@@ -16,7 +16,7 @@ struct server;
 
 /* A token on its way to the one who can look it up. */
 struct admission {
-    struct arena *arena;
+    struct arena *arena; /* with the token; whoever looks it up owns it until it is handed back */
     str token;
     struct grant *grant; /* set, with a reference for the server; or */
     err error;           /* in the arena */
@@ -55,8 +55,10 @@ struct server_options {
     size_t cache_bytes;         /* of documents kept in memory */
     const str *hosts;           /* that it answers to beside the names of this machine */
     size_t host_count;
-    int64_t (*now_ms)(void *self);                    /* the wall clock of the program */
-    bool (*submit)(void *self, struct command *list); /* linked by `follows`; false: no room */
+    int64_t (*now_ms)(void *self); /* the wall clock of the program */
+    /* Of a list that is linked by `follows`. False: no room, and nobody has got any of it. Where another thread
+     * gets it, or the admission, its arena is given away first. */
+    bool (*submit)(void *self, struct command *list);
     void (*admit)(void *self, struct admission *a);
     void (*metrics)(void *self, struct buf *out); /* more lines of /metrics */
     const str *config; /* rows of GET /limits that are not the server's: name, value, … */
@@ -76,7 +78,7 @@ struct server *server_new(const struct server_options *options);
 link_accept server_accept;
 
 /* From any thread: commands that were performed, in order, with those of one commit together. Their
- * events are published before any of their answers. */
+ * events are published before any of their answers. They and their arenas are the caller's no more. */
 void server_performed(struct server *s, struct command *list);
 
 /* From any thread: events as the log has them, whoever's they are, linked, without a hole between

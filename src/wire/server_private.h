@@ -65,7 +65,8 @@ void server_conn_gone(struct server *s);
 err server_check_inside(struct conn *c, const struct grant *g, struct arena *a);
 
 /* Hands a command over at the end of the turn; c->done is called on this thread, after all events
- * that it can have seen are published. False: no room, try later. */
+ * that it can have seen are published. Until then the command and its arena are another's. False: no
+ * room, try later. */
 bool server_submit(struct server *s, struct command *c);
 
 /* ---- deliver.c ---- */
@@ -102,10 +103,16 @@ void fences_free(struct server *s);
 
 /* ---- grants.c ---- */
 
-/* The grant that the token stands for: `then` is called, now or later, once, with it or with the
+/* One who has shown a token. */
+struct grant_wait {
+    void (*then)(void *owner, struct grant *g, err refused);
+    void *owner;
+    struct grant_wait *next;
+};
+
+/* The grant that the token stands for: w->then is called, now or later, once, with it or with the
  * error, which lives until it returns. The grant is the caller's to grant_unref. */
-void server_grant(struct server *s, str token,
-                  void (*then)(void *owner, struct grant *g, err refused), void *owner);
+void server_grant(struct server *s, str token, struct grant_wait *w);
 
 struct grants *grants_new(void);
 void grants_free(struct server *s);

@@ -152,7 +152,8 @@ void ws_authenticate(struct ws *ws, str token)
 {
     ws->admitting = true;
     link_pause(ws->conn->link);
-    server_grant(ws->server, token, admitted, ws);
+    ws->grant_wait = (struct grant_wait){ .then = admitted, .owner = ws };
+    server_grant(ws->server, token, &ws->grant_wait);
 }
 
 /* ---- bytes ---- */

@@ -20,8 +20,9 @@ struct ws {
     int pings;        /* sent since then */
     bool closing;     /* our close frame is sent */
     bool admitting;   /* a token is being looked up */
-    bool asked;       /* the token came in a message */
-    char *early;      /* bytes that came meanwhile */
+    struct grant_wait grant_wait;
+    bool asked;  /* the token came in a message */
+    char *early; /* bytes that came meanwhile */
     size_t early_len;
 };
 

@@ -140,6 +140,7 @@ static void *writer_run(void *self)
     struct writer *w = self;
     struct visitor *v = &w->visitor;
 
+    arena_take(v->arena);
     while (!v->chaos->over) {
         uint32_t choice = random_below(&v->random, 4);
         write_next(w, choice < 2 ? 0 : (int)choice - 1);

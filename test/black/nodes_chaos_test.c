@@ -33,6 +33,7 @@ static void *reader_run(void *self)
 {
     struct guest *g = self;
 
+    arena_take(g->visitor.arena);
     while (!g->visitor.chaos->over) {
         visitor_move(&g->visitor);
         visitor_read(&g->visitor, (int)random_below(&g->visitor.random, CHAOS_STATES), "");
@@ -49,6 +50,7 @@ static void *poller_run(void *self)
     struct guest *g = self;
     struct visitor *v = &g->visitor;
 
+    arena_take(v->arena);
     v->patience_ms += POLL_MS;
     while (!v->chaos->over) {
         int state = CHAOS_SHARED + (int)random_below(&v->random, 2);

@@ -38,6 +38,7 @@ void visitor_open(struct visitor *v, struct chaos *c, uint64_t seed)
     };
     v->node = (int)random_below(&v->random, (uint32_t)c->node_count);
     v->client = http_client_new(&c->nodes[v->node].place);
+    arena_give(v->arena);
 }
 
 void visitor_close(struct visitor *v)

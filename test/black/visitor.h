@@ -16,6 +16,7 @@ struct visitor {
     int64_t sent_again;
 };
 
+/* For a thread that takes its arena: see arena_take. */
 void visitor_open(struct visitor *v, struct chaos *c, uint64_t seed);
 void visitor_close(struct visitor *v);
 
