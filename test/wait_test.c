@@ -289,6 +289,82 @@ TEST(one_who_looks_on_waits_until_his_time_all_the_same)
     log_close(w);
 }
 
+/* ---- memory ---- */
+
+enum { MADE = 10000 }; /* bytes of each run */
+
+/* The arenas that runs were given and that are not released; the first is the command's own. */
+static struct arena *held[8];
+
+static void held_release(void *place)
+{
+    *(struct arena **)place = NULL;
+}
+
+static void held_note(struct arena *a)
+{
+    int i = 0;
+
+    while (held[i] && held[i] != a)
+        CHECK(++i < 8);
+    if (held[i])
+        return;
+    held[i] = a;
+    arena_on_release(a, held_release, &held[i]);
+}
+
+static size_t held_bytes(void)
+{
+    size_t bytes = 0;
+
+    for (int i = 0; i < 8; i++)
+        bytes += held[i] ? held[i]->bytes : 0;
+    return bytes;
+}
+
+/* One who makes much each time, and looks at what he made the last time. */
+static void perform_making(struct log_world *w, struct command *c)
+{
+    struct waiter *v = LIST_ENTRY(c, struct waiter, command);
+    char *made = arena_alloc(c->arena, MADE);
+
+    held_note(c->arena);
+    for (int i = 0; c->waited && i < MADE; i++)
+        CHECK(((const char *)c->waited)[i] == (char)v->runs);
+    memset(made, ++v->runs, MADE);
+    c->answer = (str){ made, MADE };
+    c->seq = w->committed;
+    c->waits = v->runs < 1010 && !c->wait_over;
+    c->wait_subject = STR("a");
+    c->wait_seq = w->committed;
+    c->wait_until_ms = w->now_ms + 40;
+    c->wait_self = made;
+}
+
+TEST(command_that_was_woken_a_thousand_times_holds_what_it_held_after_one)
+{
+    struct log_world *w = world_of(perform_making);
+    struct waiter v;
+    size_t once = 0;
+
+    waiter_ask(w, &v, "a");
+    log_settle(w);
+    for (int i = 1; v.waiting; i++) {
+        log_add(w, "a");
+        log_settle(w);
+        CHECK_INT(v.runs, i + 1);
+        if (i == 1)
+            once = held_bytes();
+        else if (v.waiting)
+            CHECK(held_bytes() < once + 100); /* an arena that was used before keeps a block */
+    }
+    CHECK(v.answers == 1 && v.runs == 1010);
+    CHECK(v.command.arena == held[0]); /* the answer is as long there as it is the asker's */
+    for (int i = 0; i < MADE; i++)
+        CHECK(v.command.answer.at[i] == (char)v.runs);
+    log_close(w);
+}
+
 /* ---- nudges ---- */
 
 static void nudge(struct log_world *w, const char *subject)

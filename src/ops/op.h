@@ -54,8 +54,10 @@ struct input {
     const struct op *op;
     const struct json *json;
     bool wait_over; /* it has waited long enough: the answer is what there is */
-    const void
-        *waited; /* what it gave as `wait_self` when it last began to wait; NULL: it has not */
+
+    /* What it gave as `wait_self` when it last began to wait; NULL: it has not. It is gone after this
+     * time: what is needed of it later is copied. */
+    const void *waited;
 };
 
 /* Whether an event is what somebody waits for; called by the thread that answers requests. */
@@ -82,7 +84,8 @@ struct answer {
     int64_t wait_again_ms; /* it is run again by then, and waits on; 0: no need */
 
     /* With .wait and no subject: only an event that this says yes to wakes it, and each such event
-     * wakes one of those who wait, not all. `wait_self` lives in the command's arena. */
+     * wakes one of those who wait, not all. `wait_self` lives in the transaction's arena, and until
+     * the operation was run again. */
     op_wakes *wakes;
     const void *wait_self;
 

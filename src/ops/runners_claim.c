@@ -131,10 +131,10 @@ static bool claim_wakes(const void *self, const struct event *e)
 static void claim_go_on(const struct tx *tx, const struct claim *past, struct claim *c)
 {
     if (past)
-        c->runner.looked = past->runner.looked;
+        c->runner.looked = arena_copy(tx->arena, past->runner.looked);
     c->tour.began = c->runner.looked;
     if (past && past->again_ms && tx->now_ms >= past->again_ms)
-        c->tour.began = past->tour.began;
+        c->tour.began = arena_copy(tx->arena, past->tour.began);
 }
 
 static void claim_wait(struct tx *tx, struct claim *c, struct answer *out)

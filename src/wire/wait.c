@@ -2,7 +2,9 @@
  *
  * An operation that has nothing to answer yet says what it waits for. It is run again when that may
  * have come, as often as it likes to wait, and a last time when its time is up. Whoever submitted
- * the command sees none of this: `done` is called once, with an answer. */
+ * the command sees none of this: `done` is called once, with an answer. Each run has an arena of its
+ * own, which is kept until the next has looked at what it waited for: so a command that was woken a
+ * thousand times holds as much as one that was woken once. */
 #include <assert.h>
 
 #include "wire/hub.h"
@@ -12,8 +14,10 @@ enum { RETRY_MS = 50 }; /* until a command for which there was no room is submit
 struct waiting {
     struct server *server;
     struct command *command;
-    bool performing;             /* it is with another thread; else one of these calls: */
-    struct hub_watch *watch;     /* of a subject, or of the time to try again */
+    struct arena *arena;     /* the command's own, with what it was asked for */
+    struct arena *run;       /* of its last run, with its wait_self; NULL: they are in its own */
+    bool performing;         /* it is with another thread; else one of these calls: */
+    struct hub_watch *watch; /* of a subject, or of the time to try again */
     struct hub_chooser *chooser; /* NULL: it waits for a subject */
     int64_t mark;                /* wait_mark, before it was last performed */
     int64_t until_ms;            /* the earliest that it said: running again puts off no end */
@@ -27,6 +31,12 @@ static int64_t wall_ms(const struct waiting *w)
     return w->server->options.now_ms(w->server->options.self);
 }
 
+static void arena_release(void *arena)
+{
+    arena_free(arena);
+}
+
+/* What the last run has made is the command's. */
 static void wait_end(struct waiting *w, err e)
 {
     struct command *c = w->command;
@@ -36,15 +46,20 @@ static void wait_end(struct waiting *w, err e)
     c->waits = false;
     c->done = w->done;
     c->owner = w->owner;
+    if (c->arena != w->arena)
+        arena_on_release(w->arena, arena_release, c->arena);
+    c->arena = w->arena;
     if (w->chooser)
         hub_chooser_free(w->chooser);
+    if (w->run)
+        server_arena_done(w->server, w->run);
     mem_free(w);
     c->done(c);
 }
 
 static void wait_abandon(struct waiting *w)
 {
-    wait_end(w, err_new(w->command->arena, ERR_UNAVAILABLE, "whoever waited for this is gone"));
+    wait_end(w, err_new(w->arena, ERR_UNAVAILABLE, "whoever waited for this is gone"));
 }
 
 static void wait_woken(void *owner);
@@ -58,9 +73,13 @@ static void wait_run(struct waiting *w)
     w->mark = wait_mark(w->server);
     w->command->wait_over = now >= w->until_ms;
     w->command->waited = w->command->wait_self;
+    w->command->arena = server_arena(w->server);
     w->performing = server_submit(w->server, w->command);
-    if (!w->performing)
-        w->watch = hub_watch(h, &retry, wait_woken, w);
+    if (w->performing)
+        return;
+    server_arena_done(w->server, w->command->arena);
+    w->command->arena = w->arena;
+    w->watch = hub_watch(h, &retry, wait_woken, w);
 }
 
 static void wait_woken(void *owner)
@@ -69,6 +88,19 @@ static void wait_woken(void *owner)
 
     w->watch = NULL;
     wait_run(w);
+}
+
+/* What it waits for is in its last run's arena; the one before is not needed any more. */
+static void wait_keep_run(struct waiting *w)
+{
+    struct command *c = w->command;
+
+    if (c->arena == w->arena)
+        return;
+    if (w->run)
+        server_arena_done(w->server, w->run);
+    w->run = c->arena;
+    c->arena = w->arena;
 }
 
 /* False: what it waits for may have come already. */
@@ -98,7 +130,9 @@ static void wait_park(struct waiting *w)
     w->performing = false;
     if (c->wait_until_ms < w->until_ms)
         w->until_ms = c->wait_until_ms;
-    if (!wait_begins(w))
+    bool begins = wait_begins(w);
+    wait_keep_run(w);
+    if (!begins)
         wait_run(w);
 }
 
@@ -125,9 +159,12 @@ struct waiting *wait_begin(struct server *s, struct command *c, int64_t mark)
 {
     struct waiting *w = mem_alloc(sizeof *w);
 
-    *w = (struct waiting){
-        .server = s, .command = c, .mark = mark, .done = c->done, .owner = c->owner
-    };
+    *w = (struct waiting){ .server = s,
+                           .command = c,
+                           .arena = c->arena,
+                           .mark = mark,
+                           .done = c->done,
+                           .owner = c->owner };
     w->until_ms = wall_ms(w) + s->limits.wait_max_ms;
     c->done = wait_done;
     c->owner = w;
