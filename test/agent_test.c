@@ -98,6 +98,7 @@ static const struct {
     { "agent.create", "{'name':'coder','profile':'kiro','permissions':'read'}", "/permissions",
       "profile \"kiro\" has no option for \"read\"" },
     { "agent.create", "{'name':'coder','args':[]}", "/args", "" },
+    { "agent.create", "{'name':'coder','started_by':['a b']}", "/started_by/0", "a b" },
     { "agent.create", "{'name':'coder','mcp_servers':{'x':1}}", "/mcp_servers/x", "object" },
     { "profile.create", "{'name':'p','start':['x','{modle}']}", "/start/1",
       "{modle} stands for nothing here; there are {prompt}" },

@@ -32,6 +32,18 @@ static void become(struct world *w, const char *name, const char *session)
                                .state_id = STR("wfstate_2") };
 }
 
+/* By whoever speaks; below it, where that is a session. */
+static void session_make(struct world *w, const char *id, const char *name, const char *agent)
+{
+    CHECK_OK(world_call(w, "session.create",
+                        arena_printf(check_arena(),
+                                     "{'session_id':'%s','session_name':'%s','agent_name':'%s'}",
+                                     id, name, agent)
+                            .at,
+                        "")
+                 ->error);
+}
+
 TEST_BOTH(annotations_that_nobody_understands_are_refused)
 {
     static const struct {
@@ -50,8 +62,8 @@ TEST_BOTH(annotations_that_nobody_understands_are_refused)
         { "{'x-baton':{'state_update':{'policy':'never'}}}", NULL },
         { "{'x-baton':{'state_update':{'retries':3}}}", NULL },
         { "{'properties':{'a':{'x-owner':7}}}",
-          "/properties/a: expected \"operator\", \"root\", the name of a session, or an array of "
-          "those" },
+          "/properties/a: expected \"operator\", \"root\", the name of an agent, the id of "
+          "a session, or an array of those" },
         { "{'properties':{'a':{'x-owner':[]}}}", "/properties/a: expected at least one owner" },
         { "{'properties':{'a':{'x-owner':'a b'}}}", NULL },
         { "{'items':{'x-owner':'root'}}",
@@ -141,7 +153,7 @@ TEST_BOTH(formats_are_asserted_unless_the_schema_means_them_as_annotations)
 /* ---- owners ---- */
 
 static const char owned_schema[] =
-    "{'properties':{'plan':{'x-owner':'root','properties':{'notes':{'x-owner':'writer'}}},"
+    "{'properties':{'plan':{'x-owner':'root','properties':{'notes':{'x-owner':['writer','ses_own']}}},"
     "'verdict':{'x-owner':['reviewer','root']},'free':{},'operator':{'x-owner':'operator'}}}";
 static const char owned_data[] =
     "{'plan':{'steps':[1],'notes':'n'},'verdict':'none','free':1,'operator':1}";
@@ -153,9 +165,15 @@ TEST_BOTH(only_owners_change_what_is_theirs)
     static const struct {
         const char *name, *session;
         unsigned who;
-    } actors[] = { { "boss", "ses_r", ROOT },     { "reviewer", "ses_2", REVIEWER },
-                   { "writer", "ses_3", WRITER }, { "root", "ses_4", 0 },
-                   { "operator", "ses_5", 0 },    { NULL, NULL, OPERATOR } };
+    } actors[] = { { "boss", "ses_r", ROOT },
+                   { "ann", "ses_2", REVIEWER },
+                   { "bob", "ses_3", WRITER },
+                   { "root", "ses_4", 0 },
+                   { "operator", "ses_5", 0 },
+                   { "reviewer", "ses_6", 0 }, /* what it is called is its own choice */
+                   { "ses_own", "ses_7", 0 },
+                   { "carl", "ses_own", WRITER },
+                   { NULL, NULL, OPERATOR } };
     static const struct {
         const char *operations;
         unsigned by;
@@ -183,6 +201,13 @@ TEST_BOTH(only_owners_change_what_is_theirs)
     };
     struct world *w = world_new(owned_schema, owned_data);
     int checks = 0;
+
+    session_make(w, "ses_2", "ann", "reviewer");
+    session_make(w, "ses_3", "bob", "writer");
+    session_make(w, "ses_4", "root", "root");
+    session_make(w, "ses_5", "operator", "operator");
+    session_make(w, "ses_6", "reviewer", "coder");
+    session_make(w, "ses_own", "carl", "none");
 
     for (size_t c = 0; c < sizeof changes / sizeof *changes; c++) {
         for (size_t a = 0; a < sizeof actors / sizeof *actors; a++, checks++) {
@@ -220,6 +245,7 @@ TEST_BOTH(a_refusal_names_the_place_and_its_owners)
 {
     struct world *w = world_new(owned_schema, owned_data);
 
+    session_make(w, "ses_3", "writer", "writer");
     become(w, "writer", "ses_3");
     err e = world_call(w, "state.patch", "{'state_id':'wfstate_2','merge':{'verdict':'good'}}", "")
                 ->error;
@@ -239,7 +265,8 @@ TEST_BOTH(an_owner_at_the_top_has_the_whole_document)
     struct world *w = world_new("{'x-owner':'root','properties':{'log':{'x-owner':'writer'}}}",
                                 "{'a':1,'log':[]}");
 
-    become(w, "writer", "ses_3");
+    session_make(w, "ses_3", "bob", "writer");
+    become(w, "bob", "ses_3");
     CHECK_OK(world_call(w, "state.patch",
                         "{'state_id':'wfstate_2','operations':[{'op':'add','path':'/log/-',"
                         "'value':1}]}",
@@ -250,4 +277,114 @@ TEST_BOTH(an_owner_at_the_top_has_the_whole_document)
     become(w, "boss", "ses_r");
     CHECK_OK(world_call(w, "state.patch", "{'state_id':'wfstate_2','merge':{'a':2}}", "")->error);
     world_close(w);
+}
+
+/* A session that may not write somewhere cannot start one that may, unless the operator has said so
+ * of that agent. */
+TEST_BOTH(a_role_that_a_session_chose_counts_where_the_agent_says_so)
+{
+    static const struct {
+        const char *started_by; /* NULL: nothing is said */
+        const char *by;         /* the session that starts it */
+        bool owns;
+    } cases[] = {
+        { NULL, "ses_root", false },
+        { NULL, "ses_lead", false },
+        { "[]", "ses_root", false },
+        { "['operator']", "ses_root", false },
+        { "['root']", "ses_root", true },
+        { "['root']", "ses_lead", false },
+        { "['lead']", "ses_lead", true },
+        { "['coder','lead']", "ses_lead", true },
+        { "['lead']", "ses_root", false },
+        { "['lead']", "ses_false", false }, /* its own role was chosen by a session */
+        { "['ses_false']", "ses_false", true },
+        { "['called-lead']", "ses_false", false }, /* that is its name */
+    };
+    static const char verdict[] = "{'state_id':'wfstate_2','merge':{'verdict':'good'}}";
+
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        const char *said = cases[i / 2].started_by;
+        struct world *w = world_new("{'properties':{'verdict':{'x-owner':'reviewer'}}}", "{}");
+        struct actor maker = w->actor;
+        session_make(w, "ses_root", "top", "none");
+        CHECK_OK(world_call(w, "session.create",
+                            "{'session_id':'ses_lead','session_name':'a-lead','agent_name':'lead',"
+                            "'parent_session_name':'top'}",
+                            "")
+                     ->error);
+        become(w, "top", "ses_root");
+        session_make(w, "ses_false", "called-lead", "lead");
+        w->actor = maker;
+        CHECK_OK(world_call(w, "agent.create",
+                            arena_printf(check_arena(), "{'name':'reviewer'%s%s}",
+                                         said ? ",'started_by':" : "", said ? said : "")
+                                .at,
+                            "")
+                     ->error);
+        become(w, "starter", cases[i / 2].by);
+        if (i % 2)
+            session_make(w, "ses_child", "reviewer", "reviewer");
+        else
+            CHECK_OK(world_call(w, "run.create",
+                                "{'type':'start_session','session_id':'ses_child',"
+                                "'session_name':'reviewer','agent_name':'reviewer','prompt':'x'}",
+                                "")
+                         ->error);
+        become(w, "reviewer", "ses_child");
+        err e = world_call(w, "state.patch", verdict, "")->error;
+        CHECK(cases[i / 2].owns ? !e : e && e->kind == ERR_FORBIDDEN);
+        if (e)
+            CHECK(str_contains(e->message, STR("started_by")));
+        w->actor = maker;
+        world_audit(w);
+        world_close(w);
+    }
+}
+
+/* Who has had no turn yet may get another agent when it is started; its role goes by who says so. */
+TEST_BOTH(a_role_follows_the_agent_that_a_first_turn_is_asked_in)
+{
+    static const struct {
+        const char *made, *asked; /* its agent at first, and that of its first turn */
+        bool by_session, owns;
+    } cases[] = {
+        { "reviewer", "", true, true },       { "reviewer", "reviewer", true, true },
+        { "coder", "reviewer", true, false }, { "coder", "reviewer", false, true },
+        { "reviewer", "coder", true, false }, { "reviewer", "coder", false, false },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world *w = world_new("{'properties':{'verdict':{'x-owner':'reviewer'}}}", "{}");
+        struct actor maker = w->actor;
+        CHECK_OK(world_call(w, "agent.create", "{'name':'reviewer'}", "")->error);
+        CHECK_OK(world_call(w, "agent.create", "{'name':'coder'}", "")->error);
+        session_make(w, "ses_root", "top", "none");
+        CHECK_OK(world_call(w, "session.create",
+                            arena_printf(check_arena(),
+                                         "{'session_id':'ses_child','session_name':'kid',"
+                                         "'agent_name':'%s','parent_session_name':'top'}",
+                                         cases[i].made)
+                                .at,
+                            "")
+                     ->error);
+        if (cases[i].by_session)
+            become(w, "top", "ses_root");
+        CHECK_OK(world_call(w, "run.create",
+                            arena_printf(check_arena(),
+                                         "{'type':'start_session','session_name':'kid',"
+                                         "'prompt':'x'%s%s%s}",
+                                         *cases[i].asked ? ",'agent_name':'" : "", cases[i].asked,
+                                         *cases[i].asked ? "'" : "")
+                                .at,
+                            "")
+                     ->error);
+        become(w, "kid", "ses_child");
+        err e = world_call(w, "state.patch", "{'state_id':'wfstate_2','merge':{'verdict':1}}", "")
+                    ->error;
+        CHECK(cases[i].owns ? !e : e && e->kind == ERR_FORBIDDEN);
+        w->actor = maker;
+        world_audit(w);
+        world_close(w);
+    }
 }

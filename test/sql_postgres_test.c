@@ -41,8 +41,8 @@ static const struct step steps[] = {
     { .op = "state.create",  .input = "{'schema_name':'task','initial_data':{'n':0},'root_session':'ses_B'}", .key = "made" },
     { .op = "state.create",  .input = "{'schema_name':'task','initial_data':{'n':0},'root_session':'ses_a'}" },
     { .op = "state.create",  .input = "{'schema_name':'none','initial_data':{}}", .refused = true },
-    { .op = "schema.create", .input = "{'name':'task','json_schema':{'type':'object','properties':{'n':{'type':'number'}}}}" },
-    { .op = "schema.create", .input = "{'name':'task','json_schema':{'type':'object','properties':{'n':{'type':'number'}}}}" },
+    { .op = "schema.create", .input = "{'name':'task','json_schema':{'type':'object','properties':{'n':{'type':'number'},'own':{'x-owner':'root'}}}}" },
+    { .op = "schema.create", .input = "{'name':'task','json_schema':{'type':'object','properties':{'n':{'type':'number'},'own':{'x-owner':'root'}}}}" },
     { .op = "schema.create", .input = "{'name':'Zebra','json_schema':true}" },
     { .op = "schema.create", .input = "{'name':'a_b','json_schema':true}" },
     { .op = "schema.create", .input = "{'name':'a-b','json_schema':true}" },
@@ -340,6 +340,8 @@ static void callbacks_run(struct world *w)
     turn_run(w, d, "started progress completed"); /* the parent's */
     turn_run(w, d, "started progress completed");
     w->actor = session_actor("child", "ses_c", state);
+    input =
+        arena_printf(check_arena(), "{'state_id':'" STR_FMT "','merge':{'n':2}}", STR_ARG(state));
     CHECK_OK(world_call(w, "state.patch", input.at, "")->error); /* for it was asked to */
     w->actor = runner_actor("d");
     turn_run(w, d, "started completed"); /* the child's, for the update */

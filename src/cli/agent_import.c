@@ -28,10 +28,11 @@ static err refusal(struct arena *a, int status, const struct json *problem)
                    STR_ARG(detail.len ? detail : STR("the server gave no reason")));
 }
 
-/* What the server adds to an agent, and nobody changes. */
+/* What the server adds to an agent, and what the operator alone says of it: a project's files may be
+ * written by agents. */
 static bool is_added(str member)
 {
-    return str_eq(member, STR("source")) || str_eq(member, STR("created_at")) ||
+    return str_eq(member, STR("started_by")) || str_eq(member, STR("source")) || str_eq(member, STR("created_at")) ||
            str_eq(member, STR("updated_at"));
 }
 

@@ -382,6 +382,32 @@ err entry_load(struct tx *tx, enum catalog c, const struct json *all, bool drop,
     return drop ? drop_gone(tx, c, all, &out->dropped) : NULL;
 }
 
+/* ---- who gives a role ---- */
+
+static bool is_meant(const struct agent_starter *by, str word)
+{
+    if (str_eq(word, STR("root")) || str_eq(word, STR("operator")))
+        return str_eq(word, STR("root")) && by->is_root;
+    return str_eq(word, by->session_id) || (by->role.len && str_eq(word, by->role));
+}
+
+err agent_startable(struct tx *tx, str agent, const struct agent_starter *by, bool *out)
+{
+    const struct json *text;
+    struct entry entry;
+
+    *out = false;
+    TRY(stored(tx, CATALOG_AGENTS, agent, &entry, out));
+    if (!*out)
+        return NULL;
+    TRY(json_parse(tx->arena, entry.text, NULL, &text));
+    const struct json *words = json_get(text, "started_by");
+    *out = false;
+    for (uint32_t i = 0; words && i < words->len; i++)
+        *out = *out || is_meant(by, json_text(&words->items[i]));
+    return NULL;
+}
+
 /* ---- whose profile ---- */
 
 err entry_resolve(struct tx *tx, str agent, str wish, str *profile)

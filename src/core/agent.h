@@ -56,6 +56,17 @@ struct entry_loaded {
 err entry_load(struct tx *tx, enum catalog c, const struct json *all, bool drop,
                struct entry_loaded *out);
 
+/* A session that starts another one. */
+struct agent_starter {
+    str session_id, role;
+    bool is_root;
+};
+
+/* Whether the entry of an agent says, in its `started_by`, that this session may give its role to
+ * another: by "root", by the starter's own role, or by its id. An agent that is not there lets
+ * nobody. */
+err agent_startable(struct tx *tx, str agent, const struct agent_starter *by, bool *out);
+
 /* The profile of a session: the agent's where it has one, else what was asked for, else "claude".
  * NOT_FOUND when the agent or the profile is not known. `agent` may be empty. */
 err entry_resolve(struct tx *tx, str agent, str wish, str *profile);

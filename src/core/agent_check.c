@@ -29,6 +29,8 @@ static const char agent_schema_text[] = JSON({
         "permissions": { "enum": ["read", "edit", "work"] },
         "ask": { "type": "array", "maxItems": 256,
                  "items": { "type": "string", "minLength": 1, "maxLength": 500 } },
+        "started_by": { "type": "array", "maxItems": 64,
+                        "items": { "type": "string", "pattern": "^[A-Za-z0-9_.-]{1,100}$" } },
         "mcp_servers": { "type": "object", "maxProperties": 64,
                          "additionalProperties": { "type": "object" } },
         "tags": { "type": "array", "maxItems": 64,

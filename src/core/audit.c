@@ -154,6 +154,9 @@ static const struct rule rules[] = {
       "  AND o.session_id <> s.session_id)"
       " ORDER BY 1 LIMIT $1",
       "its name is the id of another one", "delete one of the two when it has ended" },
+    { "session.role", "session", "cycle",
+      "SELECT session_id, cycle FROM session WHERE role <> '' AND role <> agent ORDER BY 1 LIMIT $1",
+      "it has the role of an agent that it does not have", ASK_AGAIN },
     { "session.status", "session", "cycle",
       "SELECT session_id, cycle FROM session WHERE status NOT IN " WORDS(SESSION_STATUSES)
       " OR update_status NOT IN " WORDS(UPDATE_STATUSES) " OR cycle < 1"

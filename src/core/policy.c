@@ -105,10 +105,11 @@ static bool is_owner(str name)
 {
     for (size_t i = 0; i < name.len; i++) {
         char c = name.at[i], low = (char)(c | 0x20);
-        if (!(low >= 'a' && low <= 'z') && !(c >= '0' && c <= '9') && c != '_' && c != '-')
+        if (!(low >= 'a' && low <= 'z') && !(c >= '0' && c <= '9') && c != '_' && c != '-' &&
+            c != '.')
             return false;
     }
-    return name.len > 0 && name.len <= 60;
+    return name.len > 0 && name.len <= 100;
 }
 
 static err owners_read(struct reading *r, const struct json *said, struct policy_place *out)
@@ -119,8 +120,8 @@ static err owners_read(struct reading *r, const struct json *said, struct policy
 
     for (size_t i = 0; i < count; i++) {
         if (names[i].kind != JSON_STRING || !is_owner(json_text(&names[i])))
-            return unfit(r, "expected \"operator\", \"root\", the name of a session, or an array "
-                            "of those");
+            return unfit(r, "expected \"operator\", \"root\", the name of an agent, the id of a "
+                            "session, or an array of those");
         owners[i] = arena_copy(r->keep, json_text(&names[i]));
     }
     if (count == 0)
@@ -259,8 +260,7 @@ err policy_read(struct arena *a, struct arena *keep, const struct json *schema, 
 
 struct change {
     struct arena *arena;
-    const struct actor *who;
-    str root_session;
+    const struct policy_writer *by;
     struct buf path; /* in the document */
 };
 
@@ -269,29 +269,37 @@ bool policy_binds(const struct policy *p, const struct actor *who)
     return p->owned && who->kind != ACTOR_OPERATOR && who->kind != ACTOR_SYSTEM;
 }
 
-/* A session that calls itself "operator" or "root" is not thereby one. */
+/* An agent that is called "operator" or "root" is not thereby one. */
 static bool owns(const struct change *c, str owner)
 {
+    str id = c->by->who->session_id;
+
     if (str_eq(owner, STR("operator")))
         return false;
     if (str_eq(owner, STR("root")))
-        return c->root_session.len && str_eq(c->who->session_id, c->root_session);
-    return str_eq(c->who->name, owner);
+        return id.len && str_eq(id, c->by->root_session);
+    return (id.len && str_eq(owner, id)) || (c->by->role.len && str_eq(owner, c->by->role));
 }
 
 static err require_owner(struct change *c, const struct policy_place *owners)
 {
     struct buf names = buf_in(c->arena);
+    bool chosen = false;
 
     for (size_t i = 0; i < owners->owner_count; i++) {
         if (owns(c, owners->owners[i]))
             return NULL;
+        chosen = chosen || str_eq(owners->owners[i], c->by->agent);
         buf_printf(&names, "%s" STR_FMT, i ? ", " : "", STR_ARG(owners->owners[i]));
     }
     return err_new(c->arena, ERR_FORBIDDEN,
                    "\"" STR_FMT "\" may be changed by its owners only (" STR_FMT "), not by "
-                   "\"" STR_FMT "\": leave it as it is",
-                   STR_ARG(buf_str(&c->path)), STR_ARG(buf_str(&names)), STR_ARG(c->who->name));
+                   "\"" STR_FMT "\"%s: leave it as it is",
+                   STR_ARG(buf_str(&c->path)), STR_ARG(buf_str(&names)), STR_ARG(c->by->who->name),
+                   chosen
+                       ? ", whose agent was chosen by a session that may not give this role (the "
+                         "operator says in the agent's started_by who may)"
+                       : "");
 }
 
 static bool same(const struct json *before, const struct json *after)
@@ -342,10 +350,10 @@ static err place_check(struct change *c, const struct policy_place *p,
     return NULL;
 }
 
-err policy_check(struct arena *a, const struct policy *p, const struct actor *who, str root_session,
+err policy_check(struct arena *a, const struct policy *p, const struct policy_writer *by,
                  const struct json *before, const struct json *after)
 {
-    struct change c = { .arena = a, .who = who, .root_session = root_session, .path = buf_in(a) };
+    struct change c = { .arena = a, .by = by, .path = buf_in(a) };
 
-    return policy_binds(p, who) ? place_check(&c, p->owned, NULL, before, after) : NULL;
+    return policy_binds(p, by->who) ? place_check(&c, p->owned, NULL, before, after) : NULL;
 }

@@ -7,9 +7,10 @@
  *
  *   "verdict": { "type": "string", "x-owner": ["reviewer", "root"] }
  *
- * An owner is "operator", "root" (the session that the state belongs to) or the
- * name of a session. The operator may always write. Of two places inside each
- * other, the inner one's owners decide about the inner one. */
+ * An owner is "operator", "root" (the session that the state belongs to), the name
+ * of an agent (a session that has that role) or the id of a session; what a session
+ * calls itself makes it nothing. The operator may always write. Of two places inside
+ * each other, the inner one's owners decide about the inner one. */
 #ifndef CORE_POLICY_H
 #define CORE_POLICY_H
 
@@ -38,9 +39,16 @@ err policy_read(struct arena *a, struct arena *keep, const struct json *schema, 
 /* Whether there is anything that the actor may not change; without it no check is needed. */
 bool policy_binds(const struct policy *p, const struct actor *who);
 
+/* Who writes. */
+struct policy_writer {
+    const struct actor *who;
+    str agent, role;  /* of its session: see session.h; empty: none */
+    str root_session; /* that the state belongs to */
+};
+
 /* FORBIDDEN, naming the place and its owners, when a document differs from the one before at a
  * place that belongs to others. What counts is the effect, not how the change was written. */
-err policy_check(struct arena *a, const struct policy *p, const struct actor *who, str root_session,
+err policy_check(struct arena *a, const struct policy *p, const struct policy_writer *by,
                  const struct json *before, const struct json *after);
 
 #endif

@@ -8,7 +8,7 @@
     " state_id, pointers, attended, calls_back, settled, cycle, update_status,"            \
     " update_attempts, wrote_version, seen_version, run_id, client_id, hostname, git,"     \
     " result_run, error, tokens_in, tokens_out, tokens_cached, cost, usage_models, heard," \
-    " heard_at, created_at, updated_at, ended_at, notice, notice_until,"                   \
+    " heard_at, created_at, updated_at, ended_at, notice, notice_until, role,"             \
     " (SELECT p.name FROM session p WHERE p.session_id = session.parent_id)"
 
 static void session_read(const struct row *r, struct session *out)
@@ -47,7 +47,8 @@ static void session_read(const struct row *r, struct session *out)
         .ended_at_ms = row_int(r, 34),
         .notice = row_str(r, 35),
         .notice_until_ms = row_int(r, 36),
-        .parent_name = row_str(r, 37),
+        .role = row_str(r, 37),
+        .parent_name = row_str(r, 38),
     };
 }
 
@@ -179,7 +180,8 @@ err session_in_reach(struct tx *tx, const struct session *s, bool *out)
     " wrote_version = $11, seen_version = $12, run_id = $13, client_id = $14,"             \
     " hostname = $15, git = $16, result_run = $17, error = $18, tokens_in = $19,"          \
     " tokens_out = $20, tokens_cached = $21, cost = $22, usage_models = $23, heard = $24," \
-    " heard_at = $25, updated_at = $26, ended_at = $27, notice = $28, notice_until = $29"
+    " heard_at = $25, updated_at = $26, ended_at = $27, notice = $28, notice_until = $29," \
+    " role = $30"
 
 /* Every index of what is set is written anew, whether its value is another or not; and most changes
  * are to none of them. */
@@ -203,16 +205,16 @@ err session_store(struct tx *tx, struct session *s)
              INT(s->usage.tokens_in), INT(s->usage.tokens_out), INT(s->usage.tokens_cached),
              INT(s->usage.cost), TEXT(s->usage.models), TEXT(s->heard), INT(s->heard_at_ms),
              INT(s->updated_at_ms), INT(s->ended_at_ms), TEXT(s->notice), INT(s->notice_until_ms),
-             TEXT(team_name(&session_words, s->status)), INT(session_is_live(s->status)),
-             INT(s->settled), TEXT(s->profile));
+             TEXT(s->role), TEXT(team_name(&session_words, s->status)),
+             INT(session_is_live(s->status)), INT(s->settled), TEXT(s->profile));
     known_set(tx, s);
     if (!alike)
         return sql_exec(tx->sql,
                         "UPDATE session SET" STORED
-                        ", status = $30, live = $31, settled = $32, profile = $33"
+                        ", status = $31, live = $32, settled = $33, profile = $34"
                         " WHERE session_id = $1",
                         args);
-    args.count = 29;
+    args.count = 30;
     return sql_exec(tx->sql, "UPDATE session SET" STORED " WHERE session_id = $1", args);
 }
 

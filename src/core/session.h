@@ -33,6 +33,7 @@ struct session {
     str parent_name;
     int64_t depth; /* of a root: 1 */
     str agent, profile, project_dir;
+    str role; /* its agent, where that was given by one who may; empty: it owns nothing by it */
     enum session_status status;
     str state_id;    /* empty: its tree has none */
     str pointers;    /* printed JSON array of where it may write; empty: everywhere */
@@ -106,6 +107,10 @@ struct session_new {
  * is too deep or too many are live; NOT_FOUND for a parent or a state out of reach; FORBIDDEN when
  * the pointers or the directory are not within the parent's. Emits session_created. */
 err session_create(struct tx *tx, const struct session_new *n, struct session *out);
+
+/* The role that comes with an agent which the actor gives to a session: the agent itself when the
+ * operator does, or a session that the agent's entry lets start it; else none. */
+err session_role(struct tx *tx, str agent, str *out);
 
 /* Opens the next cycle of a settled session; does nothing to one that is not settled. */
 err session_reopen(struct tx *tx, struct session *s, bool calls_back);

@@ -1,6 +1,7 @@
 /* session_new.c: how sessions come, come again, and go. */
 #include <assert.h>
 
+#include "core/agent.h"
 #include "core/session.h"
 #include "core/token.h"
 
@@ -210,6 +211,23 @@ static err inherited_check(struct tx *tx, const struct session_new *n, const str
                    STR_ARG(parent->name), STR_ARG(parent->state_id), STR_ARG(n->state_id));
 }
 
+/* The operator gives any role. One that a session chooses for another counts where the agent's entry
+ * says so. */
+err session_role(struct tx *tx, str agent, str *out)
+{
+    struct session by;
+    bool may = tx->actor->kind != ACTOR_SESSION, found = false;
+
+    if (!may && agent.len)
+        TRY(session_find(tx, tx->actor->session_id, &by, &found));
+    if (found)
+        TRY(agent_startable(tx, agent,
+                            &(struct agent_starter){ by.id, by.role, .is_root = !by.parent_id.len },
+                            &may));
+    *out = may ? agent : STR("");
+    return NULL;
+}
+
 /* ---- creating ---- */
 
 static err session_insert(struct tx *tx, const struct session *s)
@@ -220,13 +238,13 @@ static err session_insert(struct tx *tx, const struct session *s)
         " project_dir, status, live, state_id, pointers, attended, calls_back, settled, cycle,"
         " update_status, update_attempts, wrote_version, seen_version, run_id, client_id,"
         " hostname, git, result_run, error, tokens_in, tokens_out, tokens_cached, cost,"
-        " usage_models, heard, heard_at, created_at, updated_at, ended_at)"
+        " usage_models, heard, heard_at, created_at, updated_at, ended_at, role)"
         " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 1, $10, $11, $12, $13, 0, 1,"
-        " '', 0, 0, 0, '', '', '', '', '', '', 0, 0, 0, 0, '', '', 0, $14, $14, 0)",
+        " '', 0, 0, 0, '', '', '', '', '', '', 0, 0, 0, 0, '', '', 0, $14, $14, 0, $15)",
         ARGS(TEXT(s->id), TEXT(s->name), TEXT(s->parent_id), TEXT(s->root_id), INT(s->depth),
              TEXT(s->agent), TEXT(s->profile), TEXT(s->project_dir),
              TEXT(team_name(&session_words, s->status)), TEXT(s->state_id), TEXT(s->pointers),
-             INT(s->attended), INT(s->calls_back), INT(s->created_at_ms)));
+             INT(s->attended), INT(s->calls_back), INT(s->created_at_ms), TEXT(s->role)));
 }
 
 static err created_emit(struct tx *tx, const struct session *s)
@@ -281,6 +299,7 @@ err session_create(struct tx *tx, const struct session_new *n, struct session *o
     TRY(limits_check(tx, out));
     TRY(pointers_of(tx, n, &parent, &out->pointers));
     TRY(directory_of(tx, n, &parent, &out->project_dir));
+    TRY(session_role(tx, out->agent, &out->role));
     if (has)
         TRY(inherited_check(tx, n, &parent));
     TRY(session_insert(tx, out));

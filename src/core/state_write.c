@@ -175,10 +175,22 @@ static err changes_check(struct tx *tx, struct buf *path, const struct json *fro
 static err rights_check(struct tx *tx, const struct writing *w, const struct json *from,
                         const struct json *to)
 {
+    const struct policy *policy = &w->rules->policy;
+    struct policy_writer by = { .who = tx->actor, .root_session = w->state->root_session };
     struct buf path = buf_in(tx->arena);
+    const struct row *row = NULL;
 
     TRY(changes_check(tx, &path, from, to, false));
-    return policy_check(tx->arena, &w->rules->policy, tx->actor, w->state->root_session, from, to);
+    if (!policy_binds(policy, tx->actor))
+        return NULL;
+    /* As it is now, whatever was known of the session when its token was looked up. */
+    TRY(sql_one(tx->sql, &row, "SELECT agent, role FROM session WHERE session_id = $1",
+                ARGS(TEXT(tx->actor->session_id))));
+    if (row) {
+        by.agent = row_str(row, 0);
+        by.role = row_str(row, 1);
+    }
+    return policy_check(tx->arena, policy, &by, from, to);
 }
 
 /* ---- the row and the log ---- */

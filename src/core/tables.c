@@ -286,5 +286,13 @@ static const char *const step_2[] = {
     NULL,
 };
 
-const struct tables_step tables_steps[] = { { 1, step_1 }, { 2, step_2 } };
+static const char *const step_3[] = {
+    /* The agent of a session where that is its role, so that it owns what the role does: see
+     * session.h. Roots are made by the operator alone. */
+    "ALTER TABLE session ADD COLUMN role TEXT NOT NULL DEFAULT ''",
+    "UPDATE session SET role = agent WHERE parent_id = ''",
+    NULL,
+};
+
+const struct tables_step tables_steps[] = { { 1, step_1 }, { 2, step_2 }, { 3, step_3 } };
 const int tables_step_count = sizeof tables_steps / sizeof *tables_steps;

@@ -20,6 +20,7 @@
     "permissions": { "type": "string", "enum": ["read", "edit", "work"],                           \
         "description": "What it may do in its project directory: read, edit files, or work, which is to run commands, too; work without this." }, \
     "ask": { "type": "array", "items": { "type": "string" }, "description": "Tools that wait for the operator when it is run from here: Bash, or Bash(git push:*)." }, \
+    "started_by": { "type": "array", "items": { "type": "string" }, "description": "Which sessions may give this role to those that they start, so that these own what x-owner says is the role's: agents' names (of a session that has that role), root, or ids. The operator always may." }, \
     "mcp_servers": { "type": "object", "description": "MCP servers of its own, by name, as its client has them in a file." }, \
     "args": { "type": "array", "items": { "type": "string" }, "description": "With the profile shell: the command line, in whole arguments." })
 

@@ -79,6 +79,20 @@ static err session_new(struct tx *tx, const struct input *in, bool calls_back, s
     return session_create(tx, &n, out);
 }
 
+/* Its agent, where one is named; the role that it has already stays with the same one. */
+static err agent_give(struct tx *tx, struct session *s, str agent)
+{
+    str role;
+
+    if (!agent.len)
+        return NULL;
+    TRY(session_role(tx, agent, &role));
+    if (role.len || !str_eq(agent, s->agent))
+        s->role = role;
+    s->agent = agent;
+    return NULL;
+}
+
 /* A session that is there and has had no turn: made by hand, or no runner could take its first. */
 static err session_adopt(struct tx *tx, const struct input *in, bool calls_back, struct session *s)
 {
@@ -93,7 +107,7 @@ static err session_adopt(struct tx *tx, const struct input *in, bool calls_back,
                        "(a run of the type resume_session), or choose another name",
                        STR_ARG(s->name));
     str wish = first_of(json_str(input_json(in, "demands"), "profile"), s->profile);
-    s->agent = first_of(input_str(in, "agent_name"), s->agent);
+    TRY(agent_give(tx, s, input_str(in, "agent_name")));
     TRY(entry_resolve(tx, s->agent, wish, &s->profile));
     s->attended = false;
     calls_back = calls_back && s->parent_id.len;

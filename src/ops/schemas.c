@@ -101,7 +101,7 @@ static const struct op ops[] = {
             "properties": {
                 "name": { "type": "string", "description": "Letters, digits and - _ . up to 100 of them." },
                 "json_schema": { "type": ["object", "boolean"],
-                    "description": "A JSON Schema, draft-07 or later; x-baton and x-owner in it say more about its states." },
+                    "description": "A JSON Schema, draft-07 or later; x-baton and x-owner in it say more about its states: how updates are asked for, and who alone may change a part." },
                 "description": { "type": "string", "maxLength": 10000, "description": "What it is for." } } }),
         .output = SCHEMA_SHAPE, .run = schema_create_op,
     },

@@ -45,6 +45,17 @@ run agent get coder
 shows '"system_prompt":"You write good code."'
 shows '"profile":"claude"'
 
+# Who may give a role is the operator's word: a project's file neither says it nor takes it back.
+run agent update reviewer '{"started_by":["root"]}'
+exits 0
+printf -- '---\nname: reviewer\nstarted_by: coder\n---\nYou review.\n' >shop/.claude/agents/reviewer.md
+run agent import shop
+exits 0
+shows 'changed     reviewer'
+run agent get reviewer
+shows '"started_by":["root"]'
+shows '"system_prompt":"You review."'
+
 # A file that is refused is told, with its place, and does not keep the others out.
 printf -- '---\nname: tester\nprofile: claud\n---\n' >shop/.claude/agents/bad.md
 printf -- '---\nname writer\n---\n' >shop/.claude/agents/worse.md
