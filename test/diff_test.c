@@ -30,7 +30,7 @@ static void check_leads_to(struct arena *a, const struct json *from, const struc
 static void check_record(struct arena *a, const struct json *record)
 {
     const struct json *from = json_get(record, "from"), *to = json_get(record, "to");
-    struct json diff = json_diff(a, from, to, 0);
+    struct json diff = json_diff(a, from, to, 0, NULL);
 
     CHECK_STR(json_printed(a, &diff), json_printed(a, json_get(record, "patch")).at);
     check_leads_to(a, from, to, &diff);
@@ -66,7 +66,7 @@ TEST(random_documents_are_turned_into_each_other)
         struct arena *a = arena_new();
         struct json from = random_json(a, &r, 4, 8), to = random_json(a, &r, 4, 8);
         uint64_t steps = random_below(&r, 4) ? 0 : 1 + random_below(&r, 60);
-        struct json diff = json_diff(a, &from, &to, steps);
+        struct json diff = json_diff(a, &from, &to, steps, NULL);
         check_leads_to(a, &from, &to, &diff);
         arena_free(a);
     }
@@ -95,7 +95,7 @@ TEST(random_arrays_are_turned_into_each_other)
                 json_push(a, &sides[s], element);
             }
         }
-        struct json diff = json_diff(a, &sides[0], &sides[1], 0);
+        struct json diff = json_diff(a, &sides[0], &sides[1], 0, NULL);
         check_leads_to(a, &sides[0], &sides[1], &diff);
         arena_free(a);
     }
@@ -133,7 +133,7 @@ TEST(random_changes_of_a_document_give_small_patches)
         struct json to = json_copy(a, &from);
         for (uint32_t n = random_below(&r, 5); n > 0; n--)
             mutate(a, &r, &to);
-        struct json diff = json_diff(a, &from, &to, 0);
+        struct json diff = json_diff(a, &from, &to, 0, NULL);
         check_leads_to(a, &from, &to, &diff);
         documents += json_print_size(&to);
         patches += json_print_size(&diff);
@@ -163,7 +163,7 @@ TEST(diff_finds_one_inserted_among_twenty_thousand)
 {
     struct arena *a = check_arena();
     struct json from = numbered(a, 1, 20000, 1), to = numbered(a, 0, 20001, 1);
-    struct json diff = json_diff(a, &from, &to, 0);
+    struct json diff = json_diff(a, &from, &to, 0, NULL);
     CHECK_STR(json_shown(a, &diff), "[{'op':'add','path':'/list/0','value':"
                                     "{'n':0,'text':'element number 0'}}]");
 }
@@ -172,7 +172,7 @@ TEST_LIMIT(diff_of_twenty_thousand_different_elements_is_bounded, 5)
 {
     struct arena *a = check_arena();
     struct json from = numbered(a, 0, 20000, 1), to = numbered(a, 100000, 20000, 3);
-    struct json diff = json_diff(a, &from, &to, 0);
+    struct json diff = json_diff(a, &from, &to, 0, NULL);
     check_leads_to(a, &from, &to, &diff);
 }
 
@@ -189,7 +189,7 @@ TEST_LIMIT(diff_of_twenty_thousand_shuffled_elements_is_bounded, 5)
         items[i] = items[k];
         items[k] = swapped;
     }
-    struct json diff = json_diff(a, &from, &to, 0);
+    struct json diff = json_diff(a, &from, &to, 0, NULL);
     check_leads_to(a, &from, &to, &diff);
 }
 
@@ -201,7 +201,7 @@ TEST(diff_replaces_whole_what_it_has_no_steps_for)
                                   "'c':'a text that is long enough to be worth it'}");
     struct json to = json_of(a, "{'a':{'x':'a long text','y':2},'b':{'x':'a long text','y':2},"
                                 "'c':'a text that is long enough to be worth it'}");
-    struct json diff = json_diff(a, &from, &to, 2);
+    struct json diff = json_diff(a, &from, &to, 2, NULL);
 
     CHECK_STR(json_shown(a, &diff), "[{'op':'replace','path':'/a/y','value':2},"
                                     "{'op':'replace','path':'/b','value':"
@@ -218,7 +218,41 @@ TEST(diff_of_wide_objects_pairs_members_by_name)
         json_put(a, &from, arena_printf(a, "name %d", i), json_int(a, i));
         json_put(a, &to, arena_printf(a, "name %d", 3009 - i), json_int(a, 3009 - i));
     }
-    struct json diff = json_diff(a, &from, &to, 0);
+    struct json diff = json_diff(a, &from, &to, 0, NULL);
     check_leads_to(a, &from, &to, &diff);
     CHECK_INT(diff.len, 20);
+}
+
+/* Beyond so many values documents are compared place by place; what comes of it is as true. */
+TEST(random_diffs_of_very_many_values_lead_there)
+{
+    struct random r = random_start();
+
+    for (int round = 0; round < 12; round++) {
+        struct arena *a = arena_new();
+        struct json from = json_object(), to;
+        for (int i = 0; i < 40; i++) {
+            struct json list = json_array();
+            for (int k = 0; k < 3000; k++)
+                json_push(a, &list, json_int(a, (int)random_below(&r, 10)));
+            json_put(a, &from, arena_printf(a, "list %d", i), list);
+        }
+        to = json_copy(a, &from);
+        for (uint32_t n = random_below(&r, 30); n > 0; n--) {
+            struct json *list = &to.members[random_below(&r, 30)].value;
+            list->items[random_below(&r, list->len)] = random_json(a, &r, 2, 3);
+            if (random_below(&r, 3) == 0)
+                list->len -= random_below(&r, 3);
+            if (random_below(&r, 3) == 0)
+                json_push(a, list, json_int(a, 7));
+            if (random_below(&r, 9) == 0)
+                json_put(a, &to, arena_printf(a, "new %u", (unsigned)n), json_null());
+            if (random_below(&r, 9) == 0)
+                to.len--;
+        }
+        struct json diff = json_diff(a, &from, &to, 0, NULL);
+        check_leads_to(a, &from, &to, &diff);
+        CHECK(diff.len < 500 && json_print_size(&diff) < json_print_size(&to) / 4);
+        arena_free(a);
+    }
 }

@@ -9,7 +9,7 @@
 #include "json/json.h"
 
 /* A text: head, then `unit` count times, core, then `close` count times, tail. In a unit \1 is its
- * number and \2 the next one. Single quotes become double ones. */
+ * number, \2 the next one, and \3 how many come after it. Single quotes become double ones. */
 struct text {
     const char *head, *unit;
     uint32_t count;
@@ -45,8 +45,10 @@ struct hostile {
 /* Does it, and says how long what is measured of it took. */
 typedef err hostile_run(struct arena *a, const struct hostile *h, double *ms);
 
-/* Each case has its outcome, in the time and the memory that a case may take. */
+/* Each case has its outcome, in the time and the memory that a case may take; or in another time, and
+ * whatever memory. */
 void check_hostile(const struct hostile *h, size_t count, hostile_run *run);
+void check_hostile_within(const struct hostile *h, size_t count, hostile_run *run, double limit_ms);
 
 #define CHECK_HOSTILE(cases, run) check_hostile((cases), sizeof(cases) / sizeof(*(cases)), (run))
 

@@ -356,3 +356,46 @@ TEST(adding_and_removing_at_a_power_of_two_does_not_copy_each_time)
     CHECK_INT(doc.len, WIDTH);
     arena_free(a);
 }
+
+/* One operation of a patch never depends on what was remembered for those before it: a wide object,
+ * whose members are found by an index, comes out as from patches of one operation each. */
+TEST(random_operations_on_a_wide_object_are_those_of_many_patches)
+{
+    static const char *const forms[] = {
+        "{'op':'add','path':'/w/n%u','value':1}",
+        "{'op':'remove','path':'/w/n%u'}",
+        "{'op':'replace','path':'/w/n%u','value':{'a':2}}",
+        "{'op':'move','from':'/w/n%u','path':'/w/m'}",
+        "{'op':'copy','from':'/w/n%u','path':'/w/c'}",
+        "{'op':'move','from':'/w','path':'/v'},{'op':'move','from':'/v','path':'/w'}",
+    };
+    const struct json_patch_limits limits = { .operations_max = UINT32_MAX };
+    struct random r = random_start();
+
+    for (int round = 0; round < 8; round++) {
+        struct arena *a = arena_new();
+        struct json doc = json_of(a, "{'w':{}}"), model, all = json_array();
+        struct json *wide = &doc.members[0].value;
+        for (int i = 0; i < 300; i++)
+            json_put(a, wide, arena_printf(a, "n%d", i), json_int(a, i));
+        model = json_copy(a, &doc);
+        while (all.len < 4000) {
+            uint32_t form = random_below(&r, sizeof forms / sizeof *forms);
+            struct buf text = buf_in(a);
+            buf_byte(&text, '[');
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+            buf_printf(&text, forms[form], (unsigned)random_below(&r, 400));
+#pragma GCC diagnostic pop
+            buf_byte(&text, ']');
+            struct json some = json_of(a, buf_str(&text).at);
+            if (json_patch(a, &model, &some, NULL))
+                continue;
+            for (uint32_t i = 0; i < some.len; i++)
+                json_push(a, &all, some.items[i]);
+        }
+        CHECK_OK(json_patch(a, &doc, &all, &limits));
+        CHECK(str_eq(json_printed(a, &doc), json_printed(a, &model)));
+        arena_free(a);
+    }
+}

@@ -157,7 +157,7 @@ static err merge(struct batch *b, struct arena *a, const struct json *request,
 static err diff(struct batch *b, struct arena *a, const struct json *request, struct json_writer *w)
 {
     (void)b;
-    struct json between = json_diff(a, json_get(request, "a"), json_get(request, "b"), 0);
+    struct json between = json_diff(a, json_get(request, "a"), json_get(request, "b"), 0, NULL);
     write_result(w, &between);
     return NULL;
 }

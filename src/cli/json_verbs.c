@@ -86,7 +86,7 @@ static err diff_run(struct cli *c)
     const struct json *from, *to;
     TRY(json_load(c, c->arena, c->args[0], &from));
     TRY(json_load(c, c->arena, c->args[1], &to));
-    struct json patch = json_diff(c->arena, from, to, 0);
+    struct json patch = json_diff(c->arena, from, to, 0, NULL);
     write_result(c, &patch);
     if (patch.len > 0 && cli_flag(c, "--exit-code"))
         c->exit = 1;

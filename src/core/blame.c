@@ -152,7 +152,8 @@ static void end_resolve(struct arena *a, const struct json *doc, struct json_poi
 
 static err version_resolve(struct walk *w, struct version *v, struct json *doc)
 {
-    static const struct json_patch_limits unlimited = { .copy_bytes_max = SIZE_MAX };
+    static const struct json_patch_limits unlimited = { .copy_bytes_max = SIZE_MAX,
+                                                        .work_max = UINT64_MAX };
 
     TRY(version_parse(w, v));
     for (size_t i = 0; i < v->count; i++) {

@@ -81,7 +81,8 @@ static err segment_replay(struct tx *tx, const struct state *s, const struct seg
                           int64_t version, struct json *doc)
 {
     static const struct json_patch_limits unlimited = { .operations_max = UINT32_MAX,
-                                                        .copy_bytes_max = SIZE_MAX };
+                                                        .copy_bytes_max = SIZE_MAX,
+                                                        .work_max = UINT64_MAX };
     size_t count = (size_t)(version - g->body->version);
     const struct event **rows = ARENA_ARRAY(tx->arena, const struct event *, count);
     const struct event *row = g->last;
@@ -127,7 +128,7 @@ err state_diff(struct tx *tx, const struct state *state, int64_t from, int64_t t
 
     TRY(state_at(tx, state, from, &old));
     TRY(state_at(tx, state, to, &new));
-    *patch = json_diff(tx->arena, &old, &new, 0);
+    *patch = json_diff(tx->arena, &old, &new, 0, NULL);
     return NULL;
 }
 

@@ -4,7 +4,6 @@
  * patch between them. Then the same things are asked: may this actor change that,
  * is it small enough, does it fit the schema. */
 #include <assert.h>
-#include <stdlib.h>
 
 #include "core/due.h"
 #include "core/plant.h"
@@ -17,17 +16,16 @@
 
 enum {
     SNAPSHOT_VERSIONS = 100, /* a whole body is logged at least every so many versions */
+    WORK_OF_A_BYTE = 4,      /* of applying a patch again, that weighs as much as a byte of it */
     PURGE_AFTER_MS = 24 * 60 * 60 * 1000,
 };
-
-static const struct json_patch_limits patch_limits = { .operations_max = STATE_OPERATIONS_MAX,
-                                                       .copy_bytes_max = STATE_COPY_BYTES_MAX };
 
 /* A write on its way: the state as it was, and what its document is to become. */
 struct writing {
     struct state *state;
     const struct schema_rules *rules;
     struct json doc; /* parsed, and free to be edited */
+    uint64_t work;   /* of applying the patch again */
 };
 
 static err version_check(struct tx *tx, const struct state *s, int64_t expected)
@@ -69,13 +67,19 @@ static bool depth_within(const struct json *j, unsigned most)
     return most > 0;
 }
 
+static err size_check(struct tx *tx, const struct schema_rules *rules, size_t bytes)
+{
+    if (bytes <= rules->policy.state_bytes_max)
+        return NULL;
+    return err_new(tx->arena, ERR_TOO_LARGE,
+                   "the state would have %zu bytes, at most %u are allowed", bytes,
+                   (unsigned)rules->policy.state_bytes_max);
+}
+
 static err document_check(struct tx *tx, const struct schema_rules *rules, const struct json *doc,
                           str printed)
 {
-    if (printed.len > rules->policy.state_bytes_max)
-        return err_new(tx->arena, ERR_TOO_LARGE,
-                       "the state would have %zu bytes, at most %u are allowed", printed.len,
-                       (unsigned)rules->policy.state_bytes_max);
+    TRY(size_check(tx, rules, printed.len));
     if (!depth_within(doc, JSON_DEPTH_MAX))
         return err_new(tx->arena, ERR_INVALID,
                        "the state would have more than %d containers inside each other",
@@ -101,27 +105,46 @@ static err outside(struct tx *tx, str place, bool moved)
                    moved ? ". Adding or removing an element moves all that stand behind it" : "");
 }
 
-static int by_name(const void *a, const void *b)
+/* Where two values differ: the path becomes that of the first such place. False: they are equal. */
+static bool difference_find(struct buf *path, const struct json *from, const struct json *to)
 {
-    const struct json_member *x = *(const struct json_member *const *)a;
-    const struct json_member *y = *(const struct json_member *const *)b;
+    bool same_kind = from && to && from->kind == to->kind;
+    size_t len = path->len;
 
-    return str_compare(json_name(x), json_name(y));
-}
-
-static const struct json_member **sorted(struct arena *a, const struct json *object)
-{
-    const struct json_member **members = ARENA_ARRAY(a, const struct json_member *, object->len);
-
-    for (uint32_t i = 0; i < object->len; i++)
-        members[i] = &object->members[i];
-    qsort(members, object->len, sizeof *members, by_name);
-    return members;
+    if (same_kind && from->kind == JSON_ARRAY && from->len == to->len) {
+        for (uint32_t i = 0; i < from->len; i++) {
+            json_pointer_add_index(path, i);
+            if (difference_find(path, &from->items[i], &to->items[i]))
+                return true;
+            path->len = len;
+        }
+        return false;
+    }
+    if (!same_kind || from->kind != JSON_OBJECT)
+        return !from || !to || !json_equal(from, to);
+    const uint32_t *there = json_match(path->arena, from, to);
+    for (uint32_t i = 0; i < from->len; i++) {
+        json_pointer_add(path, json_name(&from->members[i]));
+        if (there[i] == JSON_NONE ||
+            difference_find(path, &from->members[i].value, &to->members[there[i]].value))
+            return true;
+        path->len = len;
+    }
+    if (from->len == to->len)
+        return false;
+    there = json_match(path->arena, to, from);
+    for (uint32_t i = 0; i < to->len; i++)
+        if (there[i] == JSON_NONE) {
+            json_pointer_add(path, json_name(&to->members[i]));
+            return true;
+        }
+    return false;
 }
 
 /* A session with sections of its own changes nothing outside of them. What counts is what is another
  * value afterwards, however the write said it: the patch that is found by comparing may replace more
- * than that, and one that names an element of an array may move others. */
+ * than that, and one that names an element of an array may move others. Only what has a section below
+ * it is descended into; the rest is compared once. */
 static err changes_check(struct tx *tx, struct buf *path, const struct json *from,
                          const struct json *to, bool moved);
 
@@ -143,16 +166,21 @@ static err items_check(struct tx *tx, struct buf *path, const struct json *from,
 static err members_check(struct tx *tx, struct buf *path, const struct json *from,
                          const struct json *to)
 {
-    const struct json_member **old = sorted(tx->arena, from), **new = sorted(tx->arena, to);
+    const uint32_t *there = json_match(tx->arena, from, to), *came;
     size_t len = path->len;
 
-    for (uint32_t i = 0, j = 0; i < from->len || j < to->len;) {
-        int order = i == from->len ? 1 : j == to->len ? -1 : by_name(&old[i], &new[j]);
-        const struct json_member *before = order <= 0 ? old[i++] : NULL;
-        const struct json_member *after = order >= 0 ? new[j++] : NULL;
-        json_pointer_add(path, json_name(before ? before : after));
-        TRY(changes_check(tx, path, before ? &before->value : NULL, after ? &after->value : NULL,
-                          false));
+    for (uint32_t i = 0; i < from->len; i++) {
+        const struct json *after = there[i] == JSON_NONE ? NULL : &to->members[there[i]].value;
+        json_pointer_add(path, json_name(&from->members[i]));
+        TRY(changes_check(tx, path, &from->members[i].value, after, false));
+        path->len = len;
+    }
+    came = json_match(tx->arena, to, from);
+    for (uint32_t i = 0; i < to->len; i++) {
+        if (came[i] != JSON_NONE)
+            continue;
+        json_pointer_add(path, json_name(&to->members[i]));
+        TRY(changes_check(tx, path, NULL, &to->members[i].value, false));
         path->len = len;
     }
     return NULL;
@@ -161,13 +189,20 @@ static err members_check(struct tx *tx, struct buf *path, const struct json *fro
 static err changes_check(struct tx *tx, struct buf *path, const struct json *from,
                          const struct json *to, bool moved)
 {
-    if (actor_may_write(tx->actor, buf_str(path)))
+    str here = buf_str(path);
+
+    if (actor_may_write(tx->actor, here))
         return NULL;
-    if (json_is(from, JSON_ARRAY) && json_is(to, JSON_ARRAY))
-        return items_check(tx, path, from, to);
-    if (json_is(from, JSON_OBJECT) && json_is(to, JSON_OBJECT))
-        return members_check(tx, path, from, to);
-    return from && to && json_equal(from, to) ? NULL : outside(tx, buf_str(path), moved);
+    if (actor_may_write_below(tx->actor, here)) {
+        if (json_is(from, JSON_ARRAY) && json_is(to, JSON_ARRAY))
+            return items_check(tx, path, from, to);
+        if (json_is(from, JSON_OBJECT) && json_is(to, JSON_OBJECT))
+            return members_check(tx, path, from, to);
+    }
+    if (from && to && json_equal(from, to))
+        return NULL;
+    difference_find(path, from, to);
+    return outside(tx, buf_str(path), moved);
 }
 
 /* Whether this actor may change the one into the other: by its own sections, and by what the schema
@@ -193,16 +228,28 @@ static err rights_check(struct tx *tx, const struct writing *w, const struct jso
     return policy_check(tx->arena, policy, &by, from, to);
 }
 
+static err patch_apply(struct tx *tx, struct writing *w, const struct json *operations)
+{
+    const struct json_patch_limits limits = { .operations_max = STATE_OPERATIONS_MAX,
+                                              .copy_bytes_max = STATE_COPY_BYTES_MAX,
+                                              .worked = &w->work };
+
+    return json_patch(tx->arena, &w->doc, operations, &limits);
+}
+
 /* ---- the row and the log ---- */
 
 /* Appends the version to the log, with its whole body when the last one is far, when the patches
- * since then have outgrown it, or when it is one of those that stay for good. */
-static err version_log(struct tx *tx, struct state *s, enum event_type type, str patch)
+ * since then have outgrown it or take long to apply again, or when it is one of those that stay for
+ * good. */
+static err version_log(struct tx *tx, struct state *s, enum event_type type, str patch,
+                       uint64_t work)
 {
     const struct retention *r = tx->retention ? tx->retention : &retention_default;
+    int64_t cost = (int64_t)(patch.len + work / WORK_OF_A_BYTE);
     bool stays = s->version % r->versions_step == 0;
     bool whole = stays || s->version == 1 || s->version - s->snap_version >= SNAPSHOT_VERSIONS ||
-                 s->patch_bytes + (int64_t)patch.len > (int64_t)s->body.len;
+                 s->patch_bytes + cost > (int64_t)s->body.len;
     struct event *e;
 
     TRY(event_emit(tx,
@@ -215,7 +262,7 @@ static err version_log(struct tx *tx, struct state *s, enum event_type type, str
                                    .body = whole ? s->body : STR("") },
                    &e));
     s->last_seq = e->seq;
-    s->patch_bytes = whole ? 0 : s->patch_bytes + (int64_t)patch.len;
+    s->patch_bytes = whole ? 0 : s->patch_bytes + cost;
     if (whole) {
         s->snap_seq = e->seq;
         s->snap_version = s->version;
@@ -226,11 +273,12 @@ static err version_log(struct tx *tx, struct state *s, enum event_type type, str
 }
 
 /* Makes the next version, of a body that was checked. */
-static err version_add(struct tx *tx, struct state *s, enum event_type type, str patch)
+static err version_add(struct tx *tx, struct state *s, enum event_type type, str patch,
+                       uint64_t work)
 {
     s->version++;
     s->updated_at_ms = tx->now_ms;
-    TRY(version_log(tx, s, type, patch));
+    TRY(version_log(tx, s, type, patch, work));
 #ifdef PLANT_HISTORY_IN_SECOND_TRANSACTION
     TRY(plant_split(tx));
 #endif
@@ -254,15 +302,16 @@ static err write_end(struct tx *tx, struct writing *w, enum event_type type, con
     json_print(&body, doc);
     s->body = buf_str(&body);
     TRY(document_check(tx, w->rules, doc, s->body));
-    return version_add(tx, s, type, patch);
+    return version_add(tx, s, type, patch, w->work);
 }
 
 /* The write of a whole new document: what it changes is found by comparing. */
 static err write_diff(struct tx *tx, struct writing *w, const struct json *from,
                       const struct json *to)
 {
+    TRY(size_check(tx, w->rules, json_print_size(to))); /* before anything looks at all of it */
     TRY(rights_check(tx, w, from, to));
-    struct json patch = json_diff(tx->arena, from, to, 0);
+    struct json patch = json_diff(tx->arena, from, to, 0, &w->work);
     w->state->unchanged = patch.len == 0;
     if (w->state->unchanged)
         return NULL;
@@ -297,7 +346,7 @@ err state_create(struct tx *tx, const struct schema_version *schema, const struc
     };
     TRY(schema_rules(tx, schema->id, &rules));
     TRY(document_check(tx, rules, data, out->body));
-    TRY(version_log(tx, out, EVENT_STATE_CREATED, STR("")));
+    TRY(version_log(tx, out, EVENT_STATE_CREATED, STR(""), 0));
     return sql_exec(tx->sql,
                     "INSERT INTO state (state_id, schema_id, schema_name, schema_version,"
                     " root_session, version, last_seq, snap_seq, snap_version, patch_bytes,"
@@ -335,15 +384,12 @@ static void dropped_find(struct buf *path, const struct json *old, const struct 
 {
     if (old->kind != JSON_OBJECT || new->kind != JSON_OBJECT)
         return;
-    const struct json_member **before = sorted(path->arena, old),
-                             **after = sorted(path->arena, new);
-    for (uint32_t i = 0, j = 0; i < old->len; i++) {
+    const uint32_t *there = json_match(path->arena, old, new);
+    for (uint32_t i = 0; i < old->len; i++) {
         size_t len = path->len;
-        while (j < new->len && by_name(&after[j], &before[i]) < 0)
-            j++;
-        json_pointer_add(path, json_name(before[i]));
-        if (j < new->len && by_name(&after[j], &before[i]) == 0) {
-            dropped_find(path, &before[i]->value, &after[j]->value, out);
+        json_pointer_add(path, json_name(&old->members[i]));
+        if (there[i] != JSON_NONE) {
+            dropped_find(path, &old->members[i].value, &new->members[there[i]].value, out);
         } else {
             if (out->count < STATE_DROPPED_SHOWN)
                 out->pointers[out->count] = arena_copy(path->arena, buf_str(path));
@@ -377,7 +423,7 @@ err state_patch(struct tx *tx, str id, const struct json *operations, int64_t ex
     struct writing w;
 
     TRY(write_begin(tx, id, expected, out, &w));
-    TRY(json_patch(tx->arena, &w.doc, operations, &patch_limits));
+    TRY(patch_apply(tx, &w, operations));
     TRY(before_read(tx, out, &before));
     TRY(rights_check(tx, &w, before, &w.doc));
     out->unchanged = json_equal(before, &w.doc);
@@ -402,7 +448,7 @@ err state_touch(struct tx *tx, struct state *s)
 {
     assert(s->unchanged);
     s->unchanged = false;
-    return version_add(tx, s, EVENT_STATE_UPDATED, STR("[]"));
+    return version_add(tx, s, EVENT_STATE_UPDATED, STR("[]"), 0);
 }
 
 err state_rollback(struct tx *tx, str id, int64_t version, int64_t expected, struct state *out)
@@ -424,7 +470,7 @@ static err migrate_begin(struct tx *tx, str id, const struct state_migration *m,
     TRY(write_begin(tx, id, m->expected, out, w));
     TRY(schema_find(tx, out->schema_name, m->schema_version, schema));
     if (m->operations)
-        TRY(json_patch(tx->arena, &w->doc, m->operations, &patch_limits));
+        TRY(patch_apply(tx, w, m->operations));
     TRY(before_read(tx, out, before));
     TRY(rights_check(tx, w, *before, &w->doc));
     return schema_rules(tx, schema->id, &w->rules);

@@ -1,6 +1,7 @@
 /* diff.c: two documents → the patch between them.
  *
- * Both trees are walked once to find the hash and the printed size of every
+ * Documents of very many values are compared place by place, by diff_coarse.c.
+ * Of others both trees are walked once to find the hash and the printed size of every
  * value, so that comparing two of them is mostly comparing numbers. Then the
  * trees are descended together where they differ. Each container that differs
  * is described by the operations inside it, unless replacing it whole takes
@@ -9,22 +10,17 @@
 
 #include "base/hash.h"
 #include "json/diff_array.h"
-#include "json/edit.h"
-#include "json/pointer.h"
+#include "json/diff_private.h"
+#include "json/patch.h"
 
-#define STEPS_DEFAULT 1000000
-
-struct diff {
-    struct arena *arena, *scratch; /* scratch goes when the patch is done */
-    struct json ops;
-    size_t bytes;    /* of the operations, as printed, with a comma after each */
-    struct buf path; /* of the values that are being compared */
-    uint64_t steps;  /* that are left */
+enum {
+    STEPS_DEFAULT = 1000000,
+    VALUES_FINE_MAX = 200000, /* of both documents together, that are compared with care */
 };
 
 /* ---- the nodes ---- */
 
-static size_t string_bytes(str s)
+size_t diff_string_bytes(str s)
 {
     struct json text = json_string(s);
     return json_print_size(&text);
@@ -52,7 +48,7 @@ static struct diff_node node_of(struct arena *a, const struct json *j)
         struct diff_node kid = node_of(a, m ? &m->value : &j->items[i]);
         /* A sum for members, whose order does not matter. */
         node.hash = m ? node.hash + mix(m->hash, kid.hash) : mix(node.hash, kid.hash);
-        node.bytes += kid.bytes + (m ? string_bytes(json_name(m)) + 1 : 0);
+        node.bytes += kid.bytes + (m ? diff_string_bytes(json_name(m)) + 1 : 0);
         node.kids[i] = kid;
     }
     return node;
@@ -60,8 +56,7 @@ static struct diff_node node_of(struct arena *a, const struct json *j)
 
 /* ---- the operations ---- */
 
-/* One operation at the current path. `from` is of a move; `value` may be NULL. */
-static void emit(struct diff *d, const char *name, const str *from, const struct diff_node *value)
+void diff_emit(struct diff *d, const char *name, const str *from, const struct diff_node *value)
 {
     struct json op = json_object();
 
@@ -77,29 +72,28 @@ static void emit(struct diff *d, const char *name, const str *from, const struct
     json_push(d->arena, &d->ops, op);
 }
 
+void diff_shifts(struct diff *d, const struct json *container, uint32_t index)
+{
+    bool object = container->kind == JSON_OBJECT;
+    size_t size = object ? sizeof(struct json_member) : sizeof(struct json);
+
+    d->work += 1 + (container->len - index) * size / 64;
+}
+
+void diff_replace_all(struct diff *d, const struct json *to)
+{
+    struct diff_node node = { .value = to, .bytes = json_print_size(to) };
+
+    d->ops.len = 0;
+    d->path.len = 0;
+    d->work = 0;
+    diff_emit(d, "replace", NULL, &node);
+}
+
 static size_t replace_bytes(struct diff *d, const struct diff_node *to)
 {
-    return strlen("{'op':'replace','path':,'value':},") + string_bytes(buf_str(&d->path)) +
+    return strlen("{'op':'replace','path':,'value':},") + diff_string_bytes(buf_str(&d->path)) +
            to->bytes;
-}
-
-static size_t path_enter(struct diff *d, str name)
-{
-    size_t len = d->path.len;
-    json_pointer_add(&d->path, name);
-    return len;
-}
-
-static size_t path_enter_index(struct diff *d, size_t index)
-{
-    size_t len = d->path.len;
-    json_pointer_add_index(&d->path, index);
-    return len;
-}
-
-static void path_leave(struct diff *d, size_t len)
-{
-    d->path.len = len;
 }
 
 /* ---- values ---- */
@@ -113,25 +107,26 @@ static bool diff_members(struct diff *d, const struct diff_node *from, const str
                          size_t most)
 {
     const struct json *old = from->value, *new = to->value;
-    const uint32_t *came = edit_match(d->scratch, new, old);
+    const uint32_t *came = json_match(d->scratch, new, old);
     bool *kept = arena_zero(d->scratch, old->len);
 
     for (uint32_t j = 0; j < new->len; j++)
-        if (came[j] != EDIT_NONE)
+        if (came[j] != JSON_NONE)
             kept[came[j]] = true;
     for (uint32_t i = 0; i < old->len && d->bytes <= most; i++) {
         if (kept[i])
             continue;
         size_t was = path_enter(d, json_name(&old->members[i]));
-        emit(d, "remove", NULL, NULL);
+        diff_shifts(d, old, i);
+        diff_emit(d, "remove", NULL, NULL);
         path_leave(d, was);
     }
     for (uint32_t j = 0; j < new->len && d->bytes <= most; j++) {
-        if (came[j] != EDIT_NONE && diff_same(&from->kids[came[j]], &to->kids[j]))
+        if (came[j] != JSON_NONE && diff_same(&from->kids[came[j]], &to->kids[j]))
             continue;
         size_t was = path_enter(d, json_name(&new->members[j]));
-        if (came[j] == EDIT_NONE)
-            emit(d, "add", NULL, &to->kids[j]);
+        if (came[j] == JSON_NONE)
+            diff_emit(d, "add", NULL, &to->kids[j]);
         else
             diff_values(d, &from->kids[came[j]], &to->kids[j]);
         path_leave(d, was);
@@ -140,13 +135,15 @@ static bool diff_members(struct diff *d, const struct diff_node *from, const str
 }
 
 /* From the last to the first, so that each index is still the one in the old array. */
-static void remove_elements(struct diff *d, const uint32_t *home, uint32_t count, size_t most)
+static void remove_elements(struct diff *d, const struct json *old, const uint32_t *home,
+                            size_t most)
 {
-    for (uint32_t i = count; i-- > 0 && d->bytes <= most;) {
+    for (uint32_t i = old->len; i-- > 0 && d->bytes <= most;) {
         if (home[i] != DIFF_NONE)
             continue;
         size_t was = path_enter_index(d, i);
-        emit(d, "remove", NULL, NULL);
+        diff_shifts(d, old, i);
+        diff_emit(d, "remove", NULL, NULL);
         path_leave(d, was);
     }
 }
@@ -158,7 +155,7 @@ static void move_element(struct diff *d, uint32_t from, uint32_t to)
     path_leave(d, was);
 
     path_enter_index(d, to);
-    emit(d, "move", &source, NULL);
+    diff_emit(d, "move", &source, NULL);
     path_leave(d, was);
 }
 
@@ -191,8 +188,10 @@ static void move_elements(struct diff *d, uint32_t *order, const bool *stays,
                 memmove(order + to + 1, order + to, (at - to) * sizeof *order);
             }
             order[to] = j;
-            if (at != to)
+            if (at != to) {
+                d->work += 2 + (2 * (uint64_t)count - at - to) / 4;
                 move_element(d, at, to);
+            }
         }
         previous = j;
     }
@@ -205,7 +204,8 @@ static void add_elements(struct diff *d, const struct diff_node *to, const uint3
         if (partner[j] != DIFF_NONE)
             continue;
         size_t was = j < count ? path_enter_index(d, j) : path_enter(d, STR("-"));
-        emit(d, "add", NULL, &to->kids[j]);
+        diff_shifts(d, to->value, j);
+        diff_emit(d, "add", NULL, &to->kids[j]);
         path_leave(d, was);
         count++;
     }
@@ -258,7 +258,7 @@ static bool diff_elements(struct diff *d, const struct diff_node *from, const st
     if (!can_afford_moves(d, moved, kept))
         return false;
 
-    remove_elements(d, home, old_count, most);
+    remove_elements(d, from->value, home, most);
     move_elements(d, order, stays, partner, count, most);
     add_elements(d, to, partner, kept, most);
     change_elements(d, from, to, partner, most);
@@ -270,6 +270,7 @@ static void diff_values(struct diff *d, const struct diff_node *from, const stru
 {
     enum json_kind kind = to->value->kind;
     uint32_t ops = d->ops.len;
+    uint64_t work = d->work;
     size_t bytes = d->bytes, most = bytes + replace_bytes(d, to);
 
     if (from->value->kind == kind && d->steps > 0) {
@@ -280,13 +281,37 @@ static void diff_values(struct diff *d, const struct diff_node *from, const stru
             return;
     }
     d->ops.len = ops;
+    d->work = work;
     d->bytes = bytes;
-    emit(d, "replace", NULL, to);
+    diff_emit(d, "replace", NULL, to);
+}
+
+static void diff_fine(struct diff *d, const struct json *from, const struct json *to)
+{
+    struct diff_node old = node_of(d->scratch, from), new = node_of(d->scratch, to);
+
+    if (!diff_same(&old, &new))
+        diff_values(d, &old, &new);
+}
+
+/* Takes the values of a document off `left`; false when there are more. */
+static bool has_at_most(const struct json *j, uint64_t *left)
+{
+    if (j->kind != JSON_ARRAY && j->kind != JSON_OBJECT)
+        return true;
+    if (j->len > *left)
+        return false;
+    *left -= j->len;
+    for (uint32_t i = 0; i < j->len; i++)
+        if (!has_at_most(j->kind == JSON_ARRAY ? &j->items[i] : &j->members[i].value, left))
+            return false;
+    return true;
 }
 
 struct json json_diff(struct arena *a, const struct json *from, const struct json *to,
-                      uint64_t steps)
+                      uint64_t steps, uint64_t *work)
 {
+    uint64_t values = VALUES_FINE_MAX;
     struct diff d = {
         .arena = a,
         .scratch = arena_new(),
@@ -294,10 +319,15 @@ struct json json_diff(struct arena *a, const struct json *from, const struct jso
         .steps = steps ? steps : STEPS_DEFAULT,
     };
     d.path = buf_in(d.scratch);
-    struct diff_node old = node_of(d.scratch, from), new = node_of(d.scratch, to);
 
-    if (!diff_same(&old, &new))
-        diff_values(&d, &old, &new);
+    if (has_at_most(from, &values) && has_at_most(to, &values))
+        diff_fine(&d, from, to);
+    else
+        diff_coarse(&d, from, to);
+    if (d.work > JSON_PATCH_WORK)
+        diff_replace_all(&d, to);
+    if (work)
+        *work = d.work;
     arena_free(d.scratch);
     return d.ops;
 }

@@ -6,11 +6,10 @@
  * those that stand in the same gap, which have been replaced or changed. */
 #include "json/diff_array.h"
 
-#include "json/edit.h"
-
-#include <stdlib.h>
+#include "json/member.h"
 
 #define IDS_TRIED_MAX 4 /* members ending in "_id"; each costs a look at all elements */
+#define PROBES_MAX 16   /* for an element of the same class */
 #define EDITS_MAX 1000  /* differences up to which a longest common subsequence is looked for */
 
 bool diff_same(const struct diff_node *a, const struct diff_node *b)
@@ -42,33 +41,33 @@ static void pair(struct matching *m, uint32_t i, uint32_t j)
 /* ---- classes ---- */
 
 struct classed {
-    const struct diff_node *node;
+    const struct diff_node *node; /* NULL, in a table: free */
     uint32_t *class;
 };
 
-static int by_hash(const void *left, const void *right)
-{
-    const struct classed *a = left, *b = right;
-
-    if (a->node->hash != b->node->hash)
-        return a->node->hash < b->node->hash ? -1 : 1;
-    return a->class < b->class ? -1 : a->class > b->class;
-}
-
 /* Numbers the nodes so that equal ones have the same number. Where hashes collide, it may number
  * equal ones apart: they are then not found, which costs a longer patch and nothing else. */
-static uint32_t number_classes(struct classed *all, size_t count)
+static uint32_t number_classes(struct arena *a, const struct classed *all, size_t count)
 {
+    size_t slots = 64;
     uint32_t classes = 0;
 
-    qsort(all, count, sizeof *all, by_hash);
-    for (size_t i = 0, first = 0; i < count; i++) {
-        if (i > first && diff_same(all[i].node, all[first].node)) {
-            *all[i].class = *all[first].class;
-        } else {
-            first = i;
-            *all[i].class = classes++;
+    while (slots < count * 2)
+        slots *= 2;
+    struct classed *table = arena_zero(a, slots * sizeof *table);
+    for (size_t i = 0; i < count; i++) {
+        size_t at = all[i].node->hash & (slots - 1), probes = 0;
+        while (table[at].node && probes < PROBES_MAX && !diff_same(all[i].node, table[at].node)) {
+            at = (at + 1) & (slots - 1);
+            probes++;
         }
+        if (table[at].node && probes < PROBES_MAX) {
+            *all[i].class = *table[at].class;
+            continue;
+        }
+        *all[i].class = classes++;
+        if (!table[at].node)
+            table[at] = all[i];
     }
     return classes;
 }
@@ -78,16 +77,20 @@ static uint32_t number_classes(struct classed *all, size_t count)
 static bool classify(struct matching *m, const str *member)
 {
     struct side *sides[2] = { &m->from, &m->to };
+    struct json_member sought;
     struct classed *all = ARENA_ARRAY(m->arena, struct classed, m->from.count + m->to.count);
     size_t count = 0;
 
+    if (member)
+        member_name(&sought, *member);
     for (int s = 0; s < 2; s++) {
         for (uint32_t i = 0; i < sides[s]->count; i++) {
             const struct diff_node *node = &sides[s]->nodes[i];
             if (member) {
-                uint32_t place = json_is(node->value, JSON_OBJECT) ? edit_find(node->value, *member)
-                                                                   : EDIT_NONE;
-                if (place == EDIT_NONE)
+                uint32_t place = json_is(node->value, JSON_OBJECT)
+                                     ? member_find(node->value, 0, &sought)
+                                     : JSON_NONE;
+                if (place == JSON_NONE)
                     return false;
                 node = &node->kids[place];
                 if (node->value->kind != JSON_STRING && node->value->kind != JSON_INTEGER)
@@ -96,7 +99,7 @@ static bool classify(struct matching *m, const str *member)
             all[count++] = (struct classed){ node, &sides[s]->class[i] };
         }
     }
-    m->class_count = number_classes(all, count);
+    m->class_count = number_classes(m->arena, all, count);
     return true;
 }
 

@@ -4,9 +4,17 @@
 #include "json/member.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
-#define SCANNED_MAX 64 /* members to search one by one; for more, sorting bounds the cost */
+enum {
+    SCANNED_MAX = 64, /* members to search one by one */
+    ASKED_FEW = 3,    /* times that a wide object is searched before it gets an index */
+    STALE_MAX = 1024, /* members that came and went since it was made */
+
+    /* What is done in the time of looking at a value: */
+    MOVED_BYTES = 64,
+    NAMES_SCANNED = 8,
+    NAMES_INDEXED = 2,
+};
 
 struct edit {
     struct edit *previous;
@@ -33,6 +41,11 @@ static char *element_at(const struct json *container, uint32_t index)
     return (char *)container->items + index * element_size(container);
 }
 
+static void charge_move(struct edits *e, const struct json *container, uint32_t count)
+{
+    edit_charge(e, 1 + count * element_size(container) / MOVED_BYTES);
+}
+
 /* Shifts the elements from index `from` on, up to `end`, to index `to`. */
 static void shift(struct json *container, uint32_t from, uint32_t end, uint32_t to)
 {
@@ -42,7 +55,7 @@ static void shift(struct json *container, uint32_t from, uint32_t end, uint32_t 
 }
 
 /* Makes room for one more. The old vector stays as it is, for undo to return to. */
-static void make_room(struct arena *a, struct json *container)
+static void make_room(struct edits *e, struct json *container)
 {
     uint32_t room = container->room ? 1u << container->room : container->len;
     uint8_t log = 2;
@@ -52,11 +65,53 @@ static void make_room(struct arena *a, struct json *container)
     while (1u << log <= container->len)
         log++;
     assert(log < 31);
-    void *grown = arena_array(a, (size_t)1 << log, element_size(container));
+    charge_move(e, container, container->len);
+    void *grown = arena_array(e->arena, (size_t)1 << log, element_size(container));
     if (container->len)
         memcpy(grown, container->items, container->len * element_size(container));
     container->items = grown;
     container->room = log;
+}
+
+/* ---- wide objects ---- */
+
+/* An object is known by its vector, which goes with it when it is moved. The places in its index are
+ * those of when it was made. Since then members have come behind the others and some have gone, so
+ * one that is still there is at most as many places before its own as have gone. */
+struct wide {
+    struct wide *next;
+    const struct json_member *members;
+    uint32_t asked;
+    bool indexed, hopeless; /* its names were chosen so that no index helps */
+    struct member_index index;
+    uint32_t count, gone; /* members when it was made; and removed since */
+};
+
+/* The members that came since begin here or later. */
+static uint32_t wide_came(const struct wide *w)
+{
+    return w->count > w->gone ? w->count - w->gone : 0;
+}
+
+static struct wide *wide_known(const struct edits *e, const struct json_member *members)
+{
+    struct wide *w = e->wide;
+
+    while (w && w->members != members)
+        w = w->next;
+    return w;
+}
+
+static struct wide *wide_of(struct edits *e, const struct json *object)
+{
+    struct wide *w = wide_known(e, object->members);
+
+    if (!w) {
+        w = ARENA_NEW(e->arena, struct wide);
+        *w = (struct wide){ .next = e->wide, .members = object->members };
+        e->wide = w;
+    }
+    return w;
 }
 
 /* ---- edits and their inverses ---- */
@@ -93,7 +148,8 @@ static void *insert(struct edits *e, struct json *container, uint32_t index)
 {
     assert(index <= container->len);
     record(e, container, undo_insert)->index = index;
-    make_room(e->arena, container);
+    make_room(e, container);
+    charge_move(e, container, container->len - index);
     shift(container, index, container->len, index + 1);
     container->len++;
     return element_at(container, index);
@@ -109,7 +165,10 @@ void edit_append(struct edits *e, struct json *object, str name, struct json val
 {
     assert(object->kind == JSON_OBJECT);
     str own = arena_copy(e->arena, name);
+    struct wide *w = wide_known(e, object->members);
     struct json_member *m = insert(e, object, object->len);
+    if (w)
+        w->members = object->members;
     member_name(m, own);
     m->value = value;
 }
@@ -136,9 +195,13 @@ void edit_remove(struct edits *e, struct json *container, const uint32_t *indexe
         return;
     size_t size = element_size(container);
     struct edit *edit = record(e, container, undo_remove);
+    struct wide *w = container->kind == JSON_OBJECT ? wide_known(e, container->members) : NULL;
     uint32_t *own = ARENA_ARRAY(e->arena, uint32_t, count);
     uint32_t kept = indexes[0];
 
+    charge_move(e, container, container->len - indexes[0]);
+    if (w)
+        w->gone += count;
     edit->count = count;
     edit->indexes = memcpy(own, indexes, count * sizeof *own);
     edit->removed = arena_array(e->arena, count, size);
@@ -154,86 +217,77 @@ void edit_remove(struct edits *e, struct json *container, const uint32_t *indexe
 
 void edits_undo(struct edits *e)
 {
+    e->wide = NULL; /* what is known of them is not undone */
     for (; e->last; e->last = e->last->previous)
         e->last->undo(e->last);
 }
 
 /* ---- members by name ---- */
 
-uint32_t edit_find(const struct json *object, str name)
+static uint32_t find_by_scan(struct edits *e, const struct json *object, uint32_t from,
+                             const struct json_member *sought)
+{
+    uint32_t at = member_find(object, from, sought);
+
+    edit_charge(e, 1 + ((at == JSON_NONE ? object->len : at) - from) / NAMES_SCANNED);
+    return at;
+}
+
+static bool wide_index(struct edits *e, struct wide *w, const struct json *object)
+{
+    uint32_t came = object->len - wide_came(w);
+
+    if (w->hopeless || (w->indexed && w->gone + came <= STALE_MAX))
+        return w->indexed;
+    edit_charge(e, object->len / NAMES_INDEXED);
+    w->indexed = member_index_make(&w->index, e->arena, object->members, object->len);
+    w->hopeless = !w->indexed;
+    w->count = object->len;
+    w->gone = 0;
+    return w->indexed;
+}
+
+static uint32_t find_by_index(struct edits *e, const struct wide *w, const struct json *object,
+                              const struct json_member *sought)
+{
+    uint32_t mask = w->index.slot_count - 1;
+
+    for (uint32_t at = sought->hash & mask; w->index.slots[at].place; at = (at + 1) & mask) {
+        uint32_t was = w->index.slots[at].place - 1;
+        if (w->index.slots[at].hash != sought->hash)
+            continue;
+        uint32_t low = was > w->gone ? was - w->gone : 0;
+        uint32_t high = was < object->len ? was + 1 : object->len;
+        edit_charge(e, 1 + (high > low ? high - low : 0) / NAMES_SCANNED);
+        while (high-- > low)
+            if (member_same_name(&object->members[high], sought))
+                return high;
+    }
+    return find_by_scan(e, object, wide_came(w), sought);
+}
+
+uint32_t edit_find(struct edits *e, const struct json *object, str name)
 {
     struct json_member sought;
 
     member_name(&sought, name);
-    for (uint32_t i = 0; i < object->len; i++)
-        if (member_same_name(&object->members[i], &sought))
-            return i;
-    return EDIT_NONE;
-}
-
-/* Two versions of an object mostly have their members in the same order, so each search begins
- * behind the place of the last one. */
-static void match_by_scan(const struct json *of, const struct json *in, uint32_t *found)
-{
-    uint32_t start = 0;
-
-    for (uint32_t i = 0; i < of->len; i++) {
-        found[i] = EDIT_NONE;
-        for (uint32_t step = 0, k = start; step < in->len; step++) {
-            if (k >= in->len)
-                k = 0;
-            if (member_same_name(&of->members[i], &in->members[k])) {
-                found[i] = k;
-                start = k + 1;
-                break;
-            }
-            k++;
-        }
+    if (object->len > SCANNED_MAX) {
+        struct wide *w = wide_of(e, object);
+        if (w->asked++ >= ASKED_FEW && wide_index(e, w, object))
+            return find_by_index(e, w, object, &sought);
     }
+    return find_by_scan(e, object, 0, &sought);
 }
 
-static const struct json_member **sorted(struct arena *a, const struct json *object)
-{
-    const struct json_member **list = ARENA_ARRAY(a, const struct json_member *, object->len);
-
-    for (uint32_t i = 0; i < object->len; i++)
-        list[i] = &object->members[i];
-    qsort(list, object->len, sizeof *list, member_order);
-    return list;
-}
-
-static void match_by_order(struct arena *a, const struct json *of, const struct json *in,
-                           uint32_t *found)
-{
-    const struct json_member **left = sorted(a, of), **right = sorted(a, in);
-
-    for (uint32_t i = 0, k = 0; i < of->len; i++) {
-        while (k < in->len && member_order(&right[k], &left[i]) < 0)
-            k++;
-        bool same = k < in->len && member_same_name(left[i], right[k]);
-        found[left[i] - of->members] = same ? (uint32_t)(right[k] - in->members) : EDIT_NONE;
-    }
-}
-
-const uint32_t *edit_match(struct arena *a, const struct json *of, const struct json *in)
-{
-    uint32_t *found = ARENA_ARRAY(a, uint32_t, of->len);
-
-    if (of->len <= SCANNED_MAX || in->len <= SCANNED_MAX)
-        match_by_scan(of, in, found);
-    else
-        match_by_order(a, of, in, found);
-    return found;
-}
-
-bool edit_depth_within(const struct json *j, uint32_t most)
+bool edit_depth_within(struct edits *e, const struct json *j, uint32_t most)
 {
     if (j->kind != JSON_ARRAY && j->kind != JSON_OBJECT)
         return true;
     if (most == 0)
         return false;
-    for (uint32_t i = 0; i < j->len; i++)
-        if (!edit_depth_within(j->kind == JSON_ARRAY ? &j->items[i] : &j->members[i].value,
+    edit_charge(e, j->len);
+    for (uint32_t i = 0; i < j->len && e->work; i++)
+        if (!edit_depth_within(e, j->kind == JSON_ARRAY ? &j->items[i] : &j->members[i].value,
                                most - 1))
             return false;
     return true;

@@ -2,23 +2,29 @@
  *
  * Private to json/. An edit remembers what it overwrote. Undoing the edits in
  * reverse puts every byte of the tree back where it was; therefore an edit may
- * keep pointers into vectors that later edits move or replace. Knows nothing
- * of paths and patches. */
+ * keep pointers into vectors that later edits move or replace. What is moved,
+ * copied or looked at is counted. Knows nothing of paths and patches. */
 #ifndef JSON_EDIT_H
 #define JSON_EDIT_H
 
 #include "json/json.h"
 
-#define EDIT_NONE UINT32_MAX /* no such element or member */
-
 struct edits {
     struct arena *arena;
     struct edit *last;
+    struct wide *wide; /* objects with many members, and what is known of their names */
+    uint64_t work;     /* that is left, in the time of looking at a value */
 };
 
-static inline struct edits edits_in(struct arena *a)
+/* `work` is what may be spent; when it comes to 0, what was found is void. */
+static inline struct edits edits_in(struct arena *a, uint64_t work)
 {
-    return (struct edits){ .arena = a };
+    return (struct edits){ .arena = a, .work = work };
+}
+
+static inline void edit_charge(struct edits *e, uint64_t work)
+{
+    e->work = e->work > work ? e->work - work : 0;
 }
 
 /* The value at a place becomes another one; the place may be the whole document. */
@@ -36,14 +42,10 @@ void edit_remove(struct edits *e, struct json *container, const uint32_t *indexe
 /* Takes all of them back. */
 void edits_undo(struct edits *e);
 
-/* The index of a member by its name, or EDIT_NONE. */
-uint32_t edit_find(const struct json *object, str name);
-
-/* For each member of `of`, the index of the member of `in` that has its name, or EDIT_NONE. Not
- * quadratic, however wide the objects are and whatever their names. */
-const uint32_t *edit_match(struct arena *a, const struct json *of, const struct json *in);
+/* The index of a member by its name, or JSON_NONE. An object that is asked often gets an index. */
+uint32_t edit_find(struct edits *e, const struct json *object, str name);
 
 /* Whether at most `most` containers are inside each other, the outermost counted. */
-bool edit_depth_within(const struct json *j, uint32_t most);
+bool edit_depth_within(struct edits *e, const struct json *j, uint32_t most);
 
 #endif

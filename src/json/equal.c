@@ -1,6 +1,4 @@
 /* equal.c: whether two values are the same, and a hash that agrees with it. */
-#include <stdlib.h>
-
 #include "json/member.h"
 
 /* Takes off what looking at a value costs; false when it is too much. */
@@ -13,8 +11,7 @@ static bool spend(uint64_t *work, const struct json *j)
     return *work > 0;
 }
 
-/* Up to so many members a search beats sorting; above it, a search for each would let somebody who
- * shuffles members make us do their square. */
+/* Up to so many members a search needs no memory. */
 #define SEARCHED_MAX 64
 
 static bool equal_searched(const struct json_member *a, const struct json_member *b, size_t n,
@@ -30,23 +27,20 @@ static bool equal_searched(const struct json_member *a, const struct json_member
     return true;
 }
 
-static bool equal_sorted(const struct json_member *a, const struct json_member *b, size_t n,
-                         uint64_t *work)
+/* Members in any order: which of them correspond is found without the square of them, so that
+ * nobody who shuffles members makes us do it. */
+static bool equal_matched(const struct json_member *a, const struct json_member *b, uint32_t n,
+                          uint64_t *work)
 {
-    const struct json_member **left = mem_alloc(2 * n * sizeof(left[0])), **right = left + n;
-    for (size_t i = 0; i < n; i++) {
-        left[i] = &a[i];
-        right[i] = &b[i];
-    }
-    qsort(left, n, sizeof(left[0]), member_order);
-    qsort(right, n, sizeof(right[0]), member_order);
-
+    const struct json of = { .kind = JSON_OBJECT, .len = n, .members = (struct json_member *)a };
+    const struct json in = { .kind = JSON_OBJECT, .len = n, .members = (struct json_member *)b };
+    struct arena *scratch = arena_new();
+    const uint32_t *place = json_match(scratch, &of, &in);
     bool equal = true;
-    for (size_t i = 0; i < n && equal; i++)
-        equal = member_same_name(left[i], right[i]);
-    for (size_t i = 0; i < n && equal; i++)
-        equal = json_equal_within(&left[i]->value, &right[i]->value, work);
-    free(left);
+
+    for (uint32_t i = 0; i < n && equal; i++)
+        equal = place[i] != JSON_NONE && json_equal_within(&a[i].value, &b[place[i]].value, work);
+    arena_free(scratch);
     return equal;
 }
 
@@ -58,12 +52,12 @@ static bool objects_equal(const struct json *a, const struct json *b, uint64_t *
     for (; i < a->len && member_same_name(&a->members[i], &b->members[i]); i++)
         if (!json_equal_within(&a->members[i].value, &b->members[i].value, work))
             return false;
-    size_t left = a->len - i;
+    uint32_t left = a->len - (uint32_t)i;
     if (left == 0)
         return true;
     if (left <= SEARCHED_MAX)
         return equal_searched(a->members + i, b->members + i, left, work);
-    return equal_sorted(a->members + i, b->members + i, left, work);
+    return equal_matched(a->members + i, b->members + i, left, work);
 }
 
 static bool arrays_equal(const struct json *a, const struct json *b, uint64_t *work)

@@ -157,6 +157,14 @@ uint32_t json_hash(const struct json *j);
 bool json_equal_within(const struct json *a, const struct json *b, uint64_t *work);
 uint32_t json_hash_within(const struct json *j, uint64_t *work);
 
+/* ---- member.c ---- */
+
+#define JSON_NONE UINT32_MAX /* no such element or member */
+
+/* For each member of `of`, the index of the member of `in` that has its name, or JSON_NONE. Not
+ * quadratic, however wide the objects are and whatever their names. */
+const uint32_t *json_match(struct arena *a, const struct json *of, const struct json *in);
+
 /* ---- build.c ---- */
 
 /* Values made by hand. Strings are borrowed; containers grow in the arena. */

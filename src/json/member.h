@@ -24,6 +24,23 @@ static inline bool member_same_name(const struct json_member *a, const struct js
  * hashes are quick to compare. */
 int member_order(const void *a, const void *b);
 
+/* The index of a member by its name, or JSON_NONE, from that one on. */
+uint32_t member_find(const struct json *object, uint32_t from, const struct json_member *sought);
+
+/* Where members are, by the hashes of their names: a table of places. Names are the caller's to
+ * compare. */
+struct member_index {
+    struct member_slot {
+        uint32_t hash, place; /* index + 1; 0: free */
+    } * slots;
+    uint32_t slot_count;
+};
+
+/* False when so many hashes collide that the table would be slow: somebody chose the names. What an
+ * index had before is used again. */
+bool member_index_make(struct member_index *x, struct arena *a, const struct json_member *members,
+                       uint32_t count);
+
 /* A member whose name another one before it has, or NULL. Whatever the names, and whoever chose
  * them, it takes no longer than sorting them. */
 const struct json_member *member_duplicate(const struct json_member *members, size_t n);

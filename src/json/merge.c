@@ -24,12 +24,12 @@ static void merge(struct edits *e, struct json *at, const struct json *patch)
     if (at->kind != JSON_OBJECT)
         edit_set(e, at, json_object());
 
-    const uint32_t *place = edit_match(e->arena, patch, at);
+    const uint32_t *place = json_match(e->arena, patch, at);
     uint32_t *gone = ARENA_ARRAY(e->arena, uint32_t, patch->len), gone_count = 0;
 
     for (uint32_t i = 0; i < patch->len; i++) {
         const struct json *value = &patch->members[i].value;
-        if (place[i] == EDIT_NONE)
+        if (place[i] == JSON_NONE)
             continue;
         if (value->kind == JSON_NULL)
             gone[gone_count++] = place[i];
@@ -42,7 +42,7 @@ static void merge(struct edits *e, struct json *at, const struct json *patch)
 
     for (uint32_t i = 0; i < patch->len; i++) {
         const struct json_member *m = &patch->members[i];
-        if (place[i] != EDIT_NONE || m->value.kind == JSON_NULL)
+        if (place[i] != JSON_NONE || m->value.kind == JSON_NULL)
             continue;
         edit_append(e, at, json_name(m), json_null());
         merge(e, &at->members[at->len - 1].value, &m->value);
@@ -54,10 +54,10 @@ err json_merge(struct arena *a, struct json *doc, const struct json *patch,
 {
     uint32_t depth_max = limits && limits->depth_max ? limits->depth_max : JSON_DEPTH_MAX;
     size_t bytes_max = limits ? limits->result_bytes_max : 0;
-    struct edits edits = edits_in(a);
+    struct edits edits = edits_in(a, UINT64_MAX);
 
     /* Each container of the patch is one of the result, equally deep. */
-    if (!edit_depth_within(patch, depth_max))
+    if (!edit_depth_within(&edits, patch, depth_max))
         return err_new(a, ERR_TOO_LARGE,
                        "merge patch: expected at most %u containers inside each other, found more",
                        (unsigned)depth_max);

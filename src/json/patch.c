@@ -12,6 +12,8 @@
 #include "json/edit.h"
 #include "json/patch_private.h"
 
+enum { COPIED_BYTES = 4 }; /* of printed text, that are copied in the time of looking at a value */
+
 struct patching {
     struct arena *arena;
     struct json *doc;
@@ -28,15 +30,15 @@ struct place {
     struct json *value;  /* NULL: nothing is there yet */
 };
 
-static uint32_t child_index(const struct json *at, str token)
+static uint32_t child_index(struct patching *p, const struct json *at, str token)
 {
     uint32_t index;
 
     if (at->kind == JSON_OBJECT)
-        return edit_find(at, token);
+        return edit_find(&p->edits, at, token);
     if (at->kind == JSON_ARRAY && json_pointer_index(token, &index) && index < at->len)
         return index;
-    return EDIT_NONE;
+    return JSON_NONE;
 }
 
 static struct json *child_at(struct json *at, uint32_t index)
@@ -62,8 +64,8 @@ static err locate(struct patching *p, const struct patch_op *op, const struct js
     *out = (struct place){ .value = p->doc };
     for (size_t i = 0; i < path->count; i++) {
         struct json *at = out->value;
-        uint32_t index = child_index(at, path->tokens[i]);
-        bool found = index != EDIT_NONE, last = i + 1 == path->count;
+        uint32_t index = child_index(p, at, path->tokens[i]);
+        bool found = index != JSON_NONE, last = i + 1 == path->count;
 
         if (!found && !(adding && last && child_can_come(at, path->tokens[i])))
             return patch_no_place(p->arena, op, path, i, at);
@@ -82,7 +84,9 @@ static err require_depth(struct patching *p, const struct patch_op *op, const st
 {
     uint32_t most = p->limits.depth_max;
 
-    if (op->path.count <= most && edit_depth_within(value, most - (uint32_t)op->path.count))
+    edit_charge(&p->edits, op->path.count);
+    if (op->path.count <= most &&
+        edit_depth_within(&p->edits, value, most - (uint32_t)op->path.count))
         return NULL;
     return patch_error(p->arena, op, ERR_TOO_LARGE,
                        "the document would have more than %u containers inside each other",
@@ -171,7 +175,9 @@ static err apply_copy(struct patching *p, const struct patch_op *op)
     TRY(locate(p, op, &op->from, false, &from));
     TRY(locate(p, op, &op->path, true, &to));
 
-    p->copied_bytes += json_print_size(from.value);
+    size_t bytes = json_print_size(from.value);
+    p->copied_bytes += bytes;
+    edit_charge(&p->edits, bytes / COPIED_BYTES);
     if (p->copied_bytes > p->limits.copy_bytes_max)
         return patch_error(p->arena, op, ERR_TOO_LARGE,
                            "the copies of this patch would have %zu bytes, at most %zu are allowed",
@@ -185,9 +191,10 @@ static err apply_test(struct patching *p, const struct patch_op *op)
 {
     struct place at;
     TRY(locate(p, op, &op->path, false, &at));
-    if (json_equal(at.value, op->value))
-        return NULL;
-    return patch_differs(p->arena, op, at.value, op->value);
+    bool equal = json_equal_within(at.value, op->value, &p->edits.work);
+    if (equal || !p->edits.work)
+        return NULL; /* with no work left, apply_all refuses */
+    return patch_differs(p->arena, op, at.value, op->value, p->edits.work);
 }
 
 // clang-format off
@@ -275,13 +282,29 @@ static struct json_patch_limits effective(const struct json_patch_limits *limits
         l.copy_bytes_max = 2u << 20;
     if (!l.depth_max)
         l.depth_max = JSON_DEPTH_MAX;
+    if (!l.work_max)
+        l.work_max = JSON_PATCH_WORK;
     return l;
+}
+
+static err too_much_work(struct patching *p, const struct patch_op *op)
+{
+    return patch_error(
+        p->arena, op, ERR_TOO_LARGE,
+        "up to here the patch looks at and shifts more values than the %llu that one "
+        "patch may: send it in several parts, or replace the array or object whole",
+        (unsigned long long)p->limits.work_max);
 }
 
 static err apply_all(struct patching *p, const struct patch_op *ops, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++)
-        TRY(ops[i].action->apply(p, &ops[i]));
+    for (uint32_t i = 0; i < count; i++) {
+        err e = ops[i].action->apply(p, &ops[i]);
+        if (!p->edits.work)
+            return too_much_work(p, &ops[i]);
+        if (e)
+            return e;
+    }
 
     size_t bytes = p->limits.result_bytes_max ? json_print_size(p->doc) : 0;
     if (bytes > p->limits.result_bytes_max)
@@ -298,7 +321,6 @@ err json_patch(struct arena *a, struct json *doc, const struct json *patch,
         .arena = a,
         .doc = doc,
         .limits = effective(limits),
-        .edits = edits_in(a),
     };
 
     if (patch->kind != JSON_ARRAY) {
@@ -315,7 +337,10 @@ err json_patch(struct arena *a, struct json *doc, const struct json *patch,
     for (uint32_t i = 0; i < patch->len; i++)
         TRY(read_op(a, &patch->items[i], i, &ops[i]));
 
+    p.edits = edits_in(a, p.limits.work_max);
     err e = apply_all(&p, ops, patch->len);
+    if (p.limits.worked)
+        *p.limits.worked = p.limits.work_max - p.edits.work;
     if (e)
         edits_undo(&p.edits);
     return e;

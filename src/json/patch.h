@@ -14,7 +14,12 @@ struct json_patch_limits {
     size_t copy_bytes_max;   /* of all `copy` operations together, as printed; 0: 2 MiB */
     size_t result_bytes_max; /* of the document afterwards, as printed; 0: not checked  */
     uint32_t depth_max;      /* of the document afterwards; 0: JSON_DEPTH_MAX           */
+    uint64_t work_max; /* values looked at, and 64 bytes shifted for one; 0: JSON_PATCH_WORK */
+    uint64_t *worked;  /* gets how much of that was used; may be NULL             */
 };
+
+/* About 20 ms. A shift in an array of n elements costs n / 4, so this is eight million elements. */
+#define JSON_PATCH_WORK 2000000
 
 /* Applies all operations or none. Values are copied out of `patch` into the arena. Errors name the
  * operation by its index: INVALID for a malformed patch, UNFIT when a path does not exist (its

@@ -5,7 +5,6 @@
 #include "json/patch_private.h"
 
 #include "base/utf8.h"
-#include "json/edit.h"
 
 #define SHOWN_MAX 120 /* bytes of a path, a name or a value */
 #define LISTED_MAX 8  /* names of members */
@@ -229,13 +228,13 @@ err patch_no_place(struct arena *a, const struct patch_op *op, const struct json
 /* Steps down to the first member or element in which two containers of one kind differ. Where one
  * of them has none there, it becomes NULL. */
 static void step_to_difference(struct buf *pointer, const struct json **found,
-                               const struct json **expected)
+                               const struct json **expected, uint64_t *work)
 {
     const struct json *f = *found, *e = *expected;
 
     if (e->kind == JSON_ARRAY) {
         uint32_t i = 0;
-        while (i < f->len && i < e->len && json_equal(&f->items[i], &e->items[i]))
+        while (i < f->len && i < e->len && json_equal_within(&f->items[i], &e->items[i], work))
             i++;
         json_pointer_add_index(pointer, i);
         *found = json_at(f, i);
@@ -243,10 +242,10 @@ static void step_to_difference(struct buf *pointer, const struct json **found,
         return;
     }
 
-    const uint32_t *place = edit_match(pointer->arena, e, f);
+    const uint32_t *place = json_match(pointer->arena, e, f);
     for (uint32_t i = 0; i < e->len; i++) {
-        const struct json *there = place[i] == EDIT_NONE ? NULL : &f->members[place[i]].value;
-        if (there && json_equal(there, &e->members[i].value))
+        const struct json *there = place[i] == JSON_NONE ? NULL : &f->members[place[i]].value;
+        if (there && json_equal_within(there, &e->members[i].value, work))
             continue;
         json_pointer_add(pointer, json_name(&e->members[i]));
         *found = there;
@@ -256,8 +255,8 @@ static void step_to_difference(struct buf *pointer, const struct json **found,
 
     /* All that was expected is there: so there is more than that. */
     uint32_t more = 0;
-    place = edit_match(pointer->arena, f, e);
-    while (place[more] != EDIT_NONE)
+    place = json_match(pointer->arena, f, e);
+    while (place[more] != JSON_NONE)
         more++;
     json_pointer_add(pointer, json_name(&f->members[more]));
     *found = &f->members[more].value;
@@ -265,15 +264,25 @@ static void step_to_difference(struct buf *pointer, const struct json **found,
 }
 
 err patch_differs(struct arena *a, const struct patch_op *op, const struct json *found,
-                  const struct json *expected)
+                  const struct json *expected, uint64_t work)
 {
     struct buf pointer = buf_in(a), why = buf_in(a);
+    uint64_t left = work;
 
     add_tokens(&pointer, &op->path, op->path.count);
     size_t len = pointer.len;
     while (found && expected && found->kind == expected->kind &&
-           (found->kind == JSON_ARRAY || found->kind == JSON_OBJECT))
-        step_to_difference(&pointer, &found, &expected);
+           (found->kind == JSON_ARRAY || found->kind == JSON_OBJECT)) {
+        const struct json *f = found, *e = expected;
+        size_t was = pointer.len;
+        step_to_difference(&pointer, &f, &e, &left);
+        if (!left) {
+            pointer.len = was; /* where it stepped is void */
+            break;
+        }
+        found = f;
+        expected = e;
+    }
 
     str there = buf_str(&pointer);
     if (there.len > len) {

@@ -32,9 +32,10 @@ err patch_error(struct arena *a, const struct patch_op *op, enum error_kind kind
 err patch_no_place(struct arena *a, const struct patch_op *op, const struct json_pointer *path,
                    size_t i, const struct json *at);
 
-/* CONFLICT: what a test found is not what it expected. Says where they first differ. */
+/* CONFLICT: what a test found is not what it expected. Says where they first differ, as far as that
+ * can be found with the work that is left. */
 err patch_differs(struct arena *a, const struct patch_op *op, const struct json *found,
-                  const struct json *expected);
+                  const struct json *expected, uint64_t work);
 
 /* A value as a reader wants to see it: itself when it is short, else what it is. */
 str patch_shown(struct arena *a, const struct json *j);

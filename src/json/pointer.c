@@ -148,5 +148,12 @@ void json_pointer_add(struct buf *out, str token)
 
 void json_pointer_add_index(struct buf *out, size_t index)
 {
-    buf_printf(out, "/%zu", index);
+    char digits[24];
+    size_t at = sizeof digits;
+
+    do
+        digits[--at] = (char)('0' + index % 10);
+    while (index /= 10);
+    digits[--at] = '/';
+    buf_add(out, (str){ digits + at, sizeof digits - at });
 }

@@ -15,7 +15,7 @@ static void check_diff(struct arena *a, const struct json *from, const struct js
                        uint64_t steps)
 {
     static const struct json_patch_limits limits = { .operations_max = UINT32_MAX };
-    struct json doc = json_copy(a, from), diff = json_diff(a, from, to, steps);
+    struct json doc = json_copy(a, from), diff = json_diff(a, from, to, steps, NULL);
     size_t whole = strlen("[{'op':'replace','path':'','value':}]") + json_print_size(to);
 
     assert(json_print_size(&diff) <= whole);
