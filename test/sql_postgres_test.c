@@ -150,7 +150,7 @@ static void ticks_run(struct world *w)
     struct actor before = w->actor;
 
     w->actor = (struct actor){ .kind = ACTOR_SYSTEM, .name = STR("system") };
-    world_call(w, "system.tick", "{'put_off':true}", "");
+    world_call(w, "system.tick", "{'put_off':{'kind':'move_floor','subject':'','ms':1}}", "");
     w->actor = before;
     for (int hours = 0; hours < 27; hours++) {
         world_pass(w, 0);

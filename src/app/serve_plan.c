@@ -66,8 +66,8 @@ const char serve_details[] =
     "\n"
     "Exit codes: 0 stopped when asked to; 2 wrong usage or settings; 4 a file may not\n"
     "be used; 6 another server has DIR, or the port; 14 the disk says no, or\n"
-    "the database cannot be reached; 15 it is full; 70 it failed in a commit, was away\n"
-    "from a shared database for too long, or lost a thread: start the server again.";
+    "the database cannot be reached; 15 it is full; 70 it failed in a commit, lost a\n"
+    "thread, or was away from a shared database for too long: start the server again.";
 
 /* Options that are settings under another name. */
 static const struct {

@@ -16,9 +16,11 @@ enum {
     CHECKPOINT_BYTES = 16 << 20, /* the checkpointer is called when the log has grown by this */
     DISK_LOOK_MS = 100,          /* how old the knowledge of the disk's space may be */
     TICK_AFTER_MS = 100,         /* commands may have made something due: look again that soon */
-    BEAT_MS = 5000,        /* others take a node for dead that was not seen for three of them */
-    TICK_RETRY_MS = 1000,  /* after one that failed */
-    TICK_SHARED_MS = 5000, /* other nodes may have made something due, and be gone */
+    BEAT_MS = 5000,          /* others take a node for dead that was not seen for three of them */
+    TICK_RETRY_MS = 1000,    /* after one that failed, when nothing could be put off */
+    PUT_OFF_MS = 60 * 1000,  /* of work that fails by its own fault */
+    PUT_OFF_SHORT_MS = 1000, /* and by the store's */
+    TICK_SHARED_MS = 5000,   /* other nodes may have made something due, and be gone */
 };
 
 struct writer {
@@ -30,7 +32,8 @@ struct writer {
 
     const struct op *tick; /* NULL: this build has no work of its own */
     int64_t tick_at_ms;    /* by the server's clock; INT64_MAX: nothing is due */
-    bool tick_failed;      /* by its own fault: it is put off, so that others come */
+    struct arena *tick_arena;
+    const struct json *put_off; /* what the last tick failed at: the next one puts it off */
 
     const struct op *beat; /* NULL: nobody shares the database */
     int64_t beat_at_ms;
@@ -218,11 +221,26 @@ static struct command *tick_new(const struct op *op)
     return c;
 }
 
-/* What the store cannot do now, it can do later; anything else would fail again. */
-static void tick_note_failure(struct writer *w, err e)
+/* Work that has failed is put off, alone: what the store could not do now it can do soon, anything
+ * else would fail again. Then the others have their turn at once; only when nothing can be put off,
+ * because the store is away, is there a pause. */
+static int64_t tick_failed(struct writer *w, const struct command *c, int64_t now)
 {
-    log_warn("system.tick", LOG_S("error", e->message));
-    w->tick_failed = e->kind != ERR_UNAVAILABLE && e->kind != ERR_FULL;
+    bool stores = c->error->kind == ERR_UNAVAILABLE || c->error->kind == ERR_FULL;
+    const struct json *members, *due;
+
+    arena_reset(w->tick_arena);
+    w->put_off = NULL;
+    log_warn("system.tick", LOG_S("error", c->error->message), LOG_S("what", c->error->members));
+    str text = arena_printf(w->tick_arena, "{" STR_FMT "}", STR_ARG(c->error->members));
+    if (json_parse(w->tick_arena, text, NULL, &members) || !(due = json_get(members, "due")))
+        return now + TICK_RETRY_MS;
+    struct json *what = ARENA_NEW(w->tick_arena, struct json);
+    *what = *due;
+    json_put(w->tick_arena, what, STR("ms"),
+             json_int(w->tick_arena, stores ? PUT_OFF_SHORT_MS : PUT_OFF_MS));
+    w->put_off = what;
+    return now;
 }
 
 /* When the next one is due, by what this one answered. */
@@ -231,15 +249,11 @@ static int64_t tick_next(struct writer *w, const struct command *c)
     int64_t now = w->engine->now_ms(w->engine->clock);
     const struct json *answer;
 
-    if (c->error) {
-        tick_note_failure(w, c->error);
-        return now + TICK_RETRY_MS;
-    }
+    if (c->error)
+        return tick_failed(w, c, now);
     err e = json_parse(c->arena, c->answer, NULL, &answer);
     assert(!e);
-    if (w->tick_failed)
-        log_warn("system.tick put off", LOG_S("what", json_str(answer, "put_off")));
-    w->tick_failed = false;
+    w->put_off = NULL;
     if (json_bool_or(answer, "more", false))
         return now;
     int64_t next = json_int_or(answer, "next_at", INT64_MAX);
@@ -252,8 +266,8 @@ static void tick_do(struct writer *w)
 {
     struct command *c = tick_new(w->tick);
 
-    if (w->tick_failed)
-        json_put(c->arena, (struct json *)c->input, STR("put_off"), json_bool(true));
+    if (w->put_off)
+        json_put(c->arena, (struct json *)c->input, STR("put_off"), *w->put_off);
     perform(w, &c, 1);
     w->tick_at_ms = tick_next(w, c);
     server_performed(w->threads->server, c); /* its events are published like others' */
@@ -362,6 +376,7 @@ void *writer_run(void *threads)
         .config = t->options.config,
         .arena = arena_new(),
         .node_arena = arena_new(),
+        .tick_arena = arena_new(),
         .tick = op_find(t->options.table, STR("system.tick")),
         .restart_at = t->options.config->wal_bytes_max,
         .disk_free = INT64_MAX,
@@ -384,6 +399,7 @@ void *writer_run(void *threads)
     if (w.beat)
         leave_do(&w);
     arena_free(w.node_arena);
+    arena_free(w.tick_arena);
     arena_free(w.arena);
     return NULL;
 }

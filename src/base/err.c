@@ -18,10 +18,10 @@ const struct error_look *error_look(enum error_kind kind)
     return &looks[kind];
 }
 
-static err error_make(struct arena *a, enum error_kind kind, str message, str members)
+static err error_make(struct arena *a, struct error like)
 {
     struct error *e = arena_alloc(a, sizeof *e);
-    *e = (struct error){ kind, message, members };
+    *e = like;
     return e;
 }
 
@@ -33,12 +33,23 @@ err err_new(struct arena *a, enum error_kind kind, const char *format, ...)
     va_start(args, format);
     buf_vprintf(&message, format, args);
     va_end(args);
-    return error_make(a, kind, buf_str(&message), STR(""));
+    return error_make(a, (struct error){ kind, buf_str(&message), STR(""), false });
 }
 
 err err_with(struct arena *a, err e, str members)
 {
-    return error_make(a, e->kind, e->message, members);
+    return error_make(a, (struct error){ e->kind, e->message, members, e->hidden });
+}
+
+err err_copy(struct arena *a, err e)
+{
+    return error_make(a, (struct error){ e->kind, arena_copy(a, e->message),
+                                         arena_copy(a, e->members), e->hidden });
+}
+
+err err_hide(struct arena *a, err e)
+{
+    return error_make(a, (struct error){ e->kind, e->message, e->members, true });
 }
 
 err err_within(struct arena *a, err e, const char *format, ...)
@@ -51,5 +62,5 @@ err err_within(struct arena *a, err e, const char *format, ...)
     va_end(args);
     buf_add(&message, STR(": "));
     buf_add(&message, e->message);
-    return error_make(a, e->kind, buf_str(&message), e->members);
+    return error_make(a, (struct error){ e->kind, buf_str(&message), e->members, e->hidden });
 }

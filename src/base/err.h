@@ -40,6 +40,7 @@ struct error {
     enum error_kind kind;
     str message;
     str members; /* more members of the answer as printed JSON, without the braces; often empty */
+    bool hidden; /* the message is for the log: it tells of what a caller must not know */
 };
 
 typedef const struct error *err;
@@ -57,6 +58,10 @@ err err_new(struct arena *a, enum error_kind kind, const char *format, ...)
 
 /* The same error with extra members for its answer. */
 err err_with(struct arena *a, err e, str members);
+
+/* The same error in another arena; and one whose message no caller gets to see. */
+err err_copy(struct arena *a, err e);
+err err_hide(struct arena *a, err e);
 
 /* The same error with "where: " in front of its message. */
 err err_within(struct arena *a, err e, const char *format, ...)

@@ -49,36 +49,29 @@ static err recurring_add(struct tx *tx, const struct due_work works[DUE_KIND_COU
     return NULL;
 }
 
-err due_fire(struct tx *tx, const struct due_work works[DUE_KIND_COUNT])
+err due_fire(struct tx *tx, const struct due_work works[DUE_KIND_COUNT], struct due_name *fired)
 {
     const struct row *row;
 
+    *fired = (struct due_name){ STR(""), STR("") };
     TRY(recurring_add(tx, works));
-    /* The row goes before the work is done, so that the work can add it again. */
     TRY(sql_one(tx->sql, &row,
-                "DELETE FROM due WHERE (kind, subject) IN"
-                " (SELECT kind, subject FROM due WHERE at <= $1"
-                "   ORDER BY at, kind, subject LIMIT 1)"
-                " RETURNING kind, subject, arg",
+                "SELECT kind, subject, arg FROM due WHERE at <= $1"
+                " ORDER BY at, kind, subject LIMIT 1",
                 ARGS(INT(tx->now_ms))));
     if (!row)
         return NULL;
-    struct due due = { kind_of(row_str(row, 0)), row_str(row, 1), row_int(row, 2) };
+    *fired = (struct due_name){ row_str(row, 0), row_str(row, 1) };
+    /* The row goes before the work is done, so that the work can add it again. */
+    TRY(sql_exec(tx->sql, "DELETE FROM due WHERE kind = $1 AND subject = $2",
+                 ARGS(TEXT(fired->kind), TEXT(fired->subject))));
+    struct due due = { kind_of(fired->kind), fired->subject, row_int(row, 2) };
     return works[due.kind].run(tx, &due);
 }
 
-err due_put_off(struct tx *tx, str *what)
+err due_put_off(struct tx *tx, const struct due_name *which, int64_t ms)
 {
-    const struct row *row;
-
-    TRY(sql_one(tx->sql, &row,
-                "UPDATE due SET at = $1 WHERE (kind, subject) IN"
-                " (SELECT kind, subject FROM due WHERE at <= $2"
-                "   ORDER BY at, kind, subject LIMIT 1)"
-                " RETURNING kind, subject",
-                ARGS(INT(tx->now_ms + DUE_PUT_OFF_MS), INT(tx->now_ms))));
-    *what = row ? arena_printf(tx->arena, STR_FMT " " STR_FMT, STR_ARG(row_str(row, 0)),
-                               STR_ARG(row_str(row, 1)))
-                : STR("");
-    return NULL;
+    return sql_exec(tx->sql, "UPDATE due SET at = $3 WHERE kind = $1 AND subject = $2 AND at <= $4",
+                    ARGS(TEXT(which->kind), TEXT(which->subject), INT(tx->now_ms + ms),
+                         INT(tx->now_ms)));
 }

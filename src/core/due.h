@@ -59,13 +59,18 @@ err due_add(struct tx *tx, int64_t at_ms, enum due_kind kind, str subject, int64
 /* The next time at which something is due; 0: nothing is. */
 err due_next(struct tx *tx, int64_t *at_ms);
 
-/* Fires what has been due the longest, if anything is. Kinds that recur are added when they are
- * missing, so a new database needs no start. */
-err due_fire(struct tx *tx, const struct due_work works[DUE_KIND_COUNT]);
+/* Which row it is, whatever becomes of its firing. */
+struct due_name {
+    str kind; /* empty: none */
+    str subject;
+};
 
-/* Has it wait instead, because its firing has failed: what stands behind it would never come. `what`
- * says what it is, for the log; empty: nothing is due. */
-enum { DUE_PUT_OFF_MS = 60 * 1000 };
-err due_put_off(struct tx *tx, str *what);
+/* Fires what has been due the longest, if anything is; *fired says what that was, also when it
+ * failed. Kinds that recur are added when they are missing, so a new database needs no start. */
+err due_fire(struct tx *tx, const struct due_work works[DUE_KIND_COUNT], struct due_name *fired);
+
+/* Has one wait for so long, because its firing has failed: what stands behind it would never come.
+ * One that is not due any more stays as it is. */
+err due_put_off(struct tx *tx, const struct due_name *which, int64_t ms);
 
 #endif

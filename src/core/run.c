@@ -255,13 +255,13 @@ static err run_insert(struct tx *tx, const struct run *r)
 }
 
 /* A conversation is resumed where its client keeps it, whatever else is asked for. */
-static str demand_of(struct tx *tx, const struct session *s, struct demand d)
+static struct demand demand_of(const struct session *s, struct demand d)
 {
     d.profile = s->profile;
     d.project_dir = s->project_dir;
     if (s->hostname.len)
         d.hostname = s->hostname;
-    return demand_key(tx->arena, &d);
+    return d;
 }
 
 /* In memory and among what is due: the row is its caller's. */
@@ -283,8 +283,10 @@ err run_enter(struct tx *tx, struct run *r)
 
 err run_create(struct tx *tx, struct session *s, const struct run_new *n, struct run *out)
 {
+    struct demand demand = demand_of(s, n->demand);
     struct event *event;
 
+    TRY(demand_check(tx->arena, &demand));
     *out = (struct run){
         .id = tx_id(tx, "run_"),
         .session_id = s->id,
@@ -296,7 +298,7 @@ err run_create(struct tx *tx, struct session *s, const struct run_new *n, struct
         .profile = s->profile,
         .agent = s->agent,
         .project_dir = s->project_dir,
-        .demand = demand_of(tx, s, n->demand),
+        .demand = demand_key(tx->arena, &demand),
         .priority = n->priority,
         .not_before_ms = n->not_before_ms,
         .max_ms = n->max_ms ? n->max_ms : team_rules_of(tx)->run_ms,
@@ -374,7 +376,8 @@ static err next_run(struct tx *tx, const struct session *s, struct run *out)
         return NULL;
     TRY(run_load(tx, row_str(row, 0), out));
     demand_read(tx->arena, out->demand, &demand);
-    out->demand = demand_of(tx, s, demand);
+    demand = demand_of(s, demand);
+    out->demand = demand_key(tx->arena, &demand);
     run_find_place(tx->arena, out);
     return NULL;
 }

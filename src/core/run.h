@@ -109,6 +109,8 @@ err run_stop_all(struct tx *tx, struct session *s, str why);
 /* The canonical text of a demand, and back. Equal demands have equal keys. */
 str demand_key(struct arena *a, const struct demand *d);
 void demand_read(struct arena *a, str key, struct demand *out);
+/* INVALID when a part of it is too long for a place in the queue. */
+err demand_check(struct arena *a, const struct demand *d);
 bool demand_fits(const struct demand *d, const struct runner *r);
 
 /* What a runner holds. `known` is an array of ids that it has heard of (NULL: none): runs that it

@@ -44,6 +44,28 @@ str demand_key(struct arena *a, const struct demand *d)
     return json_printed(a, &key);
 }
 
+enum { PROFILE_BYTES_MAX = 70, KEY_BYTES_MAX = 2600, PUNCTUATION = 32 };
+
+_Static_assert(DEMAND_DIR_MAX + DEMAND_HOST_MAX + PROFILE_BYTES_MAX + DEMAND_TAGS_MAX +
+                       PUNCTUATION <=
+                   KEY_BYTES_MAX,
+               "a place in the queue fits into an index of any database");
+
+err demand_check(struct arena *a, const struct demand *d)
+{
+    struct json tags = json_array();
+
+    for (size_t i = 0; i < d->tag_count; i++)
+        json_push(a, &tags, json_string(d->tags[i]));
+    TRY(team_text_check(a, "a project_dir", d->project_dir, DEMAND_DIR_MAX));
+    TRY(team_text_check(a, "a hostname", d->hostname, DEMAND_HOST_MAX));
+    if (json_print_size(&tags) > DEMAND_TAGS_MAX)
+        return err_new(a, ERR_INVALID,
+                       "expected tags of at most %d bytes in all as JSON, found %zu",
+                       DEMAND_TAGS_MAX, json_print_size(&tags));
+    return NULL;
+}
+
 void demand_read(struct arena *a, str key, struct demand *out)
 {
     const struct json *json;

@@ -118,6 +118,8 @@ err runner_register(struct tx *tx, struct runner *r)
     const struct row *row;
 
     assert(r->name.len > 0 && r->capacity > 0 && r->capacity <= HELD_MAX);
+    TRY(team_text_check(tx->arena, "a hostname", r->hostname, DEMAND_HOST_MAX));
+    TRY(team_text_check(tx->arena, "a project_dir", r->project_dir, DEMAND_DIR_MAX));
     r->token_id = tx->actor->token_id;
     TRY(sql_one(tx->sql, &row,
                 "INSERT INTO runner (runner_id, token_id, name, hostname, project_dir, tags,"

@@ -183,6 +183,7 @@ static err directory_of(struct tx *tx, const struct session_new *n, const struct
                         str *out)
 {
     *out = n->project_dir.len ? n->project_dir : parent->project_dir;
+    TRY(team_text_check(tx->arena, "a project_dir", *out, DEMAND_DIR_MAX));
     if (tx->actor->kind != ACTOR_SESSION || !n->project_dir.len ||
         is_within(n->project_dir, parent->project_dir))
         return NULL;

@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "json/json.h"
+
 // clang-format off
 #define WORD(id, name) name,
 #define WORDS(table, LIST)                                     \
@@ -115,6 +117,19 @@ bool session_is_live(enum session_status s)
 bool run_is_live(enum run_status s)
 {
     return s == RUN_PENDING || s == RUN_CLAIMED || s == RUN_RUNNING || s == RUN_STOPPING;
+}
+
+/* ---- texts ---- */
+
+err team_text_check(struct arena *a, const char *what, str text, size_t most)
+{
+    struct json value = json_string(text);
+    size_t bytes = json_print_size(&value);
+
+    if (bytes <= most)
+        return NULL;
+    return err_new(a, ERR_INVALID, "expected %s of at most %zu bytes as JSON, found %zu", what,
+                   most, bytes);
 }
 
 /* ---- settings ---- */

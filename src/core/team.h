@@ -75,6 +75,13 @@ bool session_is_live(enum session_status s);
 /* Pending, claimed, running or stopping. */
 bool run_is_live(enum run_status s);
 
+/* Texts that become part of a key of the queue, in bytes as JSON has them. A database has a limit for
+ * a key (PostgreSQL: 2,704 bytes), so their sum has: see run_queue.c. */
+enum { DEMAND_DIR_MAX = 1200, DEMAND_HOST_MAX = 400, DEMAND_TAGS_MAX = 800 };
+
+/* INVALID when it is longer. */
+err team_text_check(struct arena *a, const char *what, str text, size_t most);
+
 struct team_rules {
     /* Two-phase completion; a schema may say otherwise (x-baton.state_update). */
     int64_t update_attempts;   /* prompts for the state update before it has failed: 3 */

@@ -64,7 +64,7 @@ err op_admit(struct engine *e, struct arena *a, str token, struct grant **out)
 
     err refused = grant_find(e, token, h);
     if (refused) {
-        refused = err_new(a, refused->kind, STR_FMT, STR_ARG(refused->message));
+        refused = op_shown(e, a, refused);
         arena_free(h->arena);
         return refused;
     }

@@ -9,7 +9,6 @@ enum {
     DIR_BYTES_MAX = 30,
     SHORT_ID_BYTES = 8,
     CLIENT_ID_MAX = 200, /* of what is kept of a client's id */
-    PATH_BYTES_MAX = 4096,
 };
 
 static bool is_plain(char c)
@@ -83,7 +82,8 @@ static err session_register(struct tx *tx, struct hook *h, str id, str own, str 
         TRY(session_find(tx, parent, &above, &found));
     if (found)
         n.parent = above.id;
-    if (!by_session && str_starts(dir, STR("/")) && dir.len <= PATH_BYTES_MAX)
+    if (!by_session && str_starts(dir, STR("/")) &&
+        !team_text_check(tx->arena, "a project_dir", dir, DEMAND_DIR_MAX))
         n.project_dir = dir;
     TRY(session_create(tx, &n, &h->s));
     h->fresh = true;

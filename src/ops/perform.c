@@ -11,11 +11,61 @@
 #include <assert.h>
 
 #include "base/digest.h"
+#include "base/log.h"
 #include "core/consequence.h"
 #include "core/idempotency.h"
 #include "core/schema.h"
 #include "core/state.h"
 #include "json/write.h"
+
+/* ---- what the store could not do ---- */
+
+enum { TROUBLE_AGAIN_MS = 60 * 1000 }; /* the same is logged again after this time */
+
+/* The store's own condition lasts, and is logged once; what it makes of one command is logged for
+ * each. */
+static void trouble_log(struct engine *e, err why)
+{
+    bool lasts = why->kind == ERR_UNAVAILABLE || why->kind == ERR_FULL;
+    int64_t now = e->now_ms ? e->now_ms(e->clock) : 1;
+
+    if (lasts && e->trouble_at_ms && e->trouble == why->kind &&
+        now - e->trouble_at_ms < TROUBLE_AGAIN_MS)
+        return;
+    if (lasts) {
+        e->trouble = why->kind;
+        e->trouble_at_ms = now;
+    }
+    log_warn("store.error", LOG_S("kind", str_from(error_look(why->kind)->name)),
+             LOG_S("error", why->message));
+}
+
+err op_shown(struct engine *e, struct arena *a, err why)
+{
+    static const char *const texts[ERROR_KIND_COUNT] = {
+        [ERR_UNAVAILABLE] = "the database cannot do this now, and nothing was changed: try again",
+        [ERR_FULL] = "the database has no space left, and nothing was changed: free some on its "
+                     "disk; reads and deletes go on",
+        [ERR_INVALID] = "the database does not take a text of it: texts are UTF-8 without NUL",
+    };
+    const char *text = texts[why->kind];
+
+    if (!why->hidden)
+        return err_copy(a, why);
+    trouble_log(e, why);
+    err shown = err_new(a, why->kind, "%s",
+                        text ? text
+                             : "the database could not do this, and nothing was changed: the "
+                               "server's log says why (store.error)");
+    return err_with(a, shown, why->members);
+}
+
+static void all_shown(struct engine *e, struct command *const *commands, size_t count)
+{
+    for (size_t i = 0; i < count && !e->stopped; i++)
+        if (commands[i]->error)
+            commands[i]->error = op_shown(e, commands[i]->arena, commands[i]->error);
+}
 
 /* ---- one command ---- */
 
@@ -209,6 +259,7 @@ static int64_t time_now(struct engine *e, struct store_node *node)
 /* A batch under way. */
 struct batch {
     struct store_node node;
+    int64_t began;          /* the number that it found */
     struct tx_ahead *ahead; /* NULL: nothing was read */
     bool careful;           /* each command has a savepoint */
     bool undone;            /* it has ended because a change could not be taken back alone */
@@ -272,7 +323,7 @@ static void all_fail(struct command *const *commands, size_t count, err why)
 {
     for (size_t i = 0; i < count; i++) {
         command_reset(commands[i]);
-        commands[i]->error = err_new(commands[i]->arena, why->kind, STR_FMT, STR_ARG(why->message));
+        commands[i]->error = err_copy(commands[i]->arena, why);
     }
 }
 
@@ -309,6 +360,7 @@ static bool batch_begin(struct engine *e, struct batch *b, struct command *const
 
     b->ahead = NULL;
     b->undone = false;
+    b->began = b->node.seq;
     if (why)
         all_fail(commands, count, why);
     return !why;
@@ -361,13 +413,15 @@ static bool batch_run(struct engine *e, struct batch *b, struct command **comman
     outcome = STORE_COMMITTED;
 #endif
     e->stopped = outcome == STORE_UNKNOWN;
+    if (outcome == STORE_COMMITTED && b->node.seq > b->began)
+        e->trouble_at_ms = 0; /* it takes writes */
     if (outcome == STORE_ROLLED_BACK && *count == 1)
         all_fail(commands, 1, why);
     return outcome != STORE_ROLLED_BACK || *count == 1;
 }
 
-size_t op_perform_turn(struct engine *e, struct command **commands, size_t count, size_t most,
-                       op_join *join, void *self)
+static size_t turn(struct engine *e, struct command **commands, size_t count, size_t most,
+                   op_join *join, void *self)
 {
     const struct joining all = { join, self, most }, none = { .join = NULL };
     struct batch b = { .careful = e->careful };
@@ -391,6 +445,14 @@ size_t op_perform_turn(struct engine *e, struct command **commands, size_t count
     return count;
 }
 
+size_t op_perform_turn(struct engine *e, struct command **commands, size_t count, size_t most,
+                       op_join *join, void *self)
+{
+    count = turn(e, commands, count, most, join, self);
+    all_shown(e, commands, count);
+    return count;
+}
+
 void op_perform(struct engine *e, struct command *const *commands, size_t count)
 {
     op_perform_turn(e, (struct command **)commands, count, count, NULL, NULL);
@@ -411,7 +473,7 @@ static void command_read(struct engine *e, struct batch *b, struct command *c)
 }
 
 /* One whose statement failed may have ended the transaction: the others get a new one. */
-void op_read_all(struct engine *e, struct command *const *commands, size_t count)
+static void read_all(struct engine *e, struct command *const *commands, size_t count)
 {
     struct batch b = { .careful = false };
     size_t done = 0;
@@ -425,7 +487,13 @@ void op_read_all(struct engine *e, struct command *const *commands, size_t count
     if (failed)
         all_fail(commands, count, failed);
     else if (done < count)
-        op_read_all(e, commands + done, count - done);
+        read_all(e, commands + done, count - done);
+}
+
+void op_read_all(struct engine *e, struct command *const *commands, size_t count)
+{
+    read_all(e, commands, count);
+    all_shown(e, commands, count);
 }
 
 void op_read(struct engine *e, struct command *c)

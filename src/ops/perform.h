@@ -26,6 +26,10 @@ struct engine {
     bool careful;  /* each command has a savepoint at once, and not when a batch runs again */
     int64_t again; /* batches so far that were taken back, and ran again one by one */
     bool stopped;  /* a commit's outcome is not known: nothing may be answered any more */
+
+    /* What the store could not do last, so that it is not logged again and again. */
+    enum error_kind trouble; /* since the last write that it took; only if */
+    int64_t trouble_at_ms;   /* this is not 0: when that was logged */
 };
 
 /* Performs the commands in order. Each gets its answer or its error, except when the engine has
@@ -51,6 +55,10 @@ void op_read_all(struct engine *e, struct command *const *commands, size_t count
  * is the number of the last one. GONE: they are not kept any more, or the log ends before `after`. */
 err op_follow(struct engine *e, struct arena *a, int64_t after, const struct event **first,
               int64_t *last);
+
+/* An error as a caller gets it, in the arena. What a database says goes to the log, and the caller
+ * is told by its kind what to do. */
+err op_shown(struct engine *e, struct arena *a, err why);
 
 /* Who a token stands for that is being made, in the transaction's arena. */
 err op_mint(struct tx *tx, str token, const struct minted **out);

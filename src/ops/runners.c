@@ -151,7 +151,7 @@ static const struct op ops[] = {
         .input = FIELDS(JSON("hostname"), JSON(
             "name": { "type": "string", "minLength": 1, "maxLength": 255, "description": "Its name; the hostname unless given." },
             "hostname": { "type": "string", "minLength": 1, "maxLength": 255, "description": "The machine." },
-            "project_dir": { "type": ["string", "null"], "maxLength": 4096, "description": "Only runs in this directory or below it." },
+            "project_dir": { "type": ["string", "null"], "maxLength": 1200, "description": "Only runs in this directory or below it." },
             "capacity": { "type": "integer", "minimum": 1, "maximum": 1000, "default": 1, "description": "How many runs at once." }) ","
             SHAPE_LIST("tags", "What it has, for runs that ask for it.", NAMES) ","
             SHAPE_LIST("profiles", "The clients that it has; all unless given.", NAMES)),

@@ -57,7 +57,7 @@
 
 #define START_FIELDS JSON(                                                                         \
     "agent_name": { "type": "string", "description": "The role of a new session, as /agents lists them." }, \
-    "project_dir": { "type": "string", "maxLength": 4096, "pattern": "^/", "description": "Where a new session works; its parent's unless given." }, \
+    "project_dir": { "type": "string", "maxLength": 1200, "pattern": "^/", "description": "Where a new session works; its parent's unless given." }, \
     "parent_session_name": { "type": "string", "description": "The session that a new one is below of; a session's own unless given." }, \
     "demands": { "type": "object", "additionalProperties": false,                                  \
         "description": "What the run asks of its runner.",                                         \
@@ -66,7 +66,7 @@
             "tags": { "type": "array", "maxItems": 20, "items": { "type": "string", "minLength": 1, "maxLength": 100 }, \
                 "description": "All of these tags." },                                             \
             "profile": { "type": "string", "maxLength": 100, "description": "That kind of client, unless the agent says." }, \
-            "project_dir": { "type": "string", "maxLength": 4096, "pattern": "^/", "description": "That directory; the same as project_dir." } } })
+            "project_dir": { "type": "string", "maxLength": 1200, "pattern": "^/", "description": "That directory; the same as project_dir." } } })
 
 /* What a tool tells of a turn that was asked for. */
 #define RUN_TELLS JSON({ "session_id": true, "session_name": true, "status": true })

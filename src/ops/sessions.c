@@ -30,7 +30,7 @@ static const struct op ops[] = {
                 "description": "The session that it is below, by name or id; a root without this. A session's is below itself." },
             "workflow_state_id": { "type": "string", "minLength": 1, "maxLength": 100,
                 "description": "The state of a root. Others have the one of their tree, and may say so." },
-            "project_dir": { "type": "string", "minLength": 1, "maxLength": 4096,
+            "project_dir": { "type": "string", "minLength": 1, "maxLength": 1200,
                 "description": "Where it works; its parent's without this." },
             "agent_name": { "type": "string", "minLength": 1, "maxLength": 100,
                 "description": "The role that it has." },

@@ -58,17 +58,40 @@ static err system_start_op(struct tx *tx, const struct input *in, struct answer 
     return NULL;
 }
 
+/* The error names the row whose firing failed, so that this one can be put off, and no other. What a
+ * store has held back until now is written before due_next can read: its error is found here. */
+static err fire(struct tx *tx, int64_t *next_at)
+{
+    struct due_name fired;
+    struct json name = json_object(), members = json_object();
+    err e = due_fire(tx, works, &fired);
+
+    if (!e)
+        e = due_next(tx, next_at);
+    if (!e || !fired.kind.len)
+        return e;
+    json_put(tx->arena, &name, STR("kind"), json_string(fired.kind));
+    json_put(tx->arena, &name, STR("subject"), json_string(fired.subject));
+    json_put(tx->arena, &members, STR("due"), name);
+    str printed = json_printed(tx->arena, &members);
+    return err_with(tx->arena, e, str_slice(printed, 1, printed.len - 1));
+}
+
+static err put_off(struct tx *tx, const struct json *what, int64_t *next_at)
+{
+    struct due_name name = { json_str(what, "kind"), json_str(what, "subject") };
+
+    TRY(due_put_off(tx, &name, json_int_or(what, "ms", 0)));
+    return due_next(tx, next_at);
+}
+
 static err system_tick_op(struct tx *tx, const struct input *in, struct answer *out)
 {
-    bool put_off = input_bool(in, "put_off", false);
+    const struct json *what = input_json(in, "put_off");
     int64_t next_at;
-    str what = STR("");
 
-    TRY(put_off ? due_put_off(tx, &what) : due_fire(tx, works));
-    TRY(due_next(tx, &next_at));
+    TRY(what ? put_off(tx, what, &next_at) : fire(tx, &next_at));
     json_write_begin(&out->json, '{');
-    if (put_off)
-        write_text(&out->json, STR("put_off"), what);
     write_int_or_null(&out->json, STR("next_at"), next_at);
     write_bool(&out->json, STR("more"), next_at && next_at <= tx->now_ms);
     json_write_end(&out->json, '}');
@@ -129,12 +152,15 @@ static const struct op ops[] = {
         .input = JSON({
             "type": "object", "additionalProperties": false,
             "properties": {
-                "put_off": { "type": "boolean",
-                    "description": "Have it wait instead, because doing it has failed." } } }),
+                "put_off": { "type": "object", "description": "Have this wait, because doing it has failed.",
+                    "required": ["kind", "subject", "ms"], "additionalProperties": false,
+                    "properties": {
+                        "kind": { "type": "string", "description": "What it is." },
+                        "subject": { "type": "string", "description": "Whose it is." },
+                        "ms": { "type": "integer", "minimum": 1, "description": "For how long." } } } } }),
         .output = JSON({
             "type": "object", "required": ["next_at", "more"],
             "properties": {
-                "put_off": { "type": "string", "description": "What waits; empty: nothing was due." },
                 "next_at": { "type": ["integer", "null"],
                     "description": "When the next work is due, in milliseconds since 1970; null: none is." },
                 "more": { "type": "boolean", "description": "Whether that time has come already." } } }),

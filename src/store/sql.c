@@ -29,6 +29,12 @@ bool row_null(const struct row *r, size_t column)
     return column_of(r, column)->kind == SQL_NULL;
 }
 
+/* What a database says names its host, its user and its tables: that is for the log. */
+static err hide(struct sql *s, err e)
+{
+    return e ? err_hide(s->arena, e) : NULL;
+}
+
 /* A statement after the transaction has died would run outside of any. */
 static err run(struct sql *s, const char *text, struct sql_args args, size_t most,
                const struct row **rows, size_t *count)
@@ -36,7 +42,7 @@ static err run(struct sql *s, const char *text, struct sql_args args, size_t mos
     assert(s->open);
     if (s->dead)
         return err_new(s->arena, ERR_UNAVAILABLE, "the transaction has ended; try again");
-    return s->driver->run(s, text, args, most, rows, count);
+    return hide(s, s->driver->run(s, text, args, most, rows, count));
 }
 
 err sql_exec_(struct sql *s, const char *text, struct sql_args args)
@@ -72,7 +78,7 @@ err store_begin(struct sql *s, struct arena *a, struct store_node *node)
     assert(!s->open && (node || s->use == STORE_READS));
     s->arena = a;
     s->dead = s->marked = false;
-    TRY(s->driver->begin(s, node));
+    TRY(hide(s, s->driver->begin(s, node)));
     s->open = true;
     return NULL;
 }
@@ -80,7 +86,7 @@ err store_begin(struct sql *s, struct arena *a, struct store_node *node)
 static err mark(struct sql *s, bool cheap)
 {
     assert(s->open && !s->marked && !s->dead);
-    TRY(s->driver->mark(s, cheap));
+    TRY(hide(s, s->driver->mark(s, cheap)));
     s->marked = true;
     return NULL;
 }
@@ -108,7 +114,7 @@ err store_keep(struct sql *s)
 {
     assert(s->marked && !s->dead);
     s->marked = false;
-    err e = s->driver->keep(s);
+    err e = hide(s, s->driver->keep(s));
     if (e)
         take_back(s);
     return e;
@@ -128,6 +134,7 @@ enum store_outcome store_commit(struct sql *s, const struct store_node *node, er
 {
     assert(s->open && !s->marked && !s->dead);
     enum store_outcome outcome = s->driver->commit(s, node, why);
+    *why = outcome == STORE_COMMITTED ? *why : hide(s, *why);
     s->open = false;
     return outcome;
 }
