@@ -15,6 +15,7 @@
 
 #include "check.h"
 #include "json_help.h"
+#include "store_work.h"
 
 /* ---- a server ---- */
 
@@ -558,6 +559,38 @@ TEST(full_disk_refuses_writes_and_nothing_else)
 }
 
 /* Without checkpoints the log would hold every page that was ever written. */
+/* ---- damage ---- */
+
+/* Nobody who asks is blamed; the operator finds it in the log and in the metrics. */
+TEST(damaged_state_is_a_fault_of_the_server_that_the_log_and_the_metrics_tell)
+{
+    struct running r = serve(NULL);
+
+    add_schema(&r);
+    str good = add_state(&r, "{'n':1}"), bad = add_state(&r, "{'n':2}");
+    stop(&r);
+    rows_change("data/baton.db",
+                arena_printf(check_arena(),
+                             "UPDATE state SET body = '{\"n\":secret' WHERE state_id = '" STR_FMT
+                             "'",
+                             STR_ARG(bad))
+                    .at);
+    r = serve(NULL);
+    CHECK_INT(metric_of(&r, "baton_damage_total"), 0);
+    struct reply read = ask(&r, route_of("GET", bad).at, "");
+    CHECK_INT(read.status, 500);
+    CHECK(str_contains(read.body,
+                       arena_printf(check_arena(), "state " STR_FMT " is damaged", STR_ARG(bad))));
+    CHECK_INT(ask(&r, route_of("PUT", bad).at, "{'data':{'n':3}}").status, 500);
+    CHECK_INT(ask(&r, route_of("GET", bad).at, "").status, 500); /* it is not in a cache, either */
+    CHECK_INT(ask(&r, route_of("GET", good).at, "").status, 200);
+    CHECK_INT(metric_of(&r, "baton_damage_total"), 3);
+    stop(&r);
+    str log = check_read("log");
+    CHECK(str_contains(log, STR("store.damage op=state.read")));
+    CHECK(str_contains(log, bad) && !str_contains(log, STR("secret")));
+}
+
 TEST_LIMIT(log_of_the_database_begins_anew_at_its_limit, 60)
 {
     enum { WRITES = 300, TEXT = 20000 };

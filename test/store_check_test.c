@@ -8,6 +8,8 @@ static const struct {
     const char *rule, *text;
 } planted[] = {
     { "log.ahead",        "UPDATE node SET seq = seq - 1 WHERE node_id = 1" },
+    { "log.end",          "UPDATE run SET seq = 9999 WHERE session_name = 'done'" },
+    { "log.end",          "UPDATE state SET last_seq = 9999 WHERE state_id = 'wfstate_3'" },
     { "log.floor",        "UPDATE replay SET floor = 10000" },
     { "log.floor",        "DELETE FROM replay" },
     { "log.gap",          "DELETE FROM log WHERE seq = (SELECT floor + 1 FROM replay)" },
@@ -83,6 +85,12 @@ static const struct {
     { "UPDATE state SET body = '{\"n\":' WHERE state_id = 'wfstate_3'", "state wfstate_3" },
     { "UPDATE state SET body = '{\"n\":\"x\"}' WHERE state_id = 'wfstate_4'", "state wfstate_4" },
     { "UPDATE schema SET text = 'true' WHERE name = 'task'", "is not the text that was registered" },
+    { "UPDATE state SET body = '{\"n\":12345}' WHERE state_id = 'wfstate_3'", "does not lead to what is stored" },
+    { "UPDATE log SET body = '{\"n\":12345}' WHERE seq = (SELECT snap_seq FROM state WHERE state_id = 'wfstate_3')", "state wfstate_3" },
+    { "UPDATE log SET data = '[]' WHERE seq = (SELECT last_seq FROM state WHERE state_id = 'wfstate_3')", "state wfstate_3" },
+    { "UPDATE log SET data = '[' WHERE seq = (SELECT max(seq) FROM log)", "text.json" },
+    { "UPDATE session SET usage_models = '{' WHERE name = 'lead'", "session ses" },
+    { "UPDATE run SET metadata = '{' WHERE session_name = 'done'", "text.json" },
 };
 // clang-format on
 

@@ -162,6 +162,23 @@ void threads_admit(void *threads, struct admission *a)
     server_admitted(t->server, a);
 }
 
+/* ---- faults ---- */
+
+static void error_note(struct threads *t, const char *what, err e)
+{
+    if (!e || e->kind != ERR_INTERNAL)
+        return;
+    if (e->damage)
+        COUNT(t->damage_count, 1);
+    log_error(e->damage ? "store.damage" : "fault", LOG_S("op", str_from(what)),
+              LOG_S("error", e->message));
+}
+
+void fault_note(struct threads *t, const struct command *c)
+{
+    error_note(t, c->op->name, c->error);
+}
+
 /* ---- the readers ---- */
 
 static void job_do(struct threads *t, struct engine *e, const struct job *job)
@@ -171,14 +188,17 @@ static void job_do(struct threads *t, struct engine *e, const struct job *job)
         arena_take(a->arena);
         a->follows = NULL;
         a->error = op_admit(e, a->arena, a->token, &a->grant);
+        error_note(t, "admission", a->error);
         server_admitted(t->server, a);
         return;
     }
     for (size_t i = 0; i < job->count; i++)
         arena_take(job->commands[i]->arena);
     op_read_all(e, job->commands, job->count);
-    for (size_t i = 0; i < job->count; i++)
+    for (size_t i = 0; i < job->count; i++) {
+        fault_note(t, job->commands[i]);
         job->commands[i]->follows = i + 1 < job->count ? job->commands[i + 1] : NULL;
+    }
     server_performed(t->server, job->commands[0]);
 }
 
@@ -324,6 +344,9 @@ void threads_metrics(void *threads, struct buf *out)
     metric(out, "store_trips_total", "counter",
            "Times that the writer has waited for an answer of the database server.",
            (double)LOOK(t->trip_count));
+    metric(out, "damage_total", "counter",
+           "Commands that failed because what is stored is damaged; each is in the log.",
+           (double)LOOK(t->damage_count));
     if (t->options.shared)
         metric(out, "nodes", "gauge", "Servers that share the database and are alive.",
                (double)LOOK(t->nodes));

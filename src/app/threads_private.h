@@ -57,12 +57,16 @@ struct threads {
 
     /* For /metrics: one thread counts, another looks. */
     atomic_llong batch_count, command_count, batch_us, log_bytes, checkpoint_count, restart_count;
-    atomic_llong again_count, trip_count;
+    atomic_llong again_count, trip_count, damage_count;
 };
 
 #define COUNT(counter, n) atomic_fetch_add_explicit(&(counter), (n), memory_order_relaxed)
 #define SHOW(counter, n) atomic_store_explicit(&(counter), (n), memory_order_relaxed)
 #define LOOK(counter) atomic_load_explicit(&(counter), memory_order_relaxed)
+
+/* Of a command that was performed: what went wrong by our fault, or by damage of the store, is in the
+ * log; damage is counted. */
+void fault_note(struct threads *t, const struct command *c);
 
 /* The writer's thread, of a struct threads. */
 void *writer_run(void *threads);

@@ -73,6 +73,8 @@ static size_t perform_turn(struct writer *w, struct command **commands, size_t c
                                         "again")));
         _exit(EXIT_UNKNOWN);
     }
+    for (size_t i = 0; i < count; i++)
+        fault_note(t, commands[i]);
     COUNT(t->batch_us, now_us() - began);
     COUNT(t->batch_count, 1);
     COUNT(t->command_count, (long long)count);

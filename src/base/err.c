@@ -33,23 +33,34 @@ err err_new(struct arena *a, enum error_kind kind, const char *format, ...)
     va_start(args, format);
     buf_vprintf(&message, format, args);
     va_end(args);
-    return error_make(a, (struct error){ kind, buf_str(&message), STR(""), false });
+    return error_make(a, (struct error){ kind, buf_str(&message), STR(""), false, false });
+}
+
+err err_damage(struct arena *a, const char *format, ...)
+{
+    struct buf message = buf_in(a);
+    va_list args;
+
+    va_start(args, format);
+    buf_vprintf(&message, format, args);
+    va_end(args);
+    return error_make(a, (struct error){ ERR_INTERNAL, buf_str(&message), STR(""), false, true });
 }
 
 err err_with(struct arena *a, err e, str members)
 {
-    return error_make(a, (struct error){ e->kind, e->message, members, e->hidden });
+    return error_make(a, (struct error){ e->kind, e->message, members, e->hidden, e->damage });
 }
 
 err err_copy(struct arena *a, err e)
 {
     return error_make(a, (struct error){ e->kind, arena_copy(a, e->message),
-                                         arena_copy(a, e->members), e->hidden });
+                                         arena_copy(a, e->members), e->hidden, e->damage });
 }
 
 err err_hide(struct arena *a, err e)
 {
-    return error_make(a, (struct error){ e->kind, e->message, e->members, true });
+    return error_make(a, (struct error){ e->kind, e->message, e->members, true, e->damage });
 }
 
 err err_within(struct arena *a, err e, const char *format, ...)
@@ -62,5 +73,6 @@ err err_within(struct arena *a, err e, const char *format, ...)
     va_end(args);
     buf_add(&message, STR(": "));
     buf_add(&message, e->message);
-    return error_make(a, (struct error){ e->kind, buf_str(&message), e->members, e->hidden });
+    return error_make(a, (struct error){ e->kind, buf_str(&message), e->members, e->hidden,
+                                         e->damage });
 }

@@ -41,6 +41,7 @@ struct error {
     str message;
     str members; /* more members of the answer as printed JSON, without the braces; often empty */
     bool hidden; /* the message is for the log: it tells of what a caller must not know */
+    bool damage; /* INTERNAL because what is stored is not what was stored; is counted by itself */
 };
 
 typedef const struct error *err;
@@ -56,11 +57,17 @@ const struct error_look *error_look(enum error_kind kind);
 err err_new(struct arena *a, enum error_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* INTERNAL: what was read back is not what we have stored. The message says what it is of, never
+ * what is in it. */
+err err_damage(struct arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same error in another arena, which may outlive its own. */
+err err_copy(struct arena *a, err e);
+
 /* The same error with extra members for its answer. */
 err err_with(struct arena *a, err e, str members);
 
-/* The same error in another arena; and one whose message no caller gets to see. */
-err err_copy(struct arena *a, err e);
+/* The same error, whose message no caller gets to see. */
 err err_hide(struct arena *a, err e);
 
 /* The same error with "where: " in front of its message. */

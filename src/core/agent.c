@@ -5,6 +5,7 @@
 
 #include "core/event.h"
 #include "core/profile_data.h"
+#include "core/stored.h"
 
 enum { NAMES_SHOWN = 20, LOAD_MAX = 1000 };
 
@@ -418,7 +419,7 @@ err entry_resolve(struct tx *tx, str agent, str wish, str *profile)
 
     if (agent.len) {
         TRY(entry_get(tx, CATALOG_AGENTS, agent, &entry));
-        TRY(json_parse(tx->arena, entry.text, NULL, &text));
+        TRY(stored_parse(tx, THING("agent", agent), entry.text, &text));
         own = json_str(text, "profile");
     }
     *profile = own.len ? own : wish.len ? wish : STR("claude");

@@ -5,14 +5,12 @@
  * of them on every database, on rows that break it. */
 #include "core/audit.h"
 
-#include "base/digest.h"
+#include "core/audit_private.h"
 #include "core/due.h"
 #include "core/event.h"
 #include "core/permission.h"
 #include "core/state.h"
 #include "core/team.h"
-
-enum { DOCUMENTS_PAGE = 50 };
 
 struct rule {
     const char *name;
@@ -22,7 +20,9 @@ struct rule {
 };
 
 #define RESTORE "restore a backup; events from the one that is named on are not to be trusted"
-#define RESTORE_STATE "restore a backup, or write the state anew: create one with its document"
+#define GO_ON                                                                                    \
+    "restore a backup that has them; or let events go on above the highest number that is named" \
+    " with 'baton store check --repair'"
 #define HARMLESS "nothing is lost: it is in nobody's way"
 
 #define QUOTED(id, name) "'" name "', "
@@ -50,6 +50,12 @@ static const struct rule rules[] = {
       "SELECT l.subject, l.seq FROM log l JOIN node n ON n.node_id = 1 WHERE l.seq > n.seq"
       " ORDER BY 2 LIMIT $1",
       "it has a number above the one of the last event", RESTORE },
+    { "log.end", "the row of", "event",
+      "SELECT t.name, t.seq FROM (SELECT state_id AS name, last_seq AS seq FROM state"
+      "  UNION ALL SELECT run_id, seq FROM run UNION ALL SELECT callback_id, seq FROM callback"
+      "  UNION ALL SELECT permission_id, seq FROM permission) AS t"
+      " JOIN node n ON n.node_id = 1 WHERE t.seq > n.seq ORDER BY 2 LIMIT $1",
+      "it names an event that is above the number of the last one: the log has lost its end", GO_ON },
     { "log.floor", NULL, "last event",
       "SELECT '', n.seq FROM node n WHERE n.node_id = 1 AND NOT EXISTS"
       " (SELECT 1 FROM replay r WHERE r.replay_id = 1 AND r.floor >= 1 AND r.floor <= n.seq + 1)"
@@ -343,69 +349,10 @@ err audit_rows(struct tx *tx, audit_sink *sink, void *self)
                                              .place = place_of(tx->arena, rule, &rows[k]),
                                              .problem = str_from(rule->problem),
                                              .advice = rule->advice };
+            if (rule->subject && strcmp(rule->subject, "state") == 0)
+                finding.state = row_str(&rows[k], 0);
             sink(self, &finding);
         }
     }
-    return NULL;
-}
-
-/* ---- documents ---- */
-
-/* An error of the database ends the audit; one of the document is a finding. */
-static bool is_of_store(err e)
-{
-    return e->kind == ERR_UNAVAILABLE || e->kind == ERR_FULL || e->kind == ERR_INTERNAL;
-}
-
-static err found(audit_sink *sink, void *self, str place, err e)
-{
-    if (!e || is_of_store(e))
-        return e;
-    sink(self, &(struct audit_finding){ .rule = "state.document",
-                                        .place = place,
-                                        .problem = e->message,
-                                        .advice = RESTORE_STATE });
-    return NULL;
-}
-
-static err schema_text_check(struct tx *tx, str id)
-{
-    unsigned char sum[SHA256_BYTES];
-    struct schema_version v;
-
-    TRY(schema_by_id(tx, id, &v));
-    sha256(v.text, sum);
-    if (str_eq(hex_encode(tx->arena, (str){ (const char *)sum, sizeof sum }), v.digest))
-        return NULL;
-    return err_new(tx->arena, ERR_UNFIT,
-                   "version %lld of its schema " STR_FMT " is not the text that was registered",
-                   (long long)v.version, STR_ARG(v.name));
-}
-
-static err document_check(struct tx *tx, const struct state *listed)
-{
-    const struct schema_rules *schema;
-    const struct json *doc;
-    struct state s;
-
-    TRY(state_get(tx, listed->id, &s));
-    TRY(json_parse(tx->arena, s.body, &state_stored_limits, &doc));
-    TRY(schema_text_check(tx, s.schema_id));
-    TRY(schema_rules(tx, s.schema_id, &schema));
-    return schema_require(tx->arena, schema->program, doc);
-}
-
-err audit_documents(struct tx *tx, str *after, audit_sink *sink, void *self)
-{
-    struct state_filter filter = { .after = *after, .limit = DOCUMENTS_PAGE };
-    const struct state *states;
-    size_t count;
-
-    TRY(state_list(tx, &filter, &states, &count));
-    for (size_t i = 0; i < count; i++) {
-        str place = arena_printf(tx->arena, "state " STR_FMT, STR_ARG(states[i].id));
-        TRY(found(sink, self, place, document_check(tx, &states[i])));
-    }
-    *after = count ? states[count - 1].id : STR("");
     return NULL;
 }

@@ -9,6 +9,7 @@
 
 #include <assert.h>
 
+#include "core/stored.h"
 #include "json/patch.h"
 #include "json/pointer.h"
 
@@ -72,7 +73,7 @@ static enum change_kind kind_of(str name)
     };
     size_t kind = 0;
 
-    while (!str_eq(name, str_from(names[kind])))
+    while (kind + 1 < sizeof names / sizeof *names && !str_eq(name, str_from(names[kind])))
         kind++;
     return (enum change_kind)kind;
 }
@@ -83,7 +84,7 @@ static err version_parse(struct walk *w, struct version *v)
 
     if (v->patch)
         return NULL;
-    TRY(json_parse(a, v->row->data, &state_stored_limits, &v->patch));
+    TRY(stored_parse(w->tx, THING("state", v->row->subject), v->row->data, &v->patch));
     v->count = v->patch->len;
     v->changes = ARENA_ARRAY(a, struct change, v->count);
     for (size_t i = 0; i < v->count; i++) {
@@ -160,7 +161,9 @@ static err version_resolve(struct walk *w, struct version *v, struct json *doc)
         struct change *c = &v->changes[i];
         struct json one = { .kind = JSON_ARRAY, .len = 1, .items = &v->patch->items[i] };
         c->from_indexes = indexes_of(doc, &c->from);
-        TRY(json_patch(w->tx->arena, doc, &one, &unlimited));
+        if (json_patch(w->tx->arena, doc, &one, &unlimited))
+            return stored_damage(w->tx, THING("state", v->row->subject),
+                                 "a change of its history does not fit what it changes");
         if (is_end(&c->path))
             end_resolve(w->tx->arena, doc, &c->path);
     }
@@ -179,8 +182,10 @@ static err resolve(struct walk *w, size_t at)
     while (w->base->snap_seq != w->base->seq && more)
         TRY(version_read(w, &more));
     TRY(event_get(w->tx, w->base->seq, &whole));
-    assert(whole && whole->body.len); /* the oldest row of a history has one */
-    TRY(json_parse(w->tx->arena, whole->body, &state_stored_limits, &parsed));
+    if (!whole || !whole->body.len) /* the oldest row of a history has one */
+        return stored_damage(w->tx, THING("state", w->base->subject),
+                             "a whole document of its history is missing");
+    TRY(stored_parse(w->tx, THING("state", whole->subject), whole->body, &parsed));
     struct json doc = *parsed;
     for (size_t i = w->read; i-- > at;)
         TRY(version_resolve(w, &w->versions[i], &doc));
@@ -400,10 +405,11 @@ err state_blame(struct tx *tx, const struct state *state, str pointer, const str
     const struct json *doc;
     struct part *parts;
 
-    TRY(json_parse(tx->arena, state->body, &state_stored_limits, &doc));
+    TRY(stored_parse(tx, THING("state", state->id), state->body, &doc));
     TRY(parts_of(tx, doc, pointer, &parts, count, cut));
     TRY(event_get_told(tx, state->last_seq, &w.base));
-    assert(w.base);
+    if (!w.base)
+        return stored_damage(tx, THING("state", state->id), "its newest version is not in the log");
     w.open_count = *count;
     w.open = ARENA_ARRAY(tx->arena, struct part *, *count);
     for (size_t i = 0; i < *count; i++)

@@ -388,7 +388,7 @@ err callback_after_approval(struct tx *tx, const struct event *e)
     const struct json *data;
     struct session s;
 
-    TRY(json_parse(tx->arena, e->data, NULL, &data));
+    TRY(event_parsed(tx, e, &data));
     TRY(session_load(tx, json_str(data, "session_id"), &s));
     return cycle_go_on(tx, &s);
 }

@@ -7,6 +7,7 @@
 #include "core/callback.h"
 #include "core/callback_private.h"
 #include "core/prompt.h"
+#include "core/stored.h"
 
 enum { CALLBACKS_MAX = 50 }; /* that one turn takes */
 
@@ -16,18 +17,20 @@ enum { CALLBACKS_MAX = 50 }; /* that one turn takes */
     "callback_id, parent_id, child_id, child_name, cycle, status, run_id, child_status," \
     " update_status, state_version, error, created_at, delivered_at"
 
-static void callback_read(const struct row *r, struct callback *out)
+static void callback_read(struct tx *tx, const struct row *r, struct callback *out)
 {
+    struct stored of = THING("callback", row_str(r, 0));
+
     *out = (struct callback){
         .id = row_str(r, 0),
         .parent_id = row_str(r, 1),
         .child_id = row_str(r, 2),
         .child_name = row_str(r, 3),
         .cycle = row_int(r, 4),
-        .status = (enum callback_status)team_word(&callback_words, row_str(r, 5)),
+        .status = (enum callback_status)stored_word(tx, of, &callback_words, row_str(r, 5)),
         .run_id = row_str(r, 6),
-        .child_status = (enum session_status)team_word(&session_words, row_str(r, 7)),
-        .update = (enum update_status)team_word(&update_words, row_str(r, 8)),
+        .child_status = (enum session_status)stored_word(tx, of, &session_words, row_str(r, 7)),
+        .update = (enum update_status)stored_word(tx, of, &update_words, row_str(r, 8)),
         .state_version = row_int(r, 9),
         .error = row_str(r, 10),
         .created_at_ms = row_int(r, 11),
@@ -40,7 +43,7 @@ static void callbacks_read(struct tx *tx, const struct row *rows, size_t count,
 {
     *out = ARENA_ARRAY(tx->arena, struct callback, count);
     for (size_t i = 0; i < count; i++)
-        callback_read(&rows[i], &(*out)[i]);
+        callback_read(tx, &rows[i], &(*out)[i]);
 }
 
 static err waiting_list(struct tx *tx, str parent_id, struct callback **out, size_t *count)
@@ -238,7 +241,7 @@ err callback_after_settled(struct tx *tx, const struct event *e)
     bool delivers;
 
     TRY(session_load(tx, e->subject, &s));
-    TRY(json_parse(tx->arena, e->data, NULL, &data));
+    TRY(event_parsed(tx, e, &data));
     assert(s.settled);
     if (s.calls_back)
         TRY(callback_create(tx, &s, json_int_or(data, "state_version", 0), e->seq));

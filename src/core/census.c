@@ -1,11 +1,14 @@
 /* census.c: how many there are, for those who watch the server. */
 #include "core/census.h"
 
-static void count_words(const struct row *rows, size_t count, const struct team_words *words,
-                        int64_t *counts)
+#include "core/stored.h"
+
+static void count_words(struct tx *tx, const struct row *rows, size_t count,
+                        const struct team_words *words, int64_t *counts)
 {
     for (size_t i = 0; i < count; i++)
-        counts[team_word(words, row_str(&rows[i], 0))] = row_int(&rows[i], 1);
+        counts[stored_word(tx, THING("status", row_str(&rows[i], 0)), words,
+                           row_str(&rows[i], 0))] = row_int(&rows[i], 1);
 }
 
 err census_take(struct tx *tx, struct census *out)
@@ -18,13 +21,13 @@ err census_take(struct tx *tx, struct census *out)
                 "SELECT status, COUNT(*) FROM session"
                 " WHERE status IN ('pending', 'running', 'idle') GROUP BY status ORDER BY status",
                 NO_ARGS));
-    count_words(rows, count, &session_words, out->sessions);
+    count_words(tx, rows, count, &session_words, out->sessions);
     TRY(sql_all(
         tx->sql, &rows, &count,
         "SELECT status, COUNT(*) FROM run"
         " WHERE status IN ('pending', 'claimed', 'running', 'stopping') GROUP BY status ORDER BY status",
         NO_ARGS));
-    count_words(rows, count, &run_words, out->runs);
+    count_words(tx, rows, count, &run_words, out->runs);
     TRY(sql_one(tx->sql, &row, "SELECT COUNT(*) FROM runner WHERE lost = 0", NO_ARGS));
     out->runners = row_int(row, 0);
     TRY(sql_one(tx->sql, &row, "SELECT COUNT(*) FROM callback WHERE status = 'waiting'", NO_ARGS));

@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "core/stored.h"
+
 static const char *const names[EVENT_TYPE_COUNT] = {
 #define EVENT_NAME(id, name) name,
     EVENT_TYPES(EVENT_NAME)
@@ -60,7 +62,30 @@ err event_emit(struct tx *tx, struct event event, struct event **out)
 #define EVENT_COLUMNS \
     "seq, type, subject, actor, session_id, time, cause, version, prev_seq, snap_seq, data, body"
 
-static void event_read(const struct row *r, struct event *out)
+/* "17 of wfstate_2" */
+static struct stored event_named(struct tx *tx, int64_t seq, str subject)
+{
+    return THING("event",
+                 arena_printf(tx->arena, "%lld of " STR_FMT, (long long)seq, STR_ARG(subject)));
+}
+
+err event_parsed(struct tx *tx, const struct event *e, const struct json **out)
+{
+    return stored_parse(tx, event_named(tx, e->seq, e->subject), e->data, out);
+}
+
+static err type_unknown(struct tx *tx, int64_t seq, str subject)
+{
+    return stored_damage(tx, event_named(tx, seq, subject), "it is of a kind that there is not");
+}
+
+static err event_missing(struct tx *tx, int64_t seq)
+{
+    return stored_damage(tx, THING("event", arena_printf(tx->arena, "%lld", (long long)seq)),
+                         "it is not in the log");
+}
+
+static err event_read(struct tx *tx, const struct row *r, struct event *out)
 {
     *out = (struct event){
         .seq = row_int(r, 0),
@@ -75,17 +100,27 @@ static void event_read(const struct row *r, struct event *out)
         .data = row_str(r, 10),
         .body = row_str(r, 11),
     };
-    bool known = event_type_find(row_str(r, 1), &out->type);
-    assert(known);
+    return event_type_find(row_str(r, 1), &out->type) ? NULL
+                                                      : type_unknown(tx, out->seq, out->subject);
 }
 
-static const struct event *event_made(struct tx *tx, const struct row *row)
+/* For those who pass it on as it is: what is there of it. */
+static err event_whole(struct tx *tx, const struct event *e)
+{
+    struct stored of = event_named(tx, e->seq, e->subject);
+    bool whole = (!e->data.len || stored_is_json(tx, of, e->data)) &&
+                 (!e->body.len || stored_is_json(tx, of, e->body));
+
+    return whole ? NULL : tx->damage;
+}
+
+/* NULL: there is no row. */
+static err event_made(struct tx *tx, const struct row *row, const struct event **out)
 {
     struct event *e = row ? arena_alloc(tx->arena, sizeof *e) : NULL;
 
-    if (row)
-        event_read(row, e);
-    return e;
+    *out = e;
+    return row ? event_read(tx, row, e) : NULL;
 }
 
 err event_get(struct tx *tx, int64_t seq, const struct event **out)
@@ -93,8 +128,7 @@ err event_get(struct tx *tx, int64_t seq, const struct event **out)
     const struct row *row;
 
     TRY(sql_one(tx->sql, &row, "SELECT " EVENT_COLUMNS " FROM log WHERE seq = $1", ARGS(INT(seq))));
-    *out = event_made(tx, row);
-    return NULL;
+    return event_made(tx, row, out);
 }
 
 err event_get_head(struct tx *tx, int64_t seq, const struct event **out)
@@ -105,8 +139,7 @@ err event_get_head(struct tx *tx, int64_t seq, const struct event **out)
                 "SELECT seq, type, subject, actor, session_id, time, cause, version, prev_seq,"
                 " snap_seq, NULL AS data, NULL AS body FROM log WHERE seq = $1",
                 ARGS(INT(seq))));
-    *out = event_made(tx, row);
-    return NULL;
+    return event_made(tx, row, out);
 }
 
 err event_get_told(struct tx *tx, int64_t seq, const struct event **out)
@@ -118,8 +151,7 @@ err event_get_told(struct tx *tx, int64_t seq, const struct event **out)
                 " snap_seq, data, CASE WHEN data = '' THEN body END AS body"
                 " FROM log WHERE seq = $1",
                 ARGS(INT(seq))));
-    *out = event_made(tx, row);
-    return NULL;
+    return event_made(tx, row, out);
 }
 
 /* ---- listing: numbers first, then their rows ---- */
@@ -136,10 +168,9 @@ _Static_assert(EVENT_TYPE_COUNT <= 64, "a query has a bit for each type");
 static bool type_fits(const struct event_query *q, str name)
 {
     enum event_type type;
-    bool known = event_type_find(name, &type);
 
-    assert(known);
-    return !q->types || q->types >> type & 1;
+    /* One that is not known is looked at, and then told of. */
+    return !q->types || !event_type_find(name, &type) || q->types >> type & 1;
 }
 
 /* Where one call stops to look. */
@@ -185,7 +216,8 @@ static err seqs_chain(struct tx *tx, const struct event_query *q, int64_t *seqs,
         const struct row *row;
         TRY(sql_one(tx->sql, &row, "SELECT type, prev_seq FROM log WHERE seq = $1",
                     ARGS(INT(seq))));
-        assert(row); /* from the floor on, nothing is missing */
+        if (!row || row_int(row, 1) >= seq)
+            return event_missing(tx, row ? row_int(row, 1) : seq);
         if (count == room) {
             found =
                 arena_grow(tx->arena, found, room * sizeof *found, (room * 2 + 64) * sizeof *found);
@@ -222,7 +254,9 @@ err event_floor(struct tx *tx, int64_t *floor)
     const struct row *row;
 
     TRY(sql_one(tx->sql, &row, "SELECT floor FROM replay WHERE replay_id = 1", NO_ARGS));
-    assert(row);
+    if (!row)
+        return err_damage(tx->arena, "the store does not say where its log begins: have the "
+                                     "operator run 'baton store check'");
     *floor = row_int(row, 0);
     return NULL;
 }
@@ -236,7 +270,9 @@ static err page_load(struct tx *tx, const int64_t *seqs, struct event_page *out)
     for (size_t i = 0; i < out->count; i++) {
         const struct event *row;
         TRY(event_get_told(tx, seqs[i], &row));
-        assert(row);
+        if (!row)
+            return event_missing(tx, seqs[i]);
+        TRY(event_whole(tx, row));
         bytes += row->data.len + row->body.len;
         if (i > 0 && bytes > PAGE_BYTES_MAX) {
             out->count = i;
@@ -271,10 +307,15 @@ static err page_of_all(struct tx *tx, const struct event_query *q, struct event_
                 " WHERE total <= $3 OR seq = $4 ORDER BY seq",
                 ARGS(INT(q->after), INT(end), INT(PAGE_BYTES_MAX), INT(q->after + 1))));
     struct event *events = ARENA_ARRAY(tx->arena, struct event, out->count);
-    for (size_t i = 0; i < out->count; i++)
-        event_read(&rows[i], &events[i]);
-    if (out->count)
-        out->next = events[out->count - 1].seq;
+    for (size_t i = 0; i < out->count; i++) {
+        TRY(event_read(tx, &rows[i], &events[i]));
+        if (events[i].seq != q->after + 1 + (int64_t)i)
+            return event_missing(tx, q->after + 1 + (int64_t)i);
+        TRY(event_whole(tx, &events[i]));
+    }
+    if (!out->count)
+        return event_missing(tx, q->after + 1);
+    out->next = events[out->count - 1].seq;
     out->events = events;
     return NULL;
 }

@@ -8,6 +8,7 @@
 #define CORE_EVENT_H
 
 #include "core/tx.h"
+#include "json/json.h"
 
 // clang-format off
 #define EVENT_TYPES(X)                                 \
@@ -64,6 +65,9 @@ bool event_type_find(str name, enum event_type *out);
 
 /* Appends a row. Fills in number, time, actor and cause; of the rest, what the caller has set. */
 err event_emit(struct tx *tx, struct event event, struct event **out);
+
+/* What happened, parsed; damage when it is not JSON any more. */
+err event_parsed(struct tx *tx, const struct event *e, const struct json **out);
 
 /* One event by its number; NULL when it is not there (any more). */
 err event_get(struct tx *tx, int64_t seq, const struct event **out);

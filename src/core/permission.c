@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "core/prompt_private.h"
+#include "core/stored.h"
 
 static const char *const names[] = {
 #define PERMISSION_NAME(id, name) name,
@@ -19,8 +20,10 @@ const struct team_words permission_words = { names, PERMISSION_STATUS_COUNT };
     "permission_id, session_id, session_name, client, tool, digest, input, status," \
     " reason, decided_by, used_by, seq, created_at, decided_at"
 
-static void permission_read(const struct row *r, struct permission *out)
+static void permission_read(struct tx *tx, const struct row *r, struct permission *out)
 {
+    struct stored of = THING("permission", row_str(r, 0));
+
     *out = (struct permission){
         .id = row_str(r, 0),
         .session_id = row_str(r, 1),
@@ -29,7 +32,7 @@ static void permission_read(const struct row *r, struct permission *out)
         .tool = row_str(r, 4),
         .digest = row_str(r, 5),
         .input = row_str(r, 6),
-        .status = (enum permission_status)team_word(&permission_words, row_str(r, 7)),
+        .status = (enum permission_status)stored_word(tx, of, &permission_words, row_str(r, 7)),
         .reason = row_str(r, 8),
         .decided_by = row_str(r, 9),
         .used_by = row_str(r, 10),
@@ -70,7 +73,7 @@ static err permission_find(struct tx *tx, str id, struct permission *out)
         return err_new(tx->arena, ERR_NOT_FOUND,
                        "there is no permission " STR_FMT ": permission list shows those that wait",
                        STR_ARG(id));
-    permission_read(row, out);
+    permission_read(tx, row, out);
     return NULL;
 }
 
@@ -103,7 +106,7 @@ err permission_list(struct tx *tx, const struct permission_filter *f, const stru
     TRY(permission_rows(tx, f, &rows, count));
     struct permission *all = ARENA_ARRAY(tx->arena, struct permission, *count);
     for (size_t i = 0; i < *count; i++)
-        permission_read(&rows[i], &all[i]);
+        permission_read(tx, &rows[i], &all[i]);
     *out = all;
     return NULL;
 }
@@ -195,7 +198,7 @@ err permission_ask(struct tx *tx, const struct session *s, const struct permissi
                 " AND tool = $2 AND digest = $3 ORDER BY seq DESC LIMIT 1",
                 ARGS(TEXT(s->id), TEXT(call->tool), TEXT(call->digest))));
     if (row)
-        permission_read(row, out);
+        permission_read(tx, row, out);
     if (!row || !is_open(out, call->call_id))
         return permission_new(tx, s, call, out);
     if (out->status != PERMISSION_ALLOWED || out->used_by.len)

@@ -5,6 +5,7 @@
 
 #include "base/utf8.h"
 #include "core/prompt_private.h"
+#include "core/stored.h"
 #include "json/pointer.h"
 
 enum {
@@ -80,7 +81,7 @@ static err parts_add(struct tx *tx, struct buf *out, const struct state *state)
     struct buf parts = buf_in(tx->arena);
     const struct json *doc;
 
-    TRY(json_parse(tx->arena, state->body, &state_stored_limits, &doc));
+    TRY(stored_parse(tx, THING("state", state->id), state->body, &doc));
     uint32_t count = doc->kind == JSON_OBJECT ? doc->len : 0;
     for (uint32_t i = 0; i < count && i < PARTS_MAX; i++)
         part_add(&parts, &doc->members[i]);

@@ -5,6 +5,7 @@
  * does not fit is counted, and there is a tool to read it. */
 #include "core/prompt.h"
 #include "core/prompt_private.h"
+#include "core/stored.h"
 
 enum {
     PATCH_BYTES_MAX = 2048,
@@ -72,7 +73,7 @@ static err versions_add(struct tx *tx, struct delta *d, const struct state *stat
     for (size_t i = 0; i < count && rows[i].version > since; i++) {
         if (!rows[i].data.len)
             continue; /* a version whose patch was let go: its body alone is kept */
-        TRY(json_parse(tx->arena, rows[i].data, &state_stored_limits, &patch));
+        TRY(stored_parse(tx, THING("state", state->id), rows[i].data, &patch));
         operations_add(d, &rows[i], patch);
         if (d->cut)
             cut_name_add(d, names, rows[i].actor);

@@ -43,6 +43,7 @@ const struct rows_table rows_tables[] = {
         .name = "log",
         .keys = { SQL_INT },
         .columns = 12,
+        .texts = { 10, 11 },
         .count = "SELECT count(*) FROM log",
         .page = "SELECT " LOG " FROM log WHERE seq > $1 ORDER BY seq LIMIT $2",
         .insert = "INSERT INTO log (" LOG ")"
@@ -52,6 +53,7 @@ const struct rows_table rows_tables[] = {
         .name = "schema",
         .keys = { SQL_TEXT, SQL_INT },
         .columns = 7,
+        .texts = { 3 },
         .count = "SELECT count(*) FROM schema",
         .page = "SELECT " SCHEMA " FROM schema WHERE (name, version) > ($1, $2)"
                 " ORDER BY name, version LIMIT $3",
@@ -70,6 +72,7 @@ const struct rows_table rows_tables[] = {
         .name = "token",
         .keys = { SQL_TEXT },
         .columns = 9,
+        .texts = { 4 },
         .count = "SELECT count(*) FROM token",
         .page = "SELECT " TOKEN " FROM token WHERE token_id > $1 ORDER BY token_id LIMIT $2",
         .insert = "INSERT INTO token (" TOKEN ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
@@ -78,6 +81,7 @@ const struct rows_table rows_tables[] = {
         .name = "idempotency",
         .keys = { SQL_TEXT, SQL_TEXT },
         .columns = 5,
+        .texts = { 3 },
         .count = "SELECT count(*) FROM idempotency",
         .page = "SELECT " IDEMPOTENCY " FROM idempotency WHERE (actor, key) > ($1, $2)"
                 " ORDER BY actor, key LIMIT $3",
@@ -96,6 +100,7 @@ const struct rows_table rows_tables[] = {
         .name = "entry",
         .keys = { SQL_INT, SQL_TEXT },
         .columns = 6,
+        .texts = { 2 },
         .count = "SELECT count(*) FROM entry",
         .page = "SELECT " ENTRY " FROM entry WHERE (catalog, name) > ($1, $2)"
                 " ORDER BY catalog, name LIMIT $3",
@@ -106,6 +111,7 @@ const struct rows_table rows_tables[] = {
         .name = "session",
         .keys = { SQL_TEXT },
         .columns = 39,
+        .texts = { 11, 23, 30 },
         .count = "SELECT count(*) FROM session",
         .page = "SELECT " SESSION " FROM session WHERE session_id > $1"
                 " ORDER BY session_id LIMIT $2",
@@ -118,6 +124,7 @@ const struct rows_table rows_tables[] = {
         .name = "session_event",
         .keys = { SQL_TEXT, SQL_INT },
         .columns = 5,
+        .texts = { 4 },
         .count = "SELECT count(*) FROM session_event",
         .page = "SELECT " SESSION_EVENT " FROM session_event WHERE (session_id, number) > ($1, $2)"
                 " ORDER BY session_id, number LIMIT $3",
@@ -128,6 +135,7 @@ const struct rows_table rows_tables[] = {
         .name = "run",
         .keys = { SQL_TEXT },
         .columns = 33,
+        .texts = { 12, 27 },
         .count = "SELECT count(*) FROM run",
         .page = "SELECT " RUN " FROM run WHERE run_id > $1"
                 " ORDER BY run_id LIMIT $2",
@@ -150,6 +158,7 @@ const struct rows_table rows_tables[] = {
         .name = "runner",
         .keys = { SQL_TEXT },
         .columns = 12,
+        .texts = { 5, 6 },
         .count = "SELECT count(*) FROM runner",
         .page = "SELECT " RUNNER " FROM runner WHERE runner_id > $1"
                 " ORDER BY runner_id LIMIT $2",
@@ -170,6 +179,7 @@ const struct rows_table rows_tables[] = {
         .name = "permission",
         .keys = { SQL_TEXT },
         .columns = 14,
+        .texts = { 6 },
         .count = "SELECT count(*) FROM permission",
         .page = "SELECT " PERMISSION " FROM permission WHERE permission_id > $1"
                 " ORDER BY permission_id LIMIT $2",

@@ -11,7 +11,7 @@
 
 #include "store/sql.h"
 
-enum { ROWS_KEYS_MAX = 2, ROWS_TABLES_MAX = 16 };
+enum { ROWS_KEYS_MAX = 2, ROWS_TABLES_MAX = 16, ROWS_TEXTS_MAX = 3 };
 
 struct rows_table {
     const char *name;
@@ -21,7 +21,8 @@ struct rows_table {
     const char *count;  /* how many there are */
     const char *page;   /* those after a key, in order: the key's values, and how many at most */
     const char *insert; /* puts a row, with the values of a page */
-    bool seeded;        /* a new database has its row already: it is no sign of use */
+    unsigned char texts[ROWS_TEXTS_MAX]; /* columns that hold JSON, or nothing; 0 ends them */
+    bool seeded; /* a new database has its row already: it is no sign of use */
 };
 
 extern const struct rows_table rows_tables[];

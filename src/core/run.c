@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "core/run_private.h"
+#include "core/stored.h"
 #include "core/token.h"
 
 enum { STOP_ALL_MAX = 1000 };
@@ -19,16 +20,18 @@ enum { STOP_ALL_MAX = 1000 };
 
 enum { RUN_PROMPT = 30, RUN_RESULT };
 
-static void run_read(const struct row *row, struct run *out)
+static void run_read(struct tx *tx, const struct row *row, struct run *out)
 {
+    struct stored of = THING("run", row_str(row, 0));
+
     *out = (struct run){
         .id = row_str(row, 0),
         .session_id = row_str(row, 1),
         .session_name = row_str(row, 2),
-        .type = (enum run_type)team_word(&run_type_words, row_str(row, 3)),
-        .purpose = (enum run_purpose)team_word(&purpose_words, row_str(row, 4)),
-        .status = (enum run_status)team_word(&run_words, row_str(row, 5)),
-        .mode = (enum run_mode)team_word(&mode_words, row_str(row, 6)),
+        .type = (enum run_type)stored_word(tx, of, &run_type_words, row_str(row, 3)),
+        .purpose = (enum run_purpose)stored_word(tx, of, &purpose_words, row_str(row, 4)),
+        .status = (enum run_status)stored_word(tx, of, &run_words, row_str(row, 5)),
+        .mode = (enum run_mode)stored_word(tx, of, &mode_words, row_str(row, 6)),
         .queued = row_int(row, 7) != 0,
         .profile = row_str(row, 8),
         .agent = row_str(row, 9),
@@ -93,7 +96,7 @@ err run_find(struct tx *tx, str id, struct run *out)
     TRY(sql_one(tx->sql, &row, "SELECT " RUN_COLUMNS ", prompt, result FROM run WHERE run_id = $1",
                 ARGS(TEXT(id))));
     if (row) {
-        run_read(row, out);
+        run_read(tx, row, out);
         known_add(tx, out);
     }
     return NULL;
@@ -181,7 +184,7 @@ err run_list(struct tx *tx, const struct run_filter *f, const struct run **out, 
     TRY(run_rows(tx, &filter, &rows, count));
     struct run *all = ARENA_ARRAY(tx->arena, struct run, *count);
     for (size_t i = 0; i < *count; i++)
-        run_read(&rows[i], &all[i]);
+        run_read(tx, &rows[i], &all[i]);
     *out = all;
     return NULL;
 }
@@ -348,7 +351,8 @@ static err session_take(struct tx *tx, struct session *s, const struct run *r,
 {
     bool first = r->type == RUN_TYPE_START;
 
-    TRY(usage_add(tx, &s->usage, &facts->usage, first ? (struct usage_whole){ 0 } : facts->whole));
+    TRY(usage_add(tx, s->id, &s->usage, &facts->usage,
+                  first ? (struct usage_whole){ 0 } : facts->whole));
     if (facts->client_id.len)
         s->client_id = facts->client_id;
     if (facts->git.len)
@@ -376,6 +380,8 @@ static err next_run(struct tx *tx, const struct session *s, struct run *out)
         return NULL;
     TRY(run_load(tx, row_str(row, 0), out));
     demand_read(tx->arena, out->demand, &demand);
+    if (demand.unreadable)
+        return stored_damage(tx, THING("run", out->id), "what it asks of its runner is not known");
     demand = demand_of(s, demand);
     out->demand = demand_key(tx->arena, &demand);
     run_find_place(tx->arena, out);

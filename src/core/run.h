@@ -53,6 +53,7 @@ struct demand {
     str hostname, profile, project_dir;
     const str *tags; /* all of them */
     size_t tag_count;
+    bool unreadable; /* what is stored is damaged: no runner fits */
 };
 
 /* ---- run.c: rows, coming and ending ---- */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "core/run_private.h"
+#include "core/stored.h"
 #include "core/token.h"
 
 enum {
@@ -71,7 +72,9 @@ void demand_read(struct arena *a, str key, struct demand *out)
     const struct json *json;
     err e = json_parse(a, key, NULL, &json);
 
-    assert(!e && json_is(json, JSON_ARRAY) && json->len == 4);
+    *out = (struct demand){ .unreadable = true };
+    if (e || !json_is(json, JSON_ARRAY) || json->len != 4)
+        return;
     const struct json *tags = &json->items[3];
     str *copies = ARENA_ARRAY(a, str, tags->len);
     for (uint32_t i = 0; i < tags->len; i++)
@@ -109,7 +112,7 @@ static bool dir_within(str dir, str base)
 
 bool demand_fits(const struct demand *d, const struct runner *r)
 {
-    if (d->hostname.len && !str_eq(d->hostname, r->hostname))
+    if (d->unreadable || (d->hostname.len && !str_eq(d->hostname, r->hostname)))
         return false;
     if (r->profile_count && !names_hold(r->profiles, r->profile_count, d->profile))
         return false;
@@ -179,6 +182,8 @@ void run_find_place(struct arena *a, struct run *r)
     struct demand demand;
 
     demand_read(a, r->demand, &demand);
+    if (demand.unreadable)
+        return; /* it stays where it was */
     r->place_in_dir = place_of(a, &demand, r);
     demand.project_dir = STR("");
     r->place = place_of(a, &demand, r);
@@ -427,7 +432,7 @@ static err token_mint(struct tx *tx, const struct session *s, struct run *r, str
     if (s->state_id.len)
         json_put(tx->arena, &scope, STR("state_id"), json_string(s->state_id));
     if (s->pointers.len) {
-        TRY(json_parse(tx->arena, s->pointers, NULL, &pointers));
+        TRY(stored_parse(tx, THING("session", s->id), s->pointers, &pointers));
         json_put(tx->arena, &scope, STR("pointers"), *pointers);
     }
     TRY(token_create(tx, ACTOR_SESSION, s->name, &scope, 0, &token, text));

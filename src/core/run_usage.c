@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "core/run_private.h"
+#include "core/stored.h"
 
 enum { MODELS_BYTES_MAX = 8192 }; /* of a text that a client writes and we keep */
 
@@ -42,14 +43,14 @@ static struct json models_sum(struct arena *a, const struct json *x, const struc
     return sum;
 }
 
-static err models_add(struct tx *tx, str *to, str more, bool whole)
+static err models_add(struct tx *tx, struct stored of, str *to, str more, bool whole)
 {
     const struct json *x, *y;
 
     if (!more.len || more.len > MODELS_BYTES_MAX)
         return NULL;
     if (to->len && !whole) {
-        TRY(json_parse(tx->arena, *to, NULL, &x));
+        TRY(stored_parse(tx, of, *to, &x));
         TRY(json_parse(tx->arena, more, NULL, &y));
         struct json sum = models_sum(tx->arena, x, y);
         more = json_printed(tx->arena, &sum);
@@ -69,11 +70,12 @@ static void count_add(int64_t *to, int64_t more, bool whole)
         *to = INT64_MAX;
 }
 
-err usage_add(struct tx *tx, struct usage *to, const struct usage *more, struct usage_whole whole)
+err usage_add(struct tx *tx, str session_id, struct usage *to, const struct usage *more,
+              struct usage_whole whole)
 {
     count_add(&to->tokens_in, more->tokens_in, whole.tokens_in);
     count_add(&to->tokens_out, more->tokens_out, whole.tokens_out);
     count_add(&to->tokens_cached, more->tokens_cached, whole.tokens_cached);
     count_add(&to->cost, more->cost, whole.cost);
-    return models_add(tx, &to->models, more->models, whole.models);
+    return models_add(tx, THING("session", session_id), &to->models, more->models, whole.models);
 }

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "core/stored.h"
 enum {
     HEARD_STEP_MS = 1000, /* signs of life within this count as one: they are many */
     HELD_MAX = 1000,      /* runs of one runner: its capacity is below this */
@@ -19,12 +20,12 @@ static str names_printed(struct arena *a, const str *names, size_t count)
     return json_printed(a, &array);
 }
 
-static err names_parse(struct arena *a, str text, const str **names, size_t *count)
+static err names_parse(struct tx *tx, str id, str text, const str **names, size_t *count)
 {
     const struct json *array;
 
-    TRY(json_parse(a, text, NULL, &array));
-    str *all = ARENA_ARRAY(a, str, array->len);
+    TRY(stored_parse(tx, THING("runner", id), text, &array));
+    str *all = ARENA_ARRAY(tx->arena, str, array->len);
     for (uint32_t i = 0; i < array->len; i++)
         all[i] = json_text(&array->items[i]);
     *names = all;
@@ -50,8 +51,8 @@ static err runner_read(struct tx *tx, const struct row *row, struct runner *out)
         .lost = row_int(row, 10) != 0,
         .looked = row_str(row, 11),
     };
-    TRY(names_parse(tx->arena, row_str(row, 5), &out->tags, &out->tag_count));
-    return names_parse(tx->arena, row_str(row, 6), &out->profiles, &out->profile_count);
+    TRY(names_parse(tx, row_str(row, 0), row_str(row, 5), &out->tags, &out->tag_count));
+    return names_parse(tx, row_str(row, 0), row_str(row, 6), &out->profiles, &out->profile_count);
 }
 
 /* Whoever asks; out->id is empty when there is none. */

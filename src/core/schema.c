@@ -6,6 +6,7 @@
 #include "base/digest.h"
 #include "base/hash.h"
 #include "core/event.h"
+#include "core/stored.h"
 
 /* ---- rules at hand ---- */
 
@@ -109,15 +110,13 @@ static struct cached *cache_keep(struct schema_cache *c, const struct cached *ma
 
 err schema_rules(struct tx *tx, str id, const struct schema_rules **out)
 {
-    /* As deep as it came, in the envelope of a request. */
-    static const struct json_limits stored = { .depth_max = JSON_DEPTH_MAX + 4 };
     struct cached *entry = cache_get(tx->schemas, id), made;
 
     if (!entry) {
         struct schema_version v;
         const struct json *text;
         TRY(schema_by_id(tx, id, &v));
-        TRY(json_parse(tx->arena, v.text, &stored, &text));
+        TRY(stored_parse(tx, THING("schema", v.id), v.text, &text));
         TRY(rules_make(tx, text, id, &made));
         entry = cache_keep(tx->schemas, &made);
     }

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "core/stored.h"
 #define SESSION_COLUMNS                                                                    \
     "session_id, name, parent_id, root_id, depth, agent, profile, project_dir, status,"    \
     " state_id, pointers, attended, calls_back, settled, cycle, update_status,"            \
@@ -11,8 +12,10 @@
     " heard_at, created_at, updated_at, ended_at, notice, notice_until, role,"             \
     " (SELECT p.name FROM session p WHERE p.session_id = session.parent_id)"
 
-static void session_read(const struct row *r, struct session *out)
+static void session_read(struct tx *tx, const struct row *r, struct session *out)
 {
+    struct stored of = THING("session", row_str(r, 0));
+
     *out = (struct session){
         .id = row_str(r, 0),
         .name = row_str(r, 1),
@@ -22,14 +25,14 @@ static void session_read(const struct row *r, struct session *out)
         .agent = row_str(r, 5),
         .profile = row_str(r, 6),
         .project_dir = row_str(r, 7),
-        .status = (enum session_status)team_word(&session_words, row_str(r, 8)),
+        .status = (enum session_status)stored_word(tx, of, &session_words, row_str(r, 8)),
         .state_id = row_str(r, 9),
         .pointers = row_str(r, 10),
         .attended = row_int(r, 11),
         .calls_back = row_int(r, 12),
         .settled = row_int(r, 13),
         .cycle = row_int(r, 14),
-        .update = (enum update_status)team_word(&update_words, row_str(r, 15)),
+        .update = (enum update_status)stored_word(tx, of, &update_words, row_str(r, 15)),
         .update_attempts = row_int(r, 16),
         .wrote_version = row_int(r, 17),
         .seen_version = row_int(r, 18),
@@ -106,7 +109,7 @@ err session_find(struct tx *tx, str id_or_name, struct session *out, bool *found
                     ARGS(TEXT(id_or_name))));
     *found = row;
     if (row) {
-        session_read(row, out);
+        session_read(tx, row, out);
         known_set(tx, out);
     }
     return NULL;
@@ -139,7 +142,7 @@ err session_load(struct tx *tx, str id, struct session *out)
     }
     TRY(row_by_id(tx, id, &row));
     assert(row);
-    session_read(row, out);
+    session_read(tx, row, out);
     known_set(tx, out);
     return NULL;
 }
@@ -293,7 +296,7 @@ err session_list(struct tx *tx, const struct session_filter *f, const struct ses
                                          : rows_list(tx, f, &rows, count));
     struct session *all = ARENA_ARRAY(tx->arena, struct session, *count);
     for (size_t i = 0; i < *count; i++)
-        session_read(&rows[i], &all[i]);
+        session_read(tx, &rows[i], &all[i]);
     *out = all;
     return NULL;
 }

@@ -153,8 +153,8 @@ static err pointers_of(struct tx *tx, const struct session_new *n, const struct 
     if (!out->len)
         return NULL;
     if (parent->pointers.len)
-        TRY(pointers_read(tx, parent->pointers, &above.pointers, &above.pointer_count));
-    TRY(pointers_read(tx, *out, &all, &count));
+        TRY(pointers_read(tx, parent->id, parent->pointers, &above.pointers, &above.pointer_count));
+    TRY(pointers_read(tx, parent->id, *out, &all, &count));
     for (size_t i = 0; i < count; i++)
         if (!actor_may_write(&above, all[i]) || !actor_may_write(tx->actor, all[i]))
             return err_new(tx->arena, ERR_FORBIDDEN,

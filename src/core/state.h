@@ -104,8 +104,14 @@ err state_delete(struct tx *tx, str id, int64_t expected);
 
 /* ---- state_history.c ---- */
 
-/* Limits for what was stored: a patch is deeper than the document that it holds. */
-extern const struct json_limits state_stored_limits;
+/* A row of its history, which must be there; and the one before a row, NULL when there is none.
+ * Damage when what is found is not of it, or does not lead back. */
+err state_row(struct tx *tx, const struct state *s, int64_t seq, const struct event **out);
+err state_row_before(struct tx *tx, const struct state *s, const struct event *row,
+                     const struct event **out);
+
+/* Brings the document from the version before that row to the row's. */
+err state_step(struct tx *tx, const struct state *s, const struct event *row, struct json *doc);
 
 /* The document as it was at a version. NOT_FOUND beyond the newest, GONE when it was compacted. */
 err state_at(struct tx *tx, const struct state *state, int64_t version, struct json *out);

@@ -3,18 +3,15 @@
  * The history is a chain of log rows, from the newest back. Some rows hold a
  * whole body; a segment is one of those and the rows after it up to the next. Of
  * what was compacted only single bodies are left, each a segment of its own. */
-#include <assert.h>
-
 #include "core/retain.h"
 #include "core/state.h"
+#include "core/stored.h"
 #include "json/diff.h"
 #include "json/patch.h"
 
-const struct json_limits state_stored_limits = { .depth_max = JSON_DEPTH_MAX + 4,
-                                                 .bytes_max = JSON_BYTES_CEILING };
-
 enum { HISTORY_BYTES_MAX = 4 << 20 }; /* of the rows of one page, beside the first */
 
+/* How much of a row is read: event_get and its kin. */
 typedef err row_get(struct tx *tx, int64_t seq, const struct event **out);
 
 static err row_of(struct tx *tx, const struct state *s, int64_t seq, row_get *get,
@@ -23,8 +20,40 @@ static err row_of(struct tx *tx, const struct state *s, int64_t seq, row_get *ge
     *out = NULL;
     if (seq)
         TRY(get(tx, seq, out));
-    assert(!*out || str_eq((*out)->subject, s->id));
+    if (*out && (!str_eq((*out)->subject, s->id) || (*out)->version < 1))
+        return stored_damage(tx, THING("state", s->id), "its history leads to what is not of it");
     return NULL;
+}
+
+static err row_needed(struct tx *tx, const struct state *s, int64_t seq, row_get *get,
+                      const struct event **out)
+{
+    TRY(row_of(tx, s, seq, get, out));
+    return *out ? NULL
+                : stored_damage(tx, THING("state", s->id), "a version of its history is missing");
+}
+
+static err row_before(struct tx *tx, const struct state *s, const struct event *row, row_get *get,
+                      const struct event **out)
+{
+    if (row->prev_seq >= row->seq)
+        return stored_damage(tx, THING("state", s->id), "its history goes in a circle");
+    int64_t version = row->version;
+    TRY(row_of(tx, s, row->prev_seq, get, out));
+    if (*out && (*out)->version >= version)
+        return stored_damage(tx, THING("state", s->id), "the versions of its history do not grow");
+    return NULL;
+}
+
+err state_row(struct tx *tx, const struct state *s, int64_t seq, const struct event **out)
+{
+    return row_needed(tx, s, seq, event_get, out);
+}
+
+err state_row_before(struct tx *tx, const struct state *s, const struct event *row,
+                     const struct event **out)
+{
+    return row_before(tx, s, row, event_get, out);
 }
 
 struct segment {
@@ -33,12 +62,15 @@ struct segment {
     int64_t whole_from;       /* from this version on, all are there */
 };
 
-static err segment_load(struct tx *tx, const struct event *body, const struct event *last,
-                        struct segment *out)
+static err segment_load(struct tx *tx, const struct state *s, const struct event *body,
+                        const struct event *last, struct segment *out)
 {
     TRY(event_get(tx, body->seq, &out->body));
+    if (!out->body || !out->body->body.len)
+        return stored_damage(tx, THING("state", s->id),
+                             "a whole document of its history is missing");
     out->last = out->body;
-    return last == body ? NULL : event_get_told(tx, last->seq, &out->last);
+    return last == body ? NULL : row_needed(tx, s, last->seq, event_get_told, &out->last);
 }
 
 /* The segment whose body is the newest one up to a version. From the newest row one goes back from
@@ -49,15 +81,17 @@ static err segment_find(struct tx *tx, const struct state *s, int64_t version, s
     const struct event *row;
 
     *out = (struct segment){ .body = NULL };
-    TRY(row_of(tx, s, s->last_seq, event_get_head, &row));
+    TRY(row_needed(tx, s, s->last_seq, event_get_head, &row));
     while (row) {
         const struct event *body = row;
         if (row->snap_seq != row->seq)
-            TRY(row_of(tx, s, row->snap_seq, event_get_head, &body));
-        assert(body);
+            TRY(row_needed(tx, s, row->snap_seq, event_get_head, &body));
+        if (body->seq > row->seq || body->version > row->version)
+            return stored_damage(tx, THING("state", s->id),
+                                 "a whole document of its history is missing");
         if (body->version <= version)
-            return segment_load(tx, body, row, out);
-        TRY(row_of(tx, s, body->prev_seq, event_get_head, &row));
+            return segment_load(tx, s, body, row, out);
+        TRY(row_before(tx, s, body, event_get_head, &row));
         bool gap = !row || row->version != body->version - 1;
         if (gap && !out->whole_from)
             out->whole_from = body->version;
@@ -76,27 +110,38 @@ static err gone(struct tx *tx, const struct state *s, int64_t version, int64_t w
                    (long long)r->versions_step);
 }
 
-/* Brings a segment's body up to a version by the patches of its rows. */
-static err segment_replay(struct tx *tx, const struct state *s, const struct segment *g,
-                          int64_t version, struct json *doc)
+err state_step(struct tx *tx, const struct state *s, const struct event *row, struct json *doc)
 {
     static const struct json_patch_limits unlimited = { .operations_max = UINT32_MAX,
                                                         .copy_bytes_max = SIZE_MAX,
                                                         .work_max = UINT64_MAX };
+    const struct json *patch;
+
+    TRY(stored_parse(tx, THING("state", s->id), row->data, &patch));
+    if (json_patch(tx->arena, doc, patch, &unlimited))
+        return stored_damage(tx, THING("state", s->id),
+                             "a change of its history does not fit what it changes");
+    return NULL;
+}
+
+/* Brings a segment's body up to a version by the patches of its rows. */
+static err segment_replay(struct tx *tx, const struct state *s, const struct segment *g,
+                          int64_t version, struct json *doc)
+{
     size_t count = (size_t)(version - g->body->version);
     const struct event **rows = ARENA_ARRAY(tx->arena, const struct event *, count);
     const struct event *row = g->last;
-    const struct json *patch;
 
-    while (row->version > g->body->version) {
+    memset(rows, 0, count * sizeof *rows);
+    while (row && row->version > g->body->version) {
         if (row->version <= version)
             rows[row->version - g->body->version - 1] = row;
-        TRY(row_of(tx, s, row->prev_seq, event_get_told, &row));
-        assert(row);
+        TRY(row_before(tx, s, row, event_get_told, &row));
     }
     for (size_t i = 0; i < count; i++) {
-        TRY(json_parse(tx->arena, rows[i]->data, &state_stored_limits, &patch));
-        TRY(json_patch(tx->arena, doc, patch, &unlimited));
+        if (!rows[i])
+            return stored_damage(tx, THING("state", s->id), "a version of its history is missing");
+        TRY(state_step(tx, s, rows[i], doc));
     }
     return NULL;
 }
@@ -116,7 +161,7 @@ err state_at(struct tx *tx, const struct state *state, int64_t version, struct j
         if (!g.body || g.last->version < version)
             return gone(tx, state, version, g.whole_from);
     }
-    TRY(json_parse(tx->arena, current ? state->body : g.body->body, &state_stored_limits, &parsed));
+    TRY(stored_parse(tx, THING("state", state->id), current ? state->body : g.body->body, &parsed));
     *out = *parsed;
     return current ? NULL : segment_replay(tx, state, &g, version, out);
 }
@@ -150,7 +195,7 @@ err state_history(struct tx *tx, const struct state *state, int64_t before, int6
             *cut = *count > 0 && bytes > HISTORY_BYTES_MAX;
             rows[(*count)++] = *row;
         }
-        TRY(row_of(tx, state, row->prev_seq, event_get_told, &row));
+        TRY(row_before(tx, state, row, event_get_told, &row));
     }
     *out = rows;
     return NULL;

@@ -9,6 +9,7 @@
 #include "core/plant.h"
 #include "core/retain.h"
 #include "core/state.h"
+#include "core/stored.h"
 #include "core/token.h"
 #include "json/diff.h"
 #include "json/patch.h"
@@ -50,7 +51,7 @@ static err write_begin(struct tx *tx, str id, int64_t expected, struct state *ou
 
     TRY(state_get(tx, id, out));
     TRY(version_check(tx, out, expected));
-    TRY(json_parse(tx->arena, out->body, &state_stored_limits, &parsed));
+    TRY(stored_parse(tx, THING("state", out->id), out->body, &parsed));
     *w = (struct writing){ .state = out, .doc = *parsed };
     return schema_rules(tx, out->schema_id, &w->rules);
 }
@@ -322,7 +323,7 @@ static err write_diff(struct tx *tx, struct writing *w, const struct json *from,
  * less than keeping a copy of each value. */
 static err before_read(struct tx *tx, const struct state *s, const struct json **out)
 {
-    return json_parse(tx->arena, s->body, &state_stored_limits, out);
+    return stored_parse(tx, THING("state", s->id), s->body, out);
 }
 
 /* ---- creating and deleting ---- */

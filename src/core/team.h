@@ -56,7 +56,7 @@ struct team_words {
 extern const struct team_words session_words, update_words, run_words, run_type_words,
     purpose_words, mode_words, callback_words;
 
-/* The number of a word that was stored by us: it is there. */
+/* The number of a word that is there. For one that was stored see stored.h. */
 int team_word(const struct team_words *w, str name);
 
 /* The same for a word from outside; −1: there is no such word. */

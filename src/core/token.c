@@ -5,6 +5,7 @@
 
 #include "base/digest.h"
 #include "core/event.h"
+#include "core/stored.h"
 #include "json/pointer.h"
 
 enum { SECRET_BYTES = 24, POINTERS_MAX = 100 };
@@ -153,11 +154,11 @@ static err pointers_list(struct tx *tx, const struct json *pointers, const str *
     return NULL;
 }
 
-err pointers_read(struct tx *tx, str printed, const str **out, size_t *count)
+err pointers_read(struct tx *tx, str session_id, str printed, const str **out, size_t *count)
 {
     const struct json *pointers;
 
-    TRY(json_parse(tx->arena, printed, NULL, &pointers));
+    TRY(stored_parse(tx, THING("session", session_id), printed, &pointers));
     return pointers_list(tx, pointers, out, count);
 }
 
@@ -177,14 +178,14 @@ static err session_apply(struct tx *tx, struct actor *a)
     a->is_child = row_str(row, 2).len;
     a->is_attended = row_int(row, 3);
     if (!a->pointers && row_str(row, 1).len)
-        return pointers_read(tx, row_str(row, 1), &a->pointers, &a->pointer_count);
+        return pointers_read(tx, a->session_id, row_str(row, 1), &a->pointers, &a->pointer_count);
     return NULL;
 }
 
 static err actor_of(struct tx *tx, const struct token *t, struct actor *out)
 {
     const struct json *scope;
-    TRY(json_parse(tx->arena, t->scope, NULL, &scope));
+    TRY(stored_parse(tx, THING("token", t->id), t->scope, &scope));
     const struct json *pointers = json_get(scope, "pointers");
 
     *out = (struct actor){

@@ -57,6 +57,6 @@ bool actor_may_write_below(const struct actor *a, str pointer);
 err pointers_check(struct tx *tx, const struct json *pointers);
 
 /* The pointers of a printed array. */
-err pointers_read(struct tx *tx, str printed, const str **out, size_t *count);
+err pointers_read(struct tx *tx, str session_id, str printed, const str **out, size_t *count);
 
 #endif

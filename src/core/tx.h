@@ -63,6 +63,7 @@ struct tx {
     /* Rows that this command has read or stored; NULL again when a statement of others changes one. */
     struct session_known *sessions; /* session.c's */
     struct run_known *runs;         /* run.c's */
+    err damage;        /* noted by a reader of rows: the command has failed; see stored.h */
     bool precondition; /* another version than expected is PRECONDITION, not CONFLICT */
 };
 

@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "core/agent.h"
 #include "core/permission.h"
+#include "core/stored.h"
 #include "ops/hooks.h"
 
 enum {
@@ -117,7 +118,7 @@ static err list_of(struct tx *tx, str agent, const struct json **out)
     err e = entry_get(tx, CATALOG_AGENTS, agent, &entry);
     if (e)
         return e->kind == ERR_NOT_FOUND ? NULL : e;
-    TRY(json_parse(tx->arena, entry.text, NULL, &role));
+    TRY(stored_parse(tx, THING("agent", agent), entry.text, &role));
     *out = json_get(role, "ask");
     return NULL;
 }

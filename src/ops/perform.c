@@ -16,6 +16,7 @@
 #include "core/idempotency.h"
 #include "core/schema.h"
 #include "core/state.h"
+#include "core/stored.h"
 #include "json/write.h"
 
 /* ---- what the store could not do ---- */
@@ -162,6 +163,7 @@ static err handler_run(struct engine *e, struct tx *tx, struct command *c)
         return answer_too_large(c, out.most);
     assert(!answer.waits || (c->op->wait && !c->wait_over && !tx->first));
     TRY(consequence_run(tx));
+    TRY(tx->damage); /* whatever it wrote is of rows that could not be read */
     if (answer.minted.len)
         TRY(op_mint(tx, answer.minted, &c->minted));
     answer_take(e->table, c, &answer, buf_str(&out));
@@ -173,7 +175,7 @@ static err handler_run(struct engine *e, struct tx *tx, struct command *c)
 static err answer_repeat(struct engine *e, struct tx *tx, struct command *c, str kept)
 {
     const struct json *json;
-    TRY(json_parse(tx->arena, kept, NULL, &json));
+    TRY(stored_parse(tx, THING("the answer that is kept for key", c->key), kept, &json));
     const struct json *body = json_get(json, "answer");
 
     c->repeated = true;

@@ -5,7 +5,7 @@
 #include "ops/shapes.h"
 #include "ops/write.h"
 
-static void write_permission(struct json_writer *w, const struct permission *p)
+static void write_permission(struct tx *tx, struct json_writer *w, const struct permission *p)
 {
     json_write_begin(w, '{');
     write_text(w, STR("permission_id"), p->id);
@@ -14,7 +14,7 @@ static void write_permission(struct json_writer *w, const struct permission *p)
     write_text(w, STR("session_name"), p->session_name);
     write_text(w, STR("client"), p->client);
     write_text(w, STR("tool_name"), p->tool);
-    write_printed(w, STR("tool_input"), p->input);
+    write_stored(tx, w, STR("tool_input"), THING("permission", p->id), p->input);
     write_or_null(w, STR("reason"), p->reason);
     write_or_null(w, STR("decided_by"), p->decided_by);
     write_time(w, STR("created_at"), p->created_at_ms);
@@ -38,7 +38,7 @@ static err permission_list_op(struct tx *tx, const struct input *in, struct answ
     TRY(permission_list(tx, &f, &all, &count));
     size_t shown = page_begin(in, out, STR("permissions"), count);
     for (size_t i = 0; page_row(out, i, &shown); i++)
-        write_permission(&out->json, &all[i]);
+        write_permission(tx, &out->json, &all[i]);
     page_end(out, shown < count ? all[shown - 1].id : STR(""));
     return NULL;
 }
@@ -50,7 +50,7 @@ static err permission_resolve_op(struct tx *tx, const struct input *in, struct a
     TRY(permission_resolve(tx, input_str(in, "permission_id"),
                            str_eq(input_str(in, "decision"), STR("allow")), input_str(in, "reason"),
                            &p));
-    write_permission(&out->json, &p);
+    write_permission(tx, &out->json, &p);
     return NULL;
 }
 

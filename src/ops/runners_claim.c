@@ -61,7 +61,7 @@ static err write_entry(struct tx *tx, struct json_writer *w, str name, enum cata
 
     if (e && e->kind != ERR_NOT_FOUND)
         return e;
-    write_printed(w, name, entry.text);
+    write_stored(tx, w, name, THING(c == CATALOG_AGENTS ? "agent" : "profile", key), entry.text);
     return NULL;
 }
 
@@ -102,8 +102,8 @@ static err write_claimed(struct tx *tx, struct json_writer *w, const struct run 
     write_text(w, STR("token"), token);
     write_int(w, STR("lease_seconds"), team_rules_of(tx)->lease_ms / 1000);
     write_seconds(w, STR("max_seconds"), r->max_ms);
-    write_printed(w, STR("metadata"), r->metadata);
-    write_printed_or_null(w, STR("git"), s.git);
+    write_stored(tx, w, STR("metadata"), THING("run", r->id), r->metadata);
+    write_stored_or_null(tx, w, STR("git"), THING("session", s.id), s.git);
     write_env(tx, w, r, &s);
     json_write_end(w, '}');
     return NULL;

@@ -42,14 +42,15 @@ void write_run(struct tx *tx, struct json_writer *w, const struct run *r, bool w
     write_or_null(w, STR("agent_name"), r->agent);
     write_or_null(w, STR("profile"), r->profile);
     write_or_null(w, STR("project_dir"), r->project_dir);
-    write_demands(tx->arena, w, r->demand);
+    if (stored_is_json(tx, THING("run", r->id), r->demand))
+        write_demands(tx->arena, w, r->demand);
     write_int(w, STR("priority"), r->priority);
     write_seconds(w, STR("max_seconds"), r->max_ms);
     write_int(w, STR("cycle"), r->cycle);
     write_int(w, STR("attempt"), r->attempt);
     write_or_null(w, STR("runner_id"), r->runner_id);
     write_times(w, r);
-    write_printed(w, STR("metadata"), r->metadata);
+    write_stored(tx, w, STR("metadata"), THING("run", r->id), r->metadata);
     write_or_null(w, STR("error"), r->error);
     if (whole) {
         write_text(w, STR("prompt"), r->prompt);

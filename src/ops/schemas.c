@@ -5,7 +5,8 @@
 #include "ops/shapes.h"
 #include "ops/write.h"
 
-void write_schema(struct json_writer *w, const struct schema_version *v, bool with_text)
+void write_schema(struct tx *tx, struct json_writer *w, const struct schema_version *v,
+                  bool with_text)
 {
     json_write_begin(w, '{');
     write_text(w, STR("schema_id"), v->id);
@@ -14,7 +15,7 @@ void write_schema(struct json_writer *w, const struct schema_version *v, bool wi
     write_text(w, STR("description"), v->description);
     write_time(w, STR("created_at"), v->created_at_ms);
     if (with_text)
-        write_printed(w, STR("json_schema"), v->text);
+        write_stored(tx, w, STR("json_schema"), THING("schema", v->id), v->text);
     json_write_end(w, '}');
 }
 
@@ -24,7 +25,7 @@ static err schema_create_op(struct tx *tx, const struct input *in, struct answer
 
     TRY(schema_register(tx, input_str(in, "name"), input_json(in, "json_schema"),
                         input_str(in, "description"), &v, &out->created));
-    write_schema(&out->json, &v, true);
+    write_schema(tx, &out->json, &v, true);
     return NULL;
 }
 
@@ -33,7 +34,7 @@ static err schema_get_op(struct tx *tx, const struct input *in, struct answer *o
     struct schema_version v;
 
     TRY(schema_find(tx, input_str(in, "name"), input_int(in, "version", 0), &v));
-    write_schema(&out->json, &v, true);
+    write_schema(tx, &out->json, &v, true);
     return NULL;
 }
 
@@ -45,7 +46,7 @@ static err schema_list_op(struct tx *tx, const struct input *in, struct answer *
     TRY(schema_list(tx, input_str(in, "after"), page_rows(in), &all, &count));
     size_t shown = page_begin(in, out, STR("schemas"), count);
     for (size_t i = 0; page_row(out, i, &shown); i++)
-        write_schema(&out->json, &all[i], false);
+        write_schema(tx, &out->json, &all[i], false);
     page_end(out, shown < count ? all[shown - 1].name : STR(""));
     return NULL;
 }
@@ -59,7 +60,7 @@ static err schema_versions_op(struct tx *tx, const struct input *in, struct answ
                         &count));
     size_t shown = page_begin(in, out, STR("schemas"), count);
     for (size_t i = 0; page_row(out, i, &shown); i++)
-        write_schema(&out->json, &all[i], false);
+        write_schema(tx, &out->json, &all[i], false);
     page_end_number(tx, out, shown < count ? all[shown - 1].version : 0);
     return NULL;
 }

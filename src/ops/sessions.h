@@ -14,7 +14,8 @@ op_run session_list_op, session_get_op, session_status_op, session_result_op, se
 void write_session(struct tx *tx, struct json_writer *w, const struct session *s);
 
 /* What something has used: an object of tokens and dollars. */
-void write_usage(struct tx *tx, struct json_writer *w, str name, const struct usage *u);
+void write_usage(struct tx *tx, struct json_writer *w, str name, str session_id,
+                 const struct usage *u);
 
 /* ---- sessions_write.c ---- */
 

@@ -7,7 +7,8 @@
 
 /* ---- a session ---- */
 
-void write_usage(struct tx *tx, struct json_writer *w, str name, const struct usage *u)
+void write_usage(struct tx *tx, struct json_writer *w, str name, str session_id,
+                 const struct usage *u)
 {
     write_begin(w, name, '{');
     write_int(w, STR("input_tokens"), u->tokens_in);
@@ -16,7 +17,7 @@ void write_usage(struct tx *tx, struct json_writer *w, str name, const struct us
     write_printed(w, STR("cost_usd"),
                   arena_printf(tx->arena, "%lld.%06lld", (long long)(u->cost / 1000000),
                                (long long)(u->cost % 1000000)));
-    write_printed_or_null(w, STR("models"), u->models);
+    write_stored_or_null(tx, w, STR("models"), THING("session", session_id), u->models);
     json_write_end(w, '}');
 }
 
@@ -43,7 +44,7 @@ void write_session(struct tx *tx, struct json_writer *w, const struct session *s
     write_or_null(w, STR("agent_name"), s->agent);
     write_or_null(w, STR("profile"), s->profile);
     write_or_null(w, STR("project_dir"), s->project_dir);
-    write_printed_or_null(w, STR("pointers"), s->pointers);
+    write_stored_or_null(tx, w, STR("pointers"), THING("session", s->id), s->pointers);
     write_bool(w, STR("attended"), s->attended);
     write_bool(w, STR("callback"), s->calls_back);
     write_int(w, STR("cycle"), s->cycle);
@@ -52,8 +53,8 @@ void write_session(struct tx *tx, struct json_writer *w, const struct session *s
     write_or_null(w, STR("result_run_id"), s->result_run);
     write_or_null(w, STR("client_id"), s->client_id);
     write_or_null(w, STR("hostname"), s->hostname);
-    write_printed_or_null(w, STR("git"), s->git);
-    write_usage(tx, w, STR("usage"), &s->usage);
+    write_stored_or_null(tx, w, STR("git"), THING("session", s->id), s->git);
+    write_usage(tx, w, STR("usage"), s->id, &s->usage);
     write_or_null(w, STR("last_event"), s->heard);
     write_time_or_null(w, STR("last_event_at"), s->heard_at_ms);
     write_or_null(w, STR("notice"), s->notice);
@@ -178,7 +179,7 @@ err session_result_op(struct tx *tx, const struct input *in, struct answer *out)
     write_or_null(w, STR("result"), run.result);
     write_or_null(w, STR("run_id"), run.id);
     write_int_or_null(w, STR("workflow_state_version"), version);
-    write_usage(tx, w, STR("usage"), &s.usage);
+    write_usage(tx, w, STR("usage"), s.id, &s.usage);
     write_or_null(w, STR("hint"), str_from(hint_of(&s)));
     json_write_end(w, '}');
     return NULL;
@@ -197,7 +198,7 @@ err session_state_op(struct tx *tx, const struct input *in, struct answer *out)
     TRY(state_get(tx, s.state_id, &state));
     out->version = state.version;
     write_state_head(&out->json, &state, state.version);
-    write_printed(&out->json, STR("current_data"), state.body);
+    write_stored(tx, &out->json, STR("current_data"), THING("state", state.id), state.body);
     json_write_end(&out->json, '}');
     return NULL;
 }
@@ -219,7 +220,7 @@ err session_events_op(struct tx *tx, const struct input *in, struct answer *out)
         write_int(w, STR("number"), all[i].number);
         write_text(w, STR("event_type"), all[i].type);
         write_time(w, STR("time"), all[i].at_ms);
-        write_printed_or_null(w, STR("data"), all[i].data);
+        write_stored_or_null(tx, w, STR("data"), THING("event of session", s.id), all[i].data);
         json_write_end(w, '}');
     }
     page_end_number(tx, out, shown < count ? all[shown - 1].number : 0);

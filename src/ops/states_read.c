@@ -153,7 +153,7 @@ err state_read_op(struct tx *tx, const struct input *in, struct answer *out)
     } else if (!whole) {
         TRY(write_version(tx, w, &s, version, in, chars_max));
     } else {
-        write_printed(w, STR("current_data"), s.body);
+        write_stored(tx, w, STR("current_data"), THING("state", s.id), s.body);
         out->shown_id = s.id;
     }
     json_write_end(w, '}');
@@ -167,7 +167,7 @@ err state_schema_op(struct tx *tx, const struct input *in, struct answer *out)
 
     TRY(state_get(tx, input_str(in, "state_id"), &s));
     TRY(schema_by_id(tx, s.schema_id, &schema));
-    write_schema(&out->json, &schema, true);
+    write_schema(tx, &out->json, &schema, true);
     return NULL;
 }
 
@@ -192,8 +192,10 @@ void write_first_patch(struct json_writer *w, str body)
     json_write_end(w, ']');
 }
 
-static void write_patch_of(struct json_writer *w, const struct event *row)
+static void write_patch_of(struct tx *tx, struct json_writer *w, const struct event *row)
 {
+    if (!stored_is_json(tx, THING("state", row->subject), row->data.len ? row->data : row->body))
+        return;
     json_write_name(w, STR("patch"));
     if (row->data.len)
         json_write_printed(w, row->data);
@@ -220,7 +222,7 @@ err state_history_op(struct tx *tx, const struct input *in, struct answer *out)
         if (rows[i].type == EVENT_STATE_UPDATED && str_eq(rows[i].data, STR("[]")))
             write_bool(w, STR("touch"), true);
         write_author(w, &rows[i]);
-        write_patch_of(w, &rows[i]);
+        write_patch_of(tx, w, &rows[i]);
         json_write_end(w, '}');
     }
     page_end_number(tx, out, shown < count ? rows[shown - 1].version : 0);

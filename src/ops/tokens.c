@@ -6,13 +6,13 @@
 #include "ops/write.h"
 
 /* The members of a token; the object is left open for its secret. */
-static void write_head(struct json_writer *w, const struct token *t)
+static void write_head(struct tx *tx, struct json_writer *w, const struct token *t)
 {
     json_write_begin(w, '{');
     write_text(w, STR("token_id"), t->id);
     write_text(w, STR("kind"), str_from(actor_kind_name(t->kind)));
     write_text(w, STR("name"), t->name);
-    write_printed(w, STR("scope"), t->scope);
+    write_stored(tx, w, STR("scope"), THING("token", t->id), t->scope);
     write_time(w, STR("created_at"), t->created_at_ms);
     write_time_or_null(w, STR("expires_at"), t->expires_at_ms);
     write_time_or_null(w, STR("revoked_at"), t->revoked_at_ms);
@@ -40,7 +40,7 @@ static err token_create_op(struct tx *tx, const struct input *in, struct answer 
     TRY(token_create(tx, kind, name_of(in), input_json(in, "scope"),
                      input_int(in, "expires_in", 0) * 1000, &token, &text));
     out->created = true;
-    write_head(&out->json, &token);
+    write_head(tx, &out->json, &token);
     write_text(&out->json, STR("token"), text);
     json_write_end(&out->json, '}');
     return NULL;
@@ -54,7 +54,7 @@ static err token_list_op(struct tx *tx, const struct input *in, struct answer *o
     TRY(token_list(tx, input_str(in, "after"), page_rows(in), &all, &count));
     size_t shown = page_begin(in, out, STR("tokens"), count);
     for (size_t i = 0; page_row(out, i, &shown); i++) {
-        write_head(&out->json, &all[i]);
+        write_head(tx, &out->json, &all[i]);
         json_write_end(&out->json, '}');
     }
     page_end(out, shown < count ? all[shown - 1].id : STR(""));

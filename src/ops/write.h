@@ -4,12 +4,23 @@
 
 #include "base/date.h"
 #include "core/schema.h"
+#include "core/stored.h"
 #include "json/write.h"
 
-static inline void write_printed_or_null(struct json_writer *w, str name, str json)
+/* A text that was read back from the store, as it is: one that is not JSON any more would spoil the
+ * answer, and fails the command. */
+static inline void write_stored(struct tx *tx, struct json_writer *w, str name, struct stored of,
+                                str json)
+{
+    if (stored_is_json(tx, of, json))
+        write_printed(w, name, json);
+}
+
+static inline void write_stored_or_null(struct tx *tx, struct json_writer *w, str name,
+                                        struct stored of, str json)
 {
     if (json.len)
-        write_printed(w, name, json);
+        write_stored(tx, w, name, of, json);
     else
         write_null(w, name);
 }
@@ -44,6 +55,7 @@ static inline void write_seconds(struct json_writer *w, str name, int64_t ms)
 }
 
 /* A schema with its text, or for lists without it. In schemas.c. */
-void write_schema(struct json_writer *w, const struct schema_version *v, bool with_text);
+void write_schema(struct tx *tx, struct json_writer *w, const struct schema_version *v,
+                  bool with_text);
 
 #endif

@@ -40,6 +40,8 @@ err channel_broken(struct channel *c)
     return channel_lost(c, one_line(c->arena, c->place->pq->error_message(c->conn)));
 }
 
+#define DAMAGED "the database is damaged; restore a backup"
+
 #define POOLER                                                                               \
     "a pooler gives each transaction another session: connect to the server itself, or set " \
     "pool_mode = session"
@@ -74,7 +76,7 @@ static const struct trouble {
       "it has tables that are not baton's: give baton a database of its own" },
     { "42703", ERR_INTERNAL, GOES_ON, "a table is not baton's: give it a database of its own" },
     { "22021", ERR_INVALID, GOES_ON, "a text must be UTF-8 and hold no NUL" },
-    { "XX00", ERR_INTERNAL, ENDS, "the database is damaged; restore a backup" },
+    { "XX00", ERR_INTERNAL, ENDS, DAMAGED },
 };
 
 err channel_refused(struct channel *c, const PGresult *r)
@@ -96,8 +98,10 @@ err channel_refused(struct channel *c, const PGresult *r)
         c->ends |= t->then != GOES_ON;
         if (t->then == LEAVES)
             channel_leave(c);
-        return err_new(c->arena, t->kind, "%s: " STR_FMT ": %s", c->place->shown, STR_ARG(message),
-                       t->advice);
+        err e = err_new(c->arena, t->kind, "%s: " STR_FMT ": %s", c->place->shown, STR_ARG(message),
+                        t->advice);
+        return strcmp(t->advice, DAMAGED) == 0 ? err_damage(c->arena, STR_FMT, STR_ARG(e->message))
+                                               : e;
     }
     return err_new(c->arena, ERR_INTERNAL, "%s: " STR_FMT " (%s)", c->place->shown,
                    STR_ARG(message), state);

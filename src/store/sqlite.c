@@ -55,11 +55,13 @@ static err sqlite_error(struct sqlite *q, const char *doing)
         { SQLITE_CANTOPEN, ERR_UNAVAILABLE, "see whether its folder exists and may be written" },
         { SQLITE_READONLY, ERR_FORBIDDEN, "see whether the file and its folder may be written" },
         { SQLITE_NOTADB, ERR_INVALID, "that file is no database of ours; name another" },
-        { SQLITE_CORRUPT, ERR_INTERNAL, "the file is damaged; restore a backup" },
     };
     int code = sqlite3_errcode(q->db) & 0xff;
     const char *message = sqlite3_errmsg(q->db);
 
+    if (code == SQLITE_CORRUPT)
+        return err_damage(q->sql.arena, "%s: %s: %s: the file is damaged; restore a backup",
+                          sqlite_path(&q->sql), doing, message);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (kinds[i].code == code)
             return err_new(q->sql.arena, kinds[i].kind, "%s: %s: %s: %s", sqlite_path(&q->sql),
