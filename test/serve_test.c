@@ -591,6 +591,30 @@ TEST(damaged_state_is_a_fault_of_the_server_that_the_log_and_the_metrics_tell)
     CHECK(str_contains(log, bad) && !str_contains(log, STR("secret")));
 }
 
+TEST(log_that_ends_before_what_rows_say_is_not_served)
+{
+    struct running r = serve(NULL);
+
+    add_schema(&r);
+    add_state(&r, "{'n':1}");
+    stop(&r);
+    rows_change("data/baton.db", "UPDATE node SET seq = seq - 1 WHERE node_id = 1");
+    r = launch(NULL);
+    CHECK(status_of(&r) != 0);
+    CHECK(str_contains(check_read("log"), STR("the log ends at event ")));
+    CHECK(str_contains(check_read("log"), STR("baton store check --repair --apply")));
+    rows_change("data/baton.db", "UPDATE node SET seq = seq + 1 WHERE node_id = 1");
+    r = serve(NULL);
+    stop(&r);
+    rows_change("data/baton.db", "DELETE FROM log WHERE seq = (SELECT max(seq) FROM log)");
+    r = launch(NULL);
+    CHECK(status_of(&r) != 0);
+    CHECK_INT(STORE("check", "data/baton.db", "--repair", "--apply"), 1);
+    r = serve(NULL);
+    add_state(&r, "{'n':2}");
+    stop(&r);
+}
+
 TEST_LIMIT(log_of_the_database_begins_anew_at_its_limit, 60)
 {
     enum { WRITES = 300, TEXT = 20000 };

@@ -19,6 +19,7 @@
 #include "app/serve_plan.h"
 #include "app/threads.h"
 #include "base/log.h"
+#include "core/audit.h"
 #include "core/tables.h"
 #include "mcp/mcp.h"
 
@@ -105,6 +106,23 @@ static err start_clock(struct serving *s)
     return NULL;
 }
 
+/* A log that has lost its end would give numbers twice, and what rows say of them would become wrong:
+ * nothing is served before somebody has decided. */
+static err end_check(struct serving *s)
+{
+    struct sql *sql = threads_engine(s->threads)->sql;
+    struct audit_end end;
+    struct store_node node;
+
+    TRY(store_begin(sql, s->arena, &node));
+    struct tx tx = { .arena = s->arena, .sql = sql, .seq = &node.seq };
+    err e = audit_end_read(&tx, &end);
+    if (!e)
+        e = audit_end_check(&tx, &end);
+    store_rollback(sql);
+    return e;
+}
+
 /* A server that cannot write can still be read, and deleted from. */
 static err unless_full(err e)
 {
@@ -153,6 +171,7 @@ static err open_data(struct serving *s)
                                                .config = &s->plan.config },
                     &s->threads));
     TRY(start_clock(s));
+    TRY(end_check(s));
     return prepare(s);
 }
 

@@ -14,7 +14,7 @@ void checking_init(struct checking *k, struct cli *c, struct json_writer *json)
     *k = (struct checking){ .cli = c, .json = json, .known = map_in(c->arena) };
     for (int i = 0; i < 2; i++)
         k->turns[i] = arena_new();
-    k->shown = (isatty(STDERR_FILENO) && !c->json);
+    k->shown = cli_flag(c, "--verbose") || (isatty(STDERR_FILENO) && !c->json);
 }
 
 void checking_release(struct checking *k)
@@ -291,11 +291,15 @@ err store_check_verb(struct cli *c)
 {
     struct depot d;
 
+    if (!cli_flag(c, "--repair") && (cli_value(c, "--from") || cli_flag(c, "--apply")))
+        return usage_error(c, STR("--from and --apply are for --repair"));
     TRY(depot_name(c, c->arg_count ? c->args[0] : NULL, &d));
     TRY(depot_exists(c, &d));
-    err e = depot_open(c, &d, STORE_READS, 0);
+    err e = cli_flag(c, "--repair") ? depot_lock(c, &d) : NULL;
     if (!e)
-        e = check_print(c, &d);
+        e = depot_open(c, &d, cli_flag(c, "--repair") ? STORE_WRITES : STORE_READS, 0);
+    if (!e)
+        e = cli_flag(c, "--repair") ? repair_run(c, &d) : check_print(c, &d);
     depot_release(&d);
     return e;
 }

@@ -286,13 +286,13 @@ static err source_copy(struct copying *k, struct copy_result *out)
 
 /* Nobody has a lock on a source that is shared, but who serves it says so. This is found here, and
  * not only at the end of the work. */
-static err unused_check(struct copying *k, const struct store_node *node)
+err depot_unused(struct cli *c, const struct depot *d, const struct store_node *node)
 {
-    struct buf who = buf_in(k->cli->arena);
+    struct buf who = buf_in(c->arena);
     const struct member *members;
     size_t count, alive = 0;
-    struct tx tx = { .arena = k->cli->arena,
-                     .sql = k->from->sql,
+    struct tx tx = { .arena = c->arena,
+                     .sql = d->sql,
                      .now_ms = node->now > node->clock ? node->now : node->clock };
 
     TRY(member_list(&tx, STR(""), MEMBERS_MAX, &members, &count));
@@ -302,10 +302,10 @@ static err unused_check(struct copying *k, const struct store_node *node)
                        STR_ARG(members[i].name), STR_ARG(members[i].url));
     if (!alive)
         return NULL;
-    return err_new(k->cli->arena, ERR_CONFLICT,
+    return err_new(c->arena, ERR_CONFLICT,
                    STR_FMT " is used by " STR_FMT ": stop %s first (one that was killed counts for "
                            "15 seconds more)",
-                   STR_ARG(k->from->shown), STR_ARG(buf_str(&who)), alive > 1 ? "them" : "it");
+                   STR_ARG(d->shown), STR_ARG(buf_str(&who)), alive > 1 ? "them" : "it");
 }
 
 static err still_check(struct copying *k, int64_t seq)
@@ -333,7 +333,7 @@ err copy_run(struct cli *c, struct depot *from, struct depot *to, bool still,
     TRY(depot_open(c, from, STORE_READS, 0));
     TRY(store_begin(from->sql, c->arena, &node));
     if (still && from->shared)
-        TRY(unused_check(&k, &node));
+        TRY(depot_unused(c, from, &node));
     TRY(target_claim(&k));
     TRY(source_copy(&k, out));
     store_rollback(from->sql);

@@ -264,8 +264,11 @@ static const struct option copy_options[] = {
     OPTION_VERBOSE, OPTION_JSON, { 0 },
 };
 static const struct option check_options[] = {
-    { "--deep", 0, NULL, "check every document against its schema too" },
-    OPTION_DATA, OPTION_JSON, { 0 },
+    { "--deep",   0, NULL,    "check every document, replay every history, parse every text too" },
+    { "--repair", 0, NULL,    "say which states can be made whole again, and how" },
+    { "--from",   0, "STORE", "with --repair: a backup or a copy of it, which may be older" },
+    { "--apply",  0, NULL,    "with --repair: do it" },
+    OPTION_DATA, OPTION_VERBOSE, OPTION_JSON, { 0 },
 };
 static const struct option migrate_options[] = { OPTION_DATA, OPTION_JSON, { 0 } };
 static const struct option backup_options[] = { OPTION_DATA, OPTION_VERBOSE, OPTION_JSON, { 0 } };
@@ -304,13 +307,19 @@ const struct verb store_verbs[] = {
         .details = STORES
         "Without a STORE it is the one of the data directory's server.\n"
         "\n"
-        "It reads all of it as it is at one moment, while the server may go on. Nothing\n"
-        "is repaired: each thing that is wrong is told with what to do about it. A\n"
-        "database of an older baton is migrated first, as a server would do; one with\n"
-        "nothing of baton in it is left as it is.\n"
+        "It reads all of it as it is at one moment, while the server may go on. Each\n"
+        "thing that is wrong is told with what to do about it. A database of an older\n"
+        "baton is migrated first, as a server would do; one with nothing of baton in it\n"
+        "is left as it is.\n"
         "\n"
-        "Exit codes: 0 all is well; 1 something is wrong; 5 there is no such database;\n"
-        "14 the disk or the database says no.",
+        "--repair needs the server to be stopped. It takes rows of damaged states from a\n"
+        "backup (--from) and makes documents that are no JSON anew from their histories.\n"
+        "What is whole is never touched, and what would not be whole afterwards is left\n"
+        "as it is. Without --apply it only says what it would do.\n"
+        "\n"
+        "Exit codes: 0 all is well, or is again; 1 something is wrong; 2 wrong usage;\n"
+        "5 there is no such database; 6 a server uses it; 14 the disk or the database\n"
+        "says no.",
         .options = check_options,
         .run = store_check_verb,
     },

@@ -60,6 +60,9 @@ void copy_print(struct cli *c, const struct depot *from, const struct depot *to,
 
 err store_copy_verb(struct cli *c);
 
+/* CONFLICT when a node is alive that serves this shared store. In its transaction. */
+err depot_unused(struct cli *c, const struct depot *d, const struct store_node *node);
+
 /* ---- store_backup.c ---- */
 
 err store_backup_verb(struct cli *c);
