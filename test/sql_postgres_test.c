@@ -361,6 +361,14 @@ static void hooks_run(struct world *w)
         { .op = "hook.event",
           .input =
               "{'client':'codex','event':{'session_id':'h','hook_event_name':'SessionStart'}}" },
+        { .op = "session.attend",
+          .input = "{'client':'gemini','session_id':'mcp-gemini-1','process':'ö/1'}" },
+        { .op = "session.attend",
+          .input = "{'client':'gemini','session_id':'mcp-gemini-1','process':'ö/1'}" },
+        { .op = "hook.event",
+          .input = "{'client':'gemini','process':'ö/1','event':{'session_id':'g',"
+                   "'hook_event_name':'SessionStart'}}" },
+        { .op = "session.attend", .input = "{'client':'gemini','conversation':'g'}" },
         { .op = "agent.create", .input = "{'name':'careful','profile':'claude','ask':['Bash']}" },
         { .op = "run.create",
           .input = "{'type':'start_session','session_id':'ses_h','session_name':'asks',"

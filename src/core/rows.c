@@ -187,6 +187,15 @@ const struct rows_table rows_tables[] = {
                   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
     },
     {
+        .name = "tie",
+        .keys = { SQL_TEXT, SQL_TEXT },
+        .columns = 4,
+        .count = "SELECT count(*) FROM tie",
+        .page = "SELECT kind, what, session_id, at FROM tie WHERE (kind, what) > ($1, $2)"
+                " ORDER BY kind, what LIMIT $3",
+        .insert = "INSERT INTO tie (kind, what, session_id, at) VALUES ($1, $2, $3, $4)",
+    },
+    {
         .name = "replay",
         .keys = { SQL_INT },
         .columns = 2,

@@ -294,5 +294,20 @@ static const char *const step_3[] = {
     NULL,
 };
 
-const struct tables_step tables_steps[] = { { 1, step_1 }, { 2, step_2 }, { 3, step_3 } };
+static const char *const step_4[] = {
+    /* What else is known to be a session that somebody runs outside of baton: see tie.h. */
+    "CREATE TABLE tie ("
+    " kind TEXT COLLATE \"C\" NOT NULL,"
+    " what TEXT COLLATE \"C\" NOT NULL,"
+    " session_id TEXT COLLATE \"C\" NOT NULL,"
+    " at BIGINT NOT NULL," /* when it was last heard of */
+    " PRIMARY KEY (kind, what))",
+    "CREATE INDEX tie_by_session ON tie (session_id)",
+    "CREATE INDEX tie_by_time ON tie (kind, at)",
+    NULL,
+};
+
+const struct tables_step tables_steps[] = {
+    { 1, step_1 }, { 2, step_2 }, { 3, step_3 }, { 4, step_4 }
+};
 const int tables_step_count = sizeof tables_steps / sizeof *tables_steps;

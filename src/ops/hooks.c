@@ -229,7 +229,7 @@ static err hook_event_op(struct tx *tx, const struct input *in, struct answer *o
     struct hook_reply reply = { .context = buf_in(tx->arena) };
     bool there;
 
-    TRY(hook_session(tx, &h, input_str(in, "parent"), &there));
+    TRY(hook_session(tx, &h, input_str(in, "parent"), input_str(in, "process"), &there));
     if (there) {
         TRY(event_handle(tx, &h, &reply));
         out->nudge = h.s.id;
@@ -252,7 +252,9 @@ static const struct op ops[] = {
                 "client": { "enum": ["claude", "codex", "gemini"], "description": "Whose hook it is." },
                 "event": { "type": "object", "description": "What the client gave to its hook, as it is." },
                 "parent": { "type": "string", "minLength": 1, "maxLength": 100,
-                    "description": "The session that an unknown one is registered below, by id or name; with the operator's token." }
+                    "description": "The session that an unknown one is registered below, by id or name; with the operator's token." },
+                "process": { "type": "string", "minLength": 1, "maxLength": 200,
+                    "description": "The process that the client is, where its tools are known by nothing else; with the operator's token." }
             }
         }),
         .output = SHAPE("", JSON(

@@ -41,8 +41,18 @@ struct hook_reply {
 /* Whose event it is. A session's token speaks for its own session, and, where the client has
  * another conversation than that, for one below it; the operator's for the session that the
  * client's own id stands for. One that is not known is registered, as one that somebody attends to,
- * below `parent` where that is known. False: there is nobody to speak of. */
-err hook_session(struct tx *tx, struct hook *h, str parent, bool *there);
+ * below `parent` where that is known, unless its tools were met before in the same process. False:
+ * there is nobody to speak of. */
+err hook_session(struct tx *tx, struct hook *h, str parent, str process, bool *there);
+
+/* The id of a session whose client has one of its own: whoever knows the one knows the other. */
+str hook_session_id(struct arena *a, str client, str own);
+
+/* Legible where it can be, "claude-shop-1b2c3d4e"; else the id, which nobody has as a name. */
+err hook_session_name(struct tx *tx, str client, str dir, str id, str *out);
+
+/* What is kept of a client's own id. */
+str hook_client_id(str own);
 
 /* ---- hooks_event.c ---- */
 

@@ -1,6 +1,7 @@
 /* hooks_session.c: which session a client's event belongs to. */
 #include "base/digest.h"
 #include "base/utf8.h"
+#include "core/tie.h"
 #include "ops/hooks.h"
 
 enum {
@@ -8,7 +9,8 @@ enum {
     DIGEST_CHARS = 32, /* of one that is not */
     DIR_BYTES_MAX = 30,
     SHORT_ID_BYTES = 8,
-    CLIENT_ID_MAX = 200, /* of what is kept of a client's id */
+    CLIENT_BYTES_MAX = 20, /* of what runs it, in a name */
+    CLIENT_ID_MAX = 200,   /* of what is kept of a client's id */
 };
 
 static bool is_plain(char c)
@@ -18,8 +20,7 @@ static bool is_plain(char c)
 
 /* ---- names ---- */
 
-/* The id of a session whose client has one of its own: whoever knows the one knows the other. */
-static str id_of(struct arena *a, const struct hook *h, str own)
+str hook_session_id(struct arena *a, str client, str own)
 {
     unsigned char sum[SHA256_BYTES];
     bool plain = own.len <= OWN_ID_MAX;
@@ -30,7 +31,12 @@ static str id_of(struct arena *a, const struct hook *h, str own)
         sha256(own, sum);
         own = str_slice(hex_encode(a, (str){ (const char *)sum, sizeof sum }), 0, DIGEST_CHARS);
     }
-    return arena_printf(a, "%s-" STR_FMT, hook_client_names[h->client], STR_ARG(own));
+    return arena_printf(a, STR_FMT "-" STR_FMT, STR_ARG(client), STR_ARG(own));
+}
+
+str hook_client_id(str own)
+{
+    return utf8_cut(own, CLIENT_ID_MAX);
 }
 
 /* The last part of a path, in letters that names have. */
@@ -48,17 +54,25 @@ static str dir_word(struct arena *a, str path)
     return word;
 }
 
-/* Legible where it can be: "claude-shop-1b2c3d4e"; else its id, which nobody has. */
-static err name_of(struct tx *tx, const struct hook *h, str id, str *out)
+/* What is left of an id without the words before it that all of a client's have. */
+static str short_id(str client, str id)
 {
-    const char *client = hook_client_names[h->client];
-    str dir = dir_word(tx->arena, json_str(h->told, "cwd"));
-    str own = str_slice(id, strlen(client) + 1, strlen(client) + 1 + SHORT_ID_BYTES);
+    size_t from = str_starts(id, STR("mcp-")) ? 4 : 0;
+
+    if (str_starts(str_slice(id, from, id.len), client))
+        from += client.len + 1;
+    return str_slice(id, from, from + SHORT_ID_BYTES);
+}
+
+err hook_session_name(struct tx *tx, str client, str dir, str id, str *out)
+{
+    str where = dir_word(tx->arena, dir), own = short_id(client, id);
     struct session other;
     bool taken;
 
-    *out = arena_printf(tx->arena, "%s-" STR_FMT "%s" STR_FMT, client, STR_ARG(dir),
-                        dir.len ? "-" : "", STR_ARG(own));
+    client = utf8_cut(client, CLIENT_BYTES_MAX);
+    *out = arena_printf(tx->arena, STR_FMT "-" STR_FMT "%s" STR_FMT, STR_ARG(client),
+                        STR_ARG(where), where.len ? "-" : "", STR_ARG(own));
     TRY(session_find(tx, *out, &other, &taken));
     if (taken)
         *out = id;
@@ -66,6 +80,11 @@ static err name_of(struct tx *tx, const struct hook *h, str id, str *out)
 }
 
 /* ---- registering ---- */
+
+static str client_name(const struct hook *h)
+{
+    return str_from(hook_client_names[h->client]);
+}
 
 /* Nobody here resumes it. One whose parent runs it as a part of its own turn does not call back:
  * the parent sees its end, and must not wait for one that was killed. */
@@ -77,7 +96,7 @@ static err session_register(struct tx *tx, struct hook *h, str id, str own, str 
     struct session_new n = { .id = id, .attended = true, .calls_back = !by_session };
     bool found = false;
 
-    TRY(name_of(tx, h, id, &n.name));
+    TRY(hook_session_name(tx, client_name(h), dir, id, &n.name));
     if (!by_session && parent.len)
         TRY(session_find(tx, parent, &above, &found));
     if (found)
@@ -121,15 +140,39 @@ static err session_by_id(struct tx *tx, struct hook *h, str id, bool *found)
                    "session " STR_FMT " is not one that this token speaks for", STR_ARG(id));
 }
 
-err hook_session(struct tx *tx, struct hook *h, str parent, bool *there)
+/* Its tools may have been met before anybody told what the conversation is called: it is theirs from
+ * now on, also when another process of the client resumes it. */
+static err session_by_ties(struct tx *tx, struct hook *h, str id, str own, str process, bool *found)
+{
+    str tied, words = arena_printf(tx->arena, "mcp-" STR_FMT, STR_ARG(client_name(h)));
+
+    TRY(tie_find(tx, TIE_CONVERSATION, id, &tied));
+    if (tied.len)
+        return session_by_id(tx, h, tied, found);
+    if (!process.len)
+        return NULL;
+    TRY(tie_find(tx, TIE_PROCESS, process, &tied));
+    if (!str_starts(tied, words))
+        return NULL;
+    TRY(session_find(tx, tied, &h->s, found));
+    *found = *found && h->s.attended && !h->s.client_id.len;
+    if (!*found)
+        return NULL;
+    h->s.client_id = own;
+    h->fresh = true;
+    TRY(tie_make(tx, TIE_CONVERSATION, id, h->s.id));
+    return session_store(tx, &h->s);
+}
+
+err hook_session(struct tx *tx, struct hook *h, str parent, str process, bool *there)
 {
     str own = json_str(h->told, "session_id");
 
     *there = false;
     if (!own.len)
         return NULL;
-    str id = id_of(tx->arena, h, own);
-    own = utf8_cut(own, CLIENT_ID_MAX);
+    str id = hook_session_id(tx->arena, client_name(h), own);
+    own = hook_client_id(own);
     if (tx->actor->kind == ACTOR_SESSION) {
         bool known;
         TRY(session_find(tx, tx->actor->session_id, &h->s, &known));
@@ -139,8 +182,13 @@ err hook_session(struct tx *tx, struct hook *h, str parent, bool *there)
     }
     if (!*there)
         TRY(session_by_id(tx, h, id, there));
-    if (*there || str_eq(h->name, STR("SessionEnd")))
-        return NULL;
-    *there = true;
-    return session_register(tx, h, id, own, parent);
+    if (tx->actor->kind == ACTOR_SESSION)
+        process = STR("");
+    else if (!*there)
+        TRY(session_by_ties(tx, h, id, own, process, there));
+    if (!*there && !str_eq(h->name, STR("SessionEnd"))) {
+        *there = true;
+        TRY(session_register(tx, h, id, own, parent));
+    }
+    return *there && process.len ? tie_make(tx, TIE_PROCESS, process, h->s.id) : NULL;
 }

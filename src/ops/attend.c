@@ -1,0 +1,103 @@
+/* attend.c: the operation session.attend: which session the tools of a client speak for.
+ *
+ * `baton mcp` asks, for an agent that a person has started. What its hooks have registered, or will,
+ * is the same session. */
+#include "core/tie.h"
+#include "ops/hooks.h"
+#include "ops/ops.h"
+#include "ops/shapes.h"
+#include "ops/write.h"
+
+/* What it is tied to: by its conversation, or by its process, which hooks may have told of; else the
+ * one of that id. */
+static err session_known(struct tx *tx, const struct input *in, str id, struct session *out,
+                         bool *found)
+{
+    str process = input_str(in, "process"), tied = STR("");
+
+    if (input_str(in, "conversation").len)
+        TRY(tie_find(tx, TIE_CONVERSATION, id, &tied));
+    else if (process.len)
+        TRY(tie_find(tx, TIE_PROCESS, process, &tied));
+    return session_find(tx, tied.len ? tied : id, out, found);
+}
+
+static err session_register(struct tx *tx, const struct input *in, str id, struct session *out)
+{
+    str parent = input_str(in, "parent"), dir = input_str(in, "project_dir");
+    struct session above;
+    struct session_new n = { .id = id,
+                             .state_id = input_str(in, "workflow_state_id"),
+                             .project_dir = dir,
+                             .attended = true,
+                             .calls_back = true };
+    bool found = false;
+
+    TRY(hook_session_name(tx, input_str(in, "client"), dir, id, &n.name));
+    if (parent.len)
+        TRY(session_find(tx, parent, &above, &found));
+    if (found)
+        n.parent = above.id;
+    TRY(session_create(tx, &n, out));
+    if (!input_str(in, "conversation").len)
+        return NULL;
+    out->client_id = hook_client_id(input_str(in, "conversation"));
+    return session_store(tx, out);
+}
+
+static err session_attend_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    str own = input_str(in, "conversation"), process = input_str(in, "process");
+    str client = input_str(in, "client");
+    str id = own.len ? hook_session_id(tx->arena, client, own) : input_str(in, "session_id");
+    struct session s;
+    bool found;
+
+    if (!id.len)
+        return err_new(tx->arena, ERR_INVALID,
+                       "expected a \"conversation\", or the \"session_id\" that it is to have");
+    TRY(session_known(tx, in, id, &s, &found));
+    if (found && !s.attended)
+        return err_new(tx->arena, ERR_CONFLICT,
+                       "session " STR_FMT " is run from here, and speaks for itself",
+                       STR_ARG(s.name));
+    if (!found)
+        TRY(session_register(tx, in, id, &s));
+    if (process.len)
+        TRY(tie_make(tx, TIE_PROCESS, process, s.id));
+    out->created = !found;
+    json_write_begin(&out->json, '{');
+    write_text(&out->json, STR("session_id"), s.id);
+    write_text(&out->json, STR("session_name"), s.name);
+    json_write_end(&out->json, '}');
+    return NULL;
+}
+
+// clang-format off
+
+static const struct op ops[] = {
+    {
+        .name = "session.attend", .http = "POST /sessions/attend", .effect = OP_WRITES,
+        .on = ON_HTTP, .by = BY_OPERATOR,
+        .summary = "Find the session of an agent that somebody runs outside of baton, or register it: one for its hooks and its tools.",
+        .input = FIELDS(JSON("client"), JSON(
+            "client": { "type": "string", "pattern": "^[A-Za-z0-9-]{1,40}$", "description": "What runs it: claude, codex, gemini or another word." },
+            "conversation": { "type": "string", "minLength": 1, "maxLength": 1000,
+                "description": "What its client calls the conversation, as hooks tell it." },
+            "process": { "type": "string", "minLength": 1, "maxLength": 200,
+                "description": "The process that its client is, where it does not tell its tools of the conversation." },
+            "session_id": { "type": "string", "minLength": 1, "maxLength": 100,
+                "description": "The id that it is to have if nobody knows it and there is no conversation." },
+            "parent": { "type": "string", "minLength": 1, "maxLength": 100,
+                "description": "The session that an unknown one is registered below, by id or name." },
+            "project_dir": { "type": "string", "minLength": 1, "maxLength": 1200, "description": "Where an unknown one works." },
+            "workflow_state_id": { "type": "string", "minLength": 1, "maxLength": 100, "description": "The state of an unknown one." })),
+        .output = SHAPE(JSON("session_id", "session_name"), JSON(
+            "session_id": { "type": "string", "description": "The session that it is." },
+            "session_name": { "type": "string", "description": "Its name." })),
+        .run = session_attend_op,
+    },
+};
+// clang-format on
+
+const struct op_list attend_ops = { ops, sizeof ops / sizeof *ops };
