@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "cli/ancestor.h"
 #include "mcp_rig.h"
 
 static void write_file(const char *path, const char *text)
@@ -26,6 +27,7 @@ static struct rig rig_by_hand(void)
 }
 
 #define MINTED "{'token_id':'ss_9','token':'ss_9.secret'}"
+#define ATTENDED(id) "{'session_id':'" id "','session_name':'it'}"
 #define USE "{'jsonrpc':'2.0','id':2,'method':'tools/call','params':{'name':'state_read'," META "}}"
 
 TEST(an_agent_that_a_person_started_gets_a_session_of_its_own)
@@ -49,11 +51,11 @@ TEST(an_agent_that_a_person_started_gets_a_session_of_its_own)
     /* There is a session from its first tool on. */
     say(&r, USE);
     request = server_take(fd);
-    CHECK_HAS(request, "POST /sessions HTTP/1.1\r\n");
+    CHECK_HAS(request, "POST /sessions/attend HTTP/1.1\r\n");
     CHECK_HAS(request, "Authorization: Bearer op_1.secret\r\n");
-    CHECK_HAS(request, "\"session_name\":\"claude-my-shop-0f1e2d3c\"");
+    CHECK_HAS(request, "\"client\":\"claude\",\"conversation\":\"0f1e2d3c-aaaa\"");
     CHECK_HAS(request, "\"project_dir\":\"/home/ada/my shop/\"");
-    server_answer(fd, "409 Conflict", "{'title':'Conflict','detail':'it is there'}");
+    server_answer(fd, "200 OK", ATTENDED("claude-0f1e2d3c-aaaa"));
     CHECK_HAS(server_take(fd), "Authorization: Bearer ss_9.secret\r\n");
     server_answer(fd, "200 OK", ANSWER("2"));
     HEARS(&r, ANSWER("2"));
@@ -64,6 +66,113 @@ TEST(an_agent_that_a_person_started_gets_a_session_of_its_own)
     CHECK_HAS(request, "Authorization: Bearer op_1.secret\r\n");
     server_send(fd, STR("HTTP/1.1 204 No Content\r\n\r\n"));
     rig_expect_end(&r);
+}
+
+/* ---- an agent that says later who it is ---- */
+
+static struct rig rig_of(const char *client)
+{
+    struct rig r = rig_new();
+
+    unsetenv("BATON_TOKEN");
+    setenv("BATON_DATA", ".", 1);
+    write_file("operator.token", "op_1.secret\n");
+    bridge_start(&r);
+    say(&r, arena_printf(check_arena(),
+                         "{'jsonrpc':'2.0','id':0,'method':'initialize','params':"
+                         "{'protocolVersion':'2025-11-25','capabilities':{},"
+                         "'clientInfo':{'name':'%s'}}}",
+                         client)
+                .at);
+    return r;
+}
+
+#define MINTED_AS(n) "{'token_id':'ss_" n "','token':'ss_" n ".secret'}"
+#define AS(n) "Authorization: Bearer ss_" n ".secret\r\n"
+#define IN(n) "Mcp-Session-Id: " n "\r\n"
+#define CODEX_USE(id, thread)                                                            \
+    "{'jsonrpc':'2.0','id':" id ",'method':'tools/call','params':{'name':'state_patch'," \
+    "'_meta':{'threadId':'" thread "'}}}"
+
+/* It has a token and a session of the protocol before it calls a tool, which says whose they are. */
+static int codex_open(struct rig *r)
+{
+    int fd = server_connected(r);
+
+    CHECK_HAS(server_take(fd), "\"scope\":{\"session_id\":\"mcp-codex-");
+    server_answer(fd, "201 Created", MINTED_AS("1"));
+    CHECK_HAS(server_take(fd), AS("1"));
+    server_answer_as(fd, "200 OK", IN("one"), OPENED);
+    HEARS(r, OPENED);
+    return fd;
+}
+
+TEST(codex_is_the_session_of_its_thread)
+{
+    struct rig r = rig_of("codex-mcp-client");
+    int fd = codex_open(&r);
+
+    say(&r, CODEX_USE("1", "01a1e0af-3a44"));
+    str request = server_take(fd);
+    CHECK_HAS(request, "POST /sessions/attend HTTP/1.1\r\n");
+    CHECK_HAS(request, "\"client\":\"codex\",\"conversation\":\"01a1e0af-3a44\"");
+    server_answer(fd, "200 OK", ATTENDED("codex-01a1e0af-3a44"));
+
+    /* The one that it was taken for is left, and the thread's begun. */
+    int more = server_connected(&r);
+    str two[] = { server_take(fd), server_take(more) };
+    bool first = str_starts(two[0], STR("DELETE /mcp"));
+    CHECK_HAS(two[!first], "DELETE /mcp HTTP/1.1\r\n");
+    CHECK_HAS(two[!first], AS("1"));
+    CHECK_HAS(two[!first], IN("one"));
+    server_send(first ? fd : more, STR("HTTP/1.1 204 No Content\r\n\r\n"));
+    CHECK_HAS(two[first], "\"scope\":{\"session_id\":\"codex-01a1e0af-3a44\"}");
+    fd = first ? more : fd;
+    server_answer(fd, "201 Created", MINTED_AS("2"));
+    request = server_take(fd);
+    CHECK_HAS(request, AS("2"));
+    CHECK_HAS(request, "\"method\":\"initialize\"");
+    server_answer_as(fd, "200 OK", IN("two"), OPENED);
+    request = server_take(fd);
+    CHECK_HAS(request, AS("2"));
+    CHECK_HAS(request, IN("two"));
+    CHECK_HAS(request, "01a1e0af-3a44");
+    server_answer(fd, "200 OK", ANSWER("1"));
+    HEARS(&r, ANSWER("1"));
+
+    /* The next call of the thread asks nobody; one of another thread is another session's. */
+    say(&r, CODEX_USE("2", "01a1e0af-3a44"));
+    CHECK_HAS(server_take(fd), "POST /mcp HTTP/1.1\r\n");
+    server_answer(fd, "200 OK", ANSWER("2"));
+    HEARS(&r, ANSWER("2"));
+    say(&r, CODEX_USE("3", "02b2e0af-0000"));
+    CHECK_HAS(server_take(fd), "\"conversation\":\"02b2e0af-0000\"");
+}
+
+TEST(gemini_is_asked_for_with_each_call_by_its_process)
+{
+    struct rig r = rig_of("gemini-cli-mcp-client");
+    int fd = server_connected(&r);
+    str request, process;
+
+    CHECK_HAS(server_take(fd), "\"scope\":{\"session_id\":\"mcp-gemini-");
+    server_answer(fd, "201 Created", MINTED_AS("1"));
+    server_take(fd);
+    server_answer(fd, "200 OK", OPENED);
+    HEARS(&r, OPENED);
+    for (int i = 0; i < 2; i++) {
+        say(&r, "{'jsonrpc':'2.0','id':1,'method':'tools/call','params':{'name':'state_patch'}}");
+        request = server_take(fd);
+        CHECK_HAS(request, "POST /sessions/attend HTTP/1.1\r\n");
+        CHECK_HAS(request, "\"client\":\"gemini\",\"session_id\":\"mcp-gemini-");
+        CHECK_HAS(request, "\"process\":\"");
+        process = ancestor_client(check_arena(), "/proc", r.pid);
+        CHECK_HAS(request, process.at);
+        server_answer(fd, "201 Created", "{}");
+        CHECK_HAS(server_take(fd), "POST /mcp HTTP/1.1\r\n");
+        server_answer(fd, "200 OK", ANSWER("1"));
+        HEARS(&r, ANSWER("1"));
+    }
 }
 
 /* No hook will tell of its end, so the bridge does; and asks for nothing that nobody would read. */
@@ -79,7 +188,7 @@ TEST(an_agent_without_hooks_ends_with_its_client)
     int fd = server_connected(&r);
     server_take(fd);
     server_answer(fd, "201 Created", MINTED);
-    CHECK_HAS(server_take(fd), "POST /sessions HTTP/1.1\r\n");
+    CHECK_HAS(server_take(fd), "POST /sessions/attend HTTP/1.1\r\n");
     server_answer(fd, "201 Created", "{}");
     CHECK_HAS(server_take(fd), "POST /mcp HTTP/1.1\r\n");
     server_answer(fd, "200 OK", ANSWER("2"));

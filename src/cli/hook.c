@@ -8,6 +8,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "cli/ancestor.h"
 #include "client/http_client.h"
 #include "client/socket.h"
 
@@ -134,18 +135,34 @@ static err answer_check(struct arena *a, const struct response *r)
                : err_new(a, ERR_INTERNAL, "expected the server's answer to be an object");
 }
 
-static err event_send(struct cli *c, int64_t until_ms, str event, str *answer)
+/* What the server is told beside the event: whose it is, and for a client that tells its tools
+ * nothing of the conversation, which process it is. */
+static size_t params_make(struct cli *c, struct url_param params[3])
 {
     const char *parent = getenv("BATON_SESSION_ID");
-    struct url_param params[] = { { "client", str_from(c->args[0]) },
-                                  { "parent", str_from(parent) } };
+    str process = STR("");
+    size_t count = 0;
+
+    if (strcmp(c->args[0], "gemini") == 0)
+        process = ancestor_client(c->arena, "/proc", getpid());
+    params[count++] = (struct url_param){ "client", str_from(c->args[0]) };
+    if (parent && *parent)
+        params[count++] = (struct url_param){ "parent", str_from(parent) };
+    if (process.len)
+        params[count++] = (struct url_param){ "process", process };
+    return count;
+}
+
+static err event_send(struct cli *c, int64_t until_ms, str event, str *answer)
+{
+    struct url_param params[3];
+    size_t count = params_make(c, params);
     struct place place;
     struct response response;
     struct http_call call = { .method = "POST", .body = event };
 
     TRY(place_find(c->arena, NULL, &place));
-    TRY(url_target(c->arena, &place.url, "/hooks/{client}", params, parent && *parent ? 2 : 1,
-                   &call.target));
+    TRY(url_target(c->arena, &place.url, "/hooks/{client}", params, count, &call.target));
     call.timeout_ms = until_ms - socket_clock_ms();
     if (call.timeout_ms < 1)
         call.timeout_ms = 1;

@@ -240,7 +240,7 @@ static void release(struct bridge *b)
     lines_close(b);
     site_release(b);
     legacy_release(b);
-    arena_free(b->identity.arena);
+    identity_release(b);
     arena_free(b->scratch);
     mem_free(b);
 }

@@ -2,15 +2,17 @@
  *
  * Inside a run, the token is the run's. An agent that a person started has none: the
  * bridge mints one, by the operator's, for a session of that agent's own, so that it
- * has a state, can start others and is told when they are done. The session itself is
- * made when the agent calls its first tool; the token is given back at the end, and a
- * session that no hook speaks for is told to have ended. */
+ * has a state, can start others and is told when they are done. Which session that is,
+ * the server says when the agent calls a tool: it may have met the agent's hooks, and a
+ * client may begin another conversation. Tokens are given back at the end, and a session
+ * whose client does not tell of its end is told to have ended. */
 #include <assert.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <unistd.h>
 
 #include "base/digest.h"
+#include "cli/ancestor.h"
 #include "cli/mcp_bridge_private.h"
 #include "json/write.h"
 
@@ -95,28 +97,46 @@ static str random_id(struct arena *a)
     return hex_encode(a, (str){ (const char *)random, sizeof random });
 }
 
-/* The same session for all that an agent starts, where it says which one it is. */
+/* Clients that have hooks of ours, and how they are told from others. */
+static const char *const known[] = { "claude", "codex", "gemini" };
+
+static str client_of(struct arena *a, const struct rpc *first)
+{
+    str name = fit(a, client_name(first), NAME_MAX_BYTES / 2);
+
+    if (env("CLAUDE_CODE_SESSION_ID"))
+        return STR("claude");
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (str_starts(name, str_from(known[i])))
+            return str_from(known[i]);
+    for (char *at = (char *)name.at; at < name.at + name.len; at++)
+        *at = *at == '_' ? '-' : *at;
+    return name;
+}
+
+/* What it is as long as nobody knows better: the same session for all that an agent starts, where
+ * that says which one it is, or one of the bridge's own. */
 static void choose(struct identity *i, const struct rpc *first)
 {
-    str client = STR("claude"), own = str_from(env("CLAUDE_CODE_SESSION_ID"));
     struct arena *a = i->arena;
 
-    if (own.len) {
-        i->session_id = arena_printf(a, "claude-" STR_FMT, STR_ARG(fit(a, own, ID_MAX_BYTES - 8)));
-    } else {
-        i->alone = true;
-        client = fit(a, client_name(first), NAME_MAX_BYTES / 2);
-        own = random_id(a);
-        i->session_id = arena_printf(a, "mcp-" STR_FMT "-" STR_FMT, STR_ARG(client), STR_ARG(own));
-    }
+    i->client = client_of(a, first);
+    i->conversation = str_from(env("CLAUDE_CODE_SESSION_ID"));
+    i->alone = !i->conversation.len;
+    i->by_process = str_eq(i->client, STR("gemini"));
+    str own = i->conversation.len ? i->conversation : random_id(a);
+    i->session_id = arena_printf(a, "%s" STR_FMT "-" STR_FMT, i->alone ? "mcp-" : "",
+                                 STR_ARG(i->client),
+                                 STR_ARG(fit(a, own, ID_MAX_BYTES - NAME_MAX_BYTES / 2 - 8)));
     for (char *at = (char *)i->session_id.at; *at; at++)
         *at = *at == '_' ? '-' : *at;
-    i->session_name = identity_session_name(a, client, directory_of(a), own);
+    i->session_name = identity_session_name(a, i->client, directory_of(a), own);
 }
 
 void identity_init(struct bridge *b)
 {
     b->identity = (struct identity){ .arena = arena_new() };
+    list_init(&b->identity.past);
     if (env("BATON_TOKEN") || env("BATON_TOKEN_FILE"))
         b->identity.token = b->identity.row = SETTLED; /* somebody has chosen it */
 }
@@ -219,11 +239,66 @@ void identity_renew(struct bridge *b)
     i->own = false;
 }
 
+/* ---- another session than it was taken for ---- */
+
+/* A token that is given back at the end: calls may be under way with it. */
+struct past_token {
+    struct list link;
+    size_t len;
+    char id[];
+};
+
+static void token_put_by(struct identity *i)
+{
+    struct past_token *p = mem_alloc(sizeof *p + i->token_id.len);
+
+    p->len = i->token_id.len;
+    memcpy(p->id, i->token_id.at, p->len);
+    list_append(&i->past, &p->link);
+}
+
+/* What listens goes on as the new one. */
+static void streams_again(struct bridge *b)
+{
+    LIST_EACH(it, &b->flying) {
+        struct call *c = LIST_ENTRY(it, struct call, link);
+        if (c->lasting)
+            call_again(b, c, 0);
+    }
+}
+
+static void become(struct bridge *b, str session_id, str session_name)
+{
+    struct identity *i = &b->identity;
+    struct arena *fresh = arena_new();
+
+    legacy_leave(b);
+    if (i->own)
+        token_put_by(i);
+    i->client = arena_copy(fresh, i->client);
+    i->conversation = arena_copy(fresh, i->conversation);
+    i->session_id = arena_copy(fresh, session_id);
+    i->session_name = arena_copy(fresh, session_name);
+    i->token_id = i->token_text = STR("");
+    arena_free(i->arena);
+    i->arena = fresh;
+    i->token = NOT_SETTLED;
+    i->own = false;
+    streams_again(b);
+}
+
+void identity_release(struct bridge *b)
+{
+    LIST_EACH(it, &b->identity.past)
+        mem_free(LIST_ENTRY(it, struct past_token, link));
+    arena_free(b->identity.arena);
+}
+
 /* ---- the session ---- */
 
 static void enroll_head(struct bridge *b, struct call *c, struct buf *out)
 {
-    head_begin(b, out, "POST", "/sessions", STR(""), true);
+    head_begin(b, out, "POST", "/sessions/attend", STR(""), true);
     head_body(out, c->body);
 }
 
@@ -236,20 +311,26 @@ static void enroll_failed(struct bridge *b, struct call *c, err e)
 
 static void enroll(struct bridge *b, bool with_state);
 
-/* 409 is that it is there, or that the state is another's; without the state only the first. */
+/* Who may not ask, or asks an older server, stays what it was taken for. */
 static void enroll_done(struct bridge *b, struct call *c, const struct response *r)
 {
+    struct identity *i = &b->identity;
+    const struct json *answer = answer_of(b, r);
+    str id = json_str(answer, "session_id");
+
     if (is_passing(r)) {
         enroll_failed(b, c, call_refusal(b->scratch, r));
         return;
     }
-    if (r->status >= 400 && b->identity.with_state) {
+    if (r->status >= 400 && i->with_state) {
         enroll(b, false);
     } else {
-        b->identity.row = SETTLED;
-        if (r->status >= 400 && r->status != 409)
+        i->row = SETTLED;
+        if (r->status >= 400)
             lines_note("no session of its own: " STR_FMT,
                        STR_ARG(call_refusal(b->scratch, r)->message));
+        else if (id.len && !str_eq(id, i->session_id))
+            become(b, id, json_str(answer, "session_name"));
     }
     call_end(b, c);
 }
@@ -263,11 +344,21 @@ static void enroll(struct bridge *b, bool with_state)
     struct call *c = call_new(b, &enrolment);
     struct buf out = buf_in(c->arena);
     struct json_writer w = json_writer_to(&out);
-    str directory = directory_of(c->arena);
+    const struct identity *i = &b->identity;
+    str directory = directory_of(c->arena), process = STR("");
 
+    if (i->by_process)
+        process = ancestor_client(c->arena, "/proc", getpid());
     json_write_begin(&w, '{');
-    write_text(&w, STR("session_id"), b->identity.session_id);
-    write_text(&w, STR("session_name"), b->identity.session_name);
+    write_text(&w, STR("client"), i->client);
+    if (i->conversation.len)
+        write_text(&w, STR("conversation"), i->conversation);
+    else
+        write_text(&w, STR("session_id"), i->session_id);
+    if (process.len)
+        write_text(&w, STR("process"), process);
+    if (env("BATON_SESSION_ID"))
+        write_text(&w, STR("parent"), str_from(env("BATON_SESSION_ID")));
     if (directory.len)
         write_text(&w, STR("project_dir"), directory);
     if (with_state)
@@ -278,21 +369,45 @@ static void enroll(struct bridge *b, bool with_state)
     call_wait(b, c);
 }
 
-bool identity_row(struct bridge *b)
+/* What Codex calls the conversation that a tool is called in, as it calls it to its hooks. */
+static str conversation_of(const struct identity *i, const struct call *c)
 {
-    if (b->identity.row == NOT_SETTLED) {
-        b->identity.row = SETTLING;
-        enroll(b, b->options.state_id.len > 0);
+    return str_eq(i->client, STR("codex")) ? json_str(json_get(c->rpc.params, "_meta"), "threadId")
+                                           : STR("");
+}
+
+/* A client may have begun another conversation since the last call. One whose hooks alone know of it
+ * is looked up for each, which the next one may have changed. */
+static bool is_due(struct identity *i, struct call *c)
+{
+    str conversation = conversation_of(i, c);
+
+    if (conversation.len && !str_eq(conversation, i->conversation)) {
+        i->conversation = arena_copy(i->arena, conversation);
+        return true;
     }
-    return b->identity.row == SETTLED;
+    return i->row == NOT_SETTLED || (i->by_process && !c->met);
+}
+
+bool identity_row(struct bridge *b, struct call *c)
+{
+    struct identity *i = &b->identity;
+
+    if (i->row == SETTLING || !i->own)
+        return i->row == SETTLED; /* it is being asked for, or somebody else has chosen it */
+    if (!is_due(i, c))
+        return true;
+    c->met = true;
+    i->row = SETTLING;
+    enroll(b, b->options.state_id.len > 0);
+    return false;
 }
 
 /* ---- the end ---- */
 
 static void revoke_head(struct bridge *b, struct call *c, struct buf *out)
 {
-    (void)c;
-    head_begin(b, out, "DELETE", "/tokens/{token_id}", b->identity.token_id, true);
+    head_begin(b, out, "DELETE", "/tokens/{token_id}", c->version, true);
 }
 
 /* A token that cannot be given back ends by itself, later. */
@@ -310,6 +425,14 @@ static const struct errand farewell = {
     .head = farewell_head, .ready = call_always, .done = call_is_done, .failed = call_has_failed
 };
 
+static void give_back(struct bridge *b, str token_id)
+{
+    struct call *c = call_new(b, &revocation);
+
+    c->version = arena_copy(c->arena, token_id);
+    call_wait(b, c);
+}
+
 void identity_end(struct bridge *b)
 {
     const struct identity *i = &b->identity;
@@ -320,5 +443,9 @@ void identity_end(struct bridge *b)
         call_wait(b, c);
     }
     if (i->own)
-        call_wait(b, call_new(b, &revocation));
+        give_back(b, i->token_id);
+    LIST_EACH(it, &i->past) {
+        const struct past_token *p = LIST_ENTRY(it, struct past_token, link);
+        give_back(b, (str){ p->id, p->len });
+    }
 }

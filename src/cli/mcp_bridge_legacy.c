@@ -159,6 +159,34 @@ void legacy_lost(struct bridge *b, const struct call *c)
         b->legacy.state = LEGACY_LOST;
 }
 
+static void left_head(struct bridge *b, struct call *c, struct buf *out)
+{
+    (void)b;
+    buf_add(out, c->version);
+}
+
+static const struct errand left = {
+    .head = left_head, .ready = call_always, .done = call_is_done, .failed = call_has_failed
+};
+
+/* It is ended by the token that it was begun with, whose time is over when this is sent. */
+void legacy_leave(struct bridge *b)
+{
+    struct legacy *l = &b->legacy;
+
+    if (l->state != LEGACY_OPEN)
+        return;
+    if (l->session_id.len) {
+        struct call *c = call_new(b, &left);
+        struct buf head = buf_in(c->arena);
+        head_begin(b, &head, "DELETE", "/mcp", STR(""), false);
+        legacy_head(b, c, &head);
+        c->version = buf_str(&head);
+        call_wait(b, c);
+    }
+    l->state = LEGACY_LOST;
+}
+
 void legacy_head(struct bridge *b, struct call *c, struct buf *out)
 {
     struct legacy *l = &b->legacy;
@@ -207,7 +235,7 @@ static void reopened(struct bridge *b, struct call *c, str message, const struct
         again_failed(b, c, call_refusal(b->scratch, r));
         return;
     }
-    lines_note("the server was restarted: its session was begun again");
+    lines_note("its session with the server was begun again");
     if (b->legacy.initialized)
         announce(b);
     else

@@ -93,7 +93,7 @@ static bool message_ready(struct bridge *b, struct call *c)
         return false;
     if (is_legacy(c) && !legacy_ready(b, c))
         return false;
-    return !str_eq(c->rpc.method, STR("tools/call")) || identity_row(b);
+    return !str_eq(c->rpc.method, STR("tools/call")) || identity_row(b, c);
 }
 
 /* ---- from the server ---- */

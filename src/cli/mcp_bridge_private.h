@@ -68,6 +68,7 @@ struct call {
     bool cancelled; /* nobody waits for its answer any more */
     bool answered;  /* the last message of its stream has come */
     bool repeated;  /* it was there before: its first message is known to the client */
+    bool met;       /* it was looked up whose it is */
 };
 
 /* Requests are sent one behind the other, and answered in that order. */
@@ -111,11 +112,15 @@ enum settled { NOT_SETTLED, SETTLING, SETTLED };
 struct identity {
     enum settled token, row; /* whether it is known with which one; whether the session is there */
     bool own;                /* the token was minted by us */
-    bool alone;              /* the session is the bridge's: no hook of the client speaks for it */
+    bool alone;              /* nobody but the bridge may know when the session's client ends */
+    bool by_process;         /* its client tells nothing of the conversation, but its hooks do */
     bool with_state;         /* the session is being made with the state that was given */
     struct arena *arena;
+    str client;       /* what it is: claude, codex, gemini or what it calls itself */
+    str conversation; /* what its client calls it, as far as that says so; else empty */
     str session_id, session_name;
     str token_id, token_text;
+    struct list past; /* tokens of other sessions that it was before: struct past_token */
 };
 
 enum legacy_state { LEGACY_NONE, LEGACY_OPENING, LEGACY_OPEN, LEGACY_LOST };
@@ -257,8 +262,9 @@ void site_started(struct bridge *b);        /* the pipe of the start has somethi
 /* ---- mcp_bridge_identity.c ---- */
 
 void identity_init(struct bridge *b);
+void identity_release(struct bridge *b);
 bool identity_token(struct bridge *b, const struct call *first); /* whether it is settled */
-bool identity_row(struct bridge *b);
+bool identity_row(struct bridge *b, struct call *c);             /* of a call of a tool */
 void identity_renew(struct bridge *b); /* the token is not taken any more */
 void identity_end(struct bridge *b);   /* gives the token back */
 
@@ -278,6 +284,8 @@ void legacy_over(struct bridge *b, const struct call *c, int status);
 /* The server knows the session of this call no more. It is begun again when there is something to
  * say, unless that was done already. */
 void legacy_lost(struct bridge *b, const struct call *c);
+/* The client is another session from now on, whose token knows nothing of this one. */
+void legacy_leave(struct bridge *b);
 /* What a head says of it. */
 void legacy_head(struct bridge *b, struct call *c, struct buf *out);
 void legacy_end(struct bridge *b);
