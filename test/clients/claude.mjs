@@ -7,9 +7,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ask, askingScript, mustAsk } from './asking.mjs';
+import { byHand, byHandScript, run as runBy } from './by_hand.mjs';
 import { handOn, house, live, script, start } from './life.mjs';
 import { startModel, use } from './model.mjs';
-import { check, clean, end, finally_, from } from './site.mjs';
+import { baton, check, clean, end, finally_, from } from './site.mjs';
 
 const program = from('agents/claude', `@anthropic-ai/claude-code-${process.platform}-${process.arch}/claude`);
 const { home, wired, bare, env: own } = house('claude', program);
@@ -20,7 +21,7 @@ const quiet = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDAT
 writeFileSync(join(home, '.claude/settings.json'), JSON.stringify({ env: quiet }));
 
 const run = (command) => use('Bash', { command, description: 'Runs it' });
-const model = await startModel(askingScript(run, true, script));
+const model = await startModel(askingScript(run, true, byHandScript(script)));
 finally_(model.close);
 const key = 'a key that nobody looks at';
 const env = { ...own, ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: key };
@@ -54,6 +55,16 @@ await check('Claude Code by hand: hooks and tools speak for one session, a root,
 await ask(site, {
   named: 'Claude Code', agent: 'asker', project: wired, turns: { deny: 3, allow: 3 },
 });
+// By hand, where nothing but its tools is wired: no hook brings what they do not.
+const tools = { mcpServers: { baton: { command: baton, args: ['mcp', '--data', site.data] } } };
+let conversation;
+const byTools = (prompt, resumed) => {
+  if (!resumed) conversation = randomUUID();
+  const which = [resumed ? '--resume' : '--session-id', conversation];
+  const allowed = ['--mcp-config', JSON.stringify(tools), '--allowedTools', 'mcp__baton__*'];
+  return runBy(program, ['-p', prompt, ...which, ...allowed], bare, env);
+};
+await byHand(site, { named: 'Claude Code without hooks', client: 'claude', model, ask: byTools });
 await handOn(site, { named: 'Claude Code as a parent', agent: 'coder', project: bare });
 await check('Claude Code: the model was asked for nothing that it does not know', () => {
   if (model.strange.length) throw new Error(model.strange.join(', '));

@@ -1,8 +1,9 @@
 // codex.mjs PACKAGES BATON: Codex as a child's agent, in a project that baton init has wired and in one
-// that it has not.
+// that it has not; and started by hand.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ask, askingScript, mustAsk } from './asking.mjs';
+import { byHand, byHandScript, run as runBy } from './by_hand.mjs';
 import { handOn, house, live, script, start } from './life.mjs';
 import { startModel, use } from './model.mjs';
 import { check, end, finally_, from } from './site.mjs';
@@ -11,7 +12,7 @@ const program = from('agents/codex', '.bin/codex');
 const { home, wired, bare, env } = house('codex', program);
 
 const run = (command) => use('exec_command', { cmd: command });
-const model = await startModel(askingScript(run, false, script));
+const model = await startModel(askingScript(run, false, byHandScript(script)));
 finally_(model.close);
 mkdirSync(join(home, '.codex'));
 writeFileSync(
@@ -47,6 +48,19 @@ await live(site, {
 });
 await ask(site, { named: 'Codex', agent: 'asker', project: wired, turns: { deny: 3, allow: 4 } });
 await handOn(site, { named: 'Codex as a parent', agent: 'coder', project: bare });
+// Codex by hand. Hooks that are not trusted do not run: then its tools are all that it has.
+let thread;
+const byHandOf = (hooks) => async (prompt, resumed) => {
+  const args = ['exec', ...(resumed ? ['resume'] : []), '--skip-git-repo-check', '--json'];
+  if (hooks) args.push('--dangerously-bypass-hook-trust');
+  const said = await runBy(program, [...args, ...(resumed ? [thread] : []), prompt], wired, {
+    ...env, LOOPBACK_KEY: 'a key that nobody looks at', BATON_DATA: site.data,
+  });
+  thread = said.match(/"thread_id":"([^"]+)"/)?.[1];
+  return said;
+};
+await byHand(site, { named: 'Codex', client: 'codex', model, ask: byHandOf(true) });
+await byHand(site, { named: 'Codex without hooks', client: 'codex', model, ask: byHandOf(false) });
 await check('Codex: the model was asked for nothing that it does not know', () => {
   if (model.strange.length) throw new Error(model.strange.join(', '));
 });
