@@ -13,9 +13,11 @@ static void write_file(const char *path, const char *text)
     CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0);
 }
 
-static struct rig rig_by_hand(void)
+static struct rig rig_by_hand_with(int64_t lease_ms)
 {
     struct rig r = rig_new();
+
+    r.options.lease_ms = lease_ms;
 
     unsetenv("BATON_TOKEN");
     setenv("BATON_DATA", ".", 1);
@@ -24,6 +26,11 @@ static struct rig rig_by_hand(void)
     write_file("operator.token", "op_1.secret\n");
     bridge_start(&r);
     return r;
+}
+
+static struct rig rig_by_hand(void)
+{
+    return rig_by_hand_with(0);
 }
 
 #define MINTED "{'token_id':'ss_9','token':'ss_9.secret'}"
@@ -62,9 +69,14 @@ TEST(an_agent_that_a_person_started_gets_a_session_of_its_own)
 
     client_close(&r);
     request = server_take(fd);
+    CHECK_HAS(request, "POST /sessions/claude-0f1e2d3c-aaaa/events HTTP/1.1\r\n");
+    CHECK_HAS(request, "\"event_type\":\"session_end\"");
+    int other = server_connected(&r);
+    server_answer(fd, "201 Created", "{'number':1,'callbacks':0}");
+    request = server_take(other);
     CHECK_HAS(request, "DELETE /tokens/ss_9 HTTP/1.1\r\n");
     CHECK_HAS(request, "Authorization: Bearer op_1.secret\r\n");
-    server_send(fd, STR("HTTP/1.1 204 No Content\r\n\r\n"));
+    server_send(other, STR("HTTP/1.1 204 No Content\r\n\r\n"));
     rig_expect_end(&r);
 }
 
@@ -217,6 +229,26 @@ TEST(a_token_that_is_not_taken_any_more_is_replaced)
     CHECK_HAS(server_take(fd), "Authorization: Bearer ss_10.secret\r\n");
     server_answer(fd, "200 OK", ANSWER("1"));
     HEARS(&r, ANSWER("1"));
+}
+
+/* A bridge that is killed gives nothing back: what it has ends when it is not heard any more. */
+TEST(the_lease_of_a_token_is_renewed_while_the_bridge_lives)
+{
+    struct rig r = rig_by_hand_with(30);
+
+    say(&r, ASK("1"));
+    int fd = server_connected(&r);
+    CHECK_HAS(server_take(fd), "\"lease\":10");
+    server_answer(fd, "201 Created", MINTED);
+    server_take(fd);
+    server_answer(fd, "200 OK", ANSWER("1"));
+    HEARS(&r, ANSWER("1"));
+    for (int i = 0; i < 3; i++) {
+        str request = server_take(fd);
+        CHECK_HAS(request, "POST /tokens/ss_9/renew HTTP/1.1\r\n");
+        CHECK_HAS(request, "Authorization: Bearer op_1.secret\r\n");
+        server_send(fd, STR("HTTP/1.1 204 No Content\r\n\r\n"));
+    }
 }
 
 TEST(where_no_token_can_be_minted_the_one_there_is_is_used)

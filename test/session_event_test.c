@@ -81,6 +81,143 @@ TEST(an_attended_session_that_goes_on_opens_a_cycle)
     world_close(w);
 }
 
+/* ---- the end of a client ---- */
+
+static void work(struct world *w, const char *name)
+{
+    answer(
+        w, "session.event",
+        arena_printf(check_arena(), "{'session_id':'%s','event_type':'session_start'}", name).at);
+}
+
+/* It will not hear of its children, and nobody waits for it to. */
+TEST(a_session_whose_client_has_ended_settles_though_its_children_work)
+{
+    struct world *w = world_with_tree();
+
+    work(w, "root");
+    work(w, "a");
+    answer(w, "session.event", "{'session_id':'root','event_type':'session_stop'}");
+    CHECK_STR(shown(w, "root", "status"), "'idle'");
+    answer(w, "session.event", "{'session_id':'root','event_type':'session_end'}");
+    CHECK_STR(shown(w, "root", "status"), "'finished'");
+    CHECK_STR(shown(w, "root", "settled"), "true");
+    CHECK_STR(shown(w, "a", "status"), "'running'");
+    answer(w, "session.event", "{'session_id':'root','event_type':'session_end'}");
+    CHECK_STR(shown(w, "root", "cycle"), "1");
+    world_close(w);
+}
+
+/* What is between the client and us can end before the client does. */
+TEST(where_hooks_speak_for_a_session_theirs_is_the_end)
+{
+    struct world *w = world_new();
+
+    answer(w, "hook.event",
+           "{'client':'claude','event':{'session_id':'x-1','hook_event_name':'UserPromptSubmit'}}");
+    answer(w, "session.event", "{'session_id':'claude-x-1','event_type':'session_end'}");
+    CHECK_STR(shown(w, "claude-x-1", "status"), "'running'");
+    answer(w, "hook.event",
+           "{'client':'claude','event':{'session_id':'x-1','hook_event_name':'SessionEnd'}}");
+    CHECK_STR(shown(w, "claude-x-1", "status"), "'finished'");
+    world_close(w);
+}
+
+static str lease_of(struct world *w, const char *session)
+{
+    const char *input = arena_printf(check_arena(),
+                                     "{'kind':'session','scope':{'session_id':'%s'},'lease':60}",
+                                     session)
+                            .at;
+    return json_str(answer(w, "token.create", input), "token_id");
+}
+
+/* What the server asks of itself. */
+static const struct json *itself(struct world *w, const char *op, const char *input)
+{
+    enum actor_kind kind = w->actor.kind;
+
+    w->actor.kind = ACTOR_SYSTEM;
+    const struct json *said = answer(w, op, input);
+    w->actor.kind = kind;
+    return said;
+}
+
+static void later(struct world *w, int64_t seconds)
+{
+    w->now_ms += seconds * 1000;
+    while (json_bool_or(itself(w, "system.tick", "{}"), "more", false))
+        ;
+}
+
+static bool is_revoked(struct world *w, str id)
+{
+    const struct json *all = json_get(answer(w, "token.list", "{}"), "tokens");
+
+    for (uint32_t i = 0; i < all->len; i++)
+        if (str_eq(json_str(&all->items[i], "token_id"), id))
+            return json_is(json_get(&all->items[i], "revoked_at"), JSON_STRING);
+    CHECK(!"the token is listed");
+    return false;
+}
+
+/* As that of a bridge that was killed. */
+TEST(a_token_that_is_not_renewed_is_revoked_and_its_session_ends)
+{
+    struct world *w = world_with_tree();
+    str id = lease_of(w, "root");
+    const char *renew =
+        arena_printf(check_arena(), "{'token_id':'" STR_FMT "','lease':60}", STR_ARG(id)).at;
+
+    work(w, "root");
+    work(w, "a");
+    for (int i = 0; i < 3; i++) {
+        later(w, 50);
+        CHECK(!is_revoked(w, id));
+        answer(w, "token.renew", renew);
+    }
+    CHECK_STR(shown(w, "root", "status"), "'running'");
+    later(w, 61);
+    CHECK(is_revoked(w, id));
+    CHECK_STR(shown(w, "root", "status"), "'finished'");
+    CHECK_STR(shown(w, "root", "settled"), "true");
+    CHECK_STR(shown(w, "a", "settled"), "false");
+    CHECK_ERR(refused(w, "token.renew", renew), ERR_NOT_FOUND);
+    world_close(w);
+}
+
+/* Another holder, or hooks, may still speak for it; and while no server is there, nobody is late. */
+TEST(a_lease_ends_no_session_that_is_heard_otherwise)
+{
+    struct world *w = world_with_tree();
+    str one = lease_of(w, "root"), other = lease_of(w, "root"), hooked;
+
+    work(w, "root");
+    later(w, 50);
+    answer(w, "token.renew",
+           arena_printf(check_arena(), "{'token_id':'" STR_FMT "','lease':60}", STR_ARG(other)).at);
+    later(w, 20);
+    CHECK(is_revoked(w, one) && !is_revoked(w, other));
+    CHECK_STR(shown(w, "root", "settled"), "false");
+
+    w->now_ms += 1000 * 1000;
+    itself(w, "system.start", "{'node_id':'n'}");
+    later(w, 50);
+    CHECK(!is_revoked(w, other));
+    later(w, 20);
+    CHECK(is_revoked(w, other));
+    CHECK_STR(shown(w, "root", "settled"), "true");
+
+    hooked = lease_of(w, "claude-x-1");
+    later(w, 50);
+    answer(w, "hook.event",
+           "{'client':'claude','event':{'session_id':'x-1','hook_event_name':'UserPromptSubmit'}}");
+    later(w, 20);
+    CHECK(is_revoked(w, hooked));
+    CHECK_STR(shown(w, "claude-x-1", "settled"), "false");
+    world_close(w);
+}
+
 TEST(a_session_speaks_for_itself_and_for_those_that_nobody_runs)
 {
     struct world *w = world_with_tree();

@@ -19,6 +19,7 @@ enum {
     DOWN_MS = 5000,
     SILENCE_MS = 90 * 1000, /* no tool takes longer than half of that */
     PAUSE_MS = 1000,
+    LEASE_MS = 300 * 1000,
     LEAVE_MS = 1000, /* for saying goodbye */
     WAITING_MAX = 1000,
     UNSENT_MAX = 4 << 20, /* bytes that the client has not read: then nothing more is taken */
@@ -285,6 +286,7 @@ void mcp_bridge(const struct mcp_bridge_options *o)
     b->options.down_ms = or_else(o->down_ms, DOWN_MS);
     b->options.silence_ms = or_else(o->silence_ms, SILENCE_MS);
     b->options.pause_ms = or_else(o->pause_ms, PAUSE_MS);
+    b->options.lease_ms = or_else(o->lease_ms, LEASE_MS);
     b->scratch = arena_new();
     list_init(&b->waiting);
     list_init(&b->flying);

@@ -21,6 +21,7 @@ struct mcp_bridge_options {
     int64_t down_ms;    /* how long requests wait for a server that does not come back; 0: 5 s */
     int64_t silence_ms; /* how long an answer may take; 0: 90 s */
     int64_t pause_ms;   /* before a stream that was lost is opened again; 0: 1 s */
+    int64_t lease_ms;   /* of its token: a bridge that is not heard for so long is gone; 0: 300 s */
 };
 
 /* Passes messages until the input ends, or SIGTERM, SIGINT or SIGHUP comes. What is wrong with the

@@ -4,8 +4,9 @@
  * bridge mints one, by the operator's, for a session of that agent's own, so that it
  * has a state, can start others and is told when they are done. Which session that is,
  * the server says when the agent calls a tool: it may have met the agent's hooks, and a
- * client may begin another conversation. Tokens are given back at the end, and a session
- * whose client does not tell of its end is told to have ended. */
+ * client may begin another conversation. Tokens are given back at the end, and the session
+ * is said to have ended, which counts where no hook speaks for it. A bridge that is killed
+ * can do neither: its token has a lease, which ends when it is not renewed. */
 #include <assert.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -22,6 +23,7 @@ enum {
     ID_SHOWN = 8,              /* bytes of its id in its name */
     RANDOM_BYTES = 8,          /* in an id that we make */
     TOKEN_SECONDS = 7 * 86400, /* a token that was not given back ends by itself */
+    LEASE_SECONDS_MIN = 10,
 };
 
 static const char *env(const char *name)
@@ -122,10 +124,9 @@ static void choose(struct identity *i, const struct rpc *first)
 
     i->client = client_of(a, first);
     i->conversation = str_from(env("CLAUDE_CODE_SESSION_ID"));
-    i->alone = !i->conversation.len;
     i->by_process = str_eq(i->client, STR("gemini"));
     str own = i->conversation.len ? i->conversation : random_id(a);
-    i->session_id = arena_printf(a, "%s" STR_FMT "-" STR_FMT, i->alone ? "mcp-" : "",
+    i->session_id = arena_printf(a, "%s" STR_FMT "-" STR_FMT, i->conversation.len ? "" : "mcp-",
                                  STR_ARG(i->client),
                                  STR_ARG(fit(a, own, ID_MAX_BYTES - NAME_MAX_BYTES / 2 - 8)));
     for (char *at = (char *)i->session_id.at; *at; at++)
@@ -157,6 +158,49 @@ static bool is_passing(const struct response *r)
 
 /* ---- the token ---- */
 
+static int64_t lease_seconds(const struct bridge *b)
+{
+    int64_t seconds = b->options.lease_ms / 1000;
+    return seconds > LEASE_SECONDS_MIN ? seconds : LEASE_SECONDS_MIN;
+}
+
+enum { BEATS = 3 }; /* in the time of a lease: one may be lost */
+
+static void beat_head(struct bridge *b, struct call *c, struct buf *out)
+{
+    head_begin(b, out, "POST", "/tokens/{token_id}/renew", b->identity.token_id, true);
+    head_body(out, c->body);
+}
+
+/* While there is none, nothing is renewed. */
+static bool beat_ready(struct bridge *b, struct call *c)
+{
+    (void)c;
+    return b->identity.own;
+}
+
+/* One that is not known any more is replaced when the client asks for something. */
+static void beat_done(struct bridge *b, struct call *c, const struct response *r)
+{
+    (void)r;
+    call_again(b, c, b->options.lease_ms / BEATS);
+}
+
+static const struct errand beat = {
+    .head = beat_head, .ready = beat_ready, .done = beat_done, .failed = call_has_failed
+};
+
+static void beat_begin(struct bridge *b)
+{
+    struct call *c = call_new(b, &beat);
+
+    b->identity.beats = true;
+    c->lasting = true; /* it has time, and has no server started */
+    c->body = arena_printf(c->arena, "{\"lease\":%lld}", (long long)lease_seconds(b));
+    c->not_before_ms = b->now_ms + b->options.lease_ms / BEATS;
+    call_wait(b, c);
+}
+
 static void mint_head(struct bridge *b, struct call *c, struct buf *out)
 {
     head_begin(b, out, "POST", "/tokens", STR(""), true);
@@ -185,6 +229,8 @@ static void mint_done(struct bridge *b, struct call *c, const struct response *r
     if (i->own) {
         i->token_id = arena_copy(i->arena, json_str(answer, "token_id"));
         i->token_text = arena_copy(i->arena, json_str(answer, "token"));
+        if (!i->beats)
+            beat_begin(b);
     } else {
         i->row = SETTLED;
         lines_note("no session of its own: " STR_FMT,
@@ -206,6 +252,7 @@ static str mint_body(struct bridge *b, struct arena *a)
     write_text(&w, STR("kind"), STR("session"));
     write_text(&w, STR("name"), b->identity.session_name);
     write_int(&w, STR("expires_in"), TOKEN_SECONDS);
+    write_int(&w, STR("lease"), lease_seconds(b));
     write_begin(&w, STR("scope"), '{');
     write_text(&w, STR("session_id"), b->identity.session_id);
     if (b->options.state_id.len)
@@ -437,7 +484,7 @@ void identity_end(struct bridge *b)
 {
     const struct identity *i = &b->identity;
 
-    if (i->own && i->alone && i->row == SETTLED) {
+    if (i->own && i->row == SETTLED) {
         struct call *c = call_new(b, &farewell);
         c->body = STR("{\"event_type\":\"session_end\",\"reason\":\"its client has ended\"}");
         call_wait(b, c);

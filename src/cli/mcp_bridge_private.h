@@ -112,8 +112,8 @@ enum settled { NOT_SETTLED, SETTLING, SETTLED };
 struct identity {
     enum settled token, row; /* whether it is known with which one; whether the session is there */
     bool own;                /* the token was minted by us */
-    bool alone;              /* nobody but the bridge may know when the session's client ends */
     bool by_process;         /* its client tells nothing of the conversation, but its hooks do */
+    bool beats;              /* the lease of the token is renewed again and again */
     bool with_state;         /* the session is being made with the state that was given */
     struct arena *arena;
     str client;       /* what it is: claude, codex, gemini or what it calls itself */

@@ -10,6 +10,7 @@
 #include "core/callback_private.h"
 #include "core/permission.h"
 #include "core/prompt.h"
+#include "core/token.h"
 
 enum happening {
     TURN_DONE,    /* a turn of work ended well */
@@ -424,6 +425,34 @@ err callback_on_end(struct tx *tx, struct session *s)
         return skip(tx, &t);
     t.error = STR("its client ended before it recorded its result");
     return give_up(tx, &t);
+}
+
+/* A client's own name for the conversation is known from its hooks alone. */
+err callback_on_bridge_end(struct tx *tx, struct session *s)
+{
+    return s->client_id.len ? NULL : callback_on_end(tx, s);
+}
+
+/* Hooks may speak for the session meanwhile; one whose client was killed is not heard by them either.
+ * Whoever is heard again opens the next cycle. */
+err callback_due_lease(struct tx *tx, const struct due *due)
+{
+    str session_id = STR("");
+    struct session s;
+    int64_t others = 0, number;
+    bool valid, found = false;
+
+    TRY(token_holder(tx, due->subject, &valid, &session_id, &others));
+    if (!valid)
+        return NULL;
+    TRY(token_revoke(tx, due->subject));
+    if (session_id.len)
+        TRY(session_find(tx, session_id, &s, &found));
+    if (!found || others || s.settled || (s.client_id.len && s.heard_at_ms > tx->now_ms - due->arg))
+        return NULL;
+    TRY(session_event_note(tx, &s, STR("session_end"),
+                           STR("{\"reason\":\"its client was not heard any more\"}"), &number));
+    return callback_on_end(tx, &s);
 }
 
 err callback_on_write(struct tx *tx, struct session *s)

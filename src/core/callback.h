@@ -50,6 +50,10 @@ err callback_on_stop(struct tx *tx, struct session *s, str error, struct stop_ad
  * settles, whatever its children do. What it owes and has not paid has failed. */
 err callback_on_end(struct tx *tx, struct session *s);
 
+/* The same, said by what stands between the client and us, which may end before it: where hooks of
+ * the client speak for the session, theirs is the word. */
+err callback_on_bridge_end(struct tx *tx, struct session *s);
+
 /* A session that speaks through the actor's token says that it has written their state by it. Where
  * the actor has made a version that was not counted yet, what it was asked for is paid. */
 err callback_on_write(struct tx *tx, struct session *s);
@@ -65,6 +69,7 @@ err callback_take(struct tx *tx, struct session *parent, str *text, size_t *coun
 err callback_stop_tree(struct tx *tx, struct session *s, str why);
 
 due_run callback_due_stop, /* the next children of a session that was stopped */
+    callback_due_lease,   /* a token's holder was not heard: it is revoked, and its session ends */
     callback_due_update,  /* an attended session was asked for its update and does not stop again */
     callback_due_deliver; /* callbacks wait, and the turn that carried them did not begin */
 

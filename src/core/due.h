@@ -28,7 +28,8 @@
     X(SESSION_STOP,      "session_stop")   /* stops the next children of a session              */  \
     X(UPDATE_OVERDUE,    "update_overdue") /* counts an attempt of an attended session          */  \
     X(CALLBACK_DELIVER,  "callback_deliver") /* tries again to tell a parent                    */  \
-    X(PERMISSION_EXPIRE, "permission_expire") /* refuses what nobody has decided                */
+    X(PERMISSION_EXPIRE, "permission_expire") /* refuses what nobody has decided                */  \
+    X(TOKEN_LEASE,       "token_lease")    /* revokes a token whose holder was not heard        */
 
 enum due_kind {
 #define DUE_ENUM(id, name) DUE_##id,

@@ -60,8 +60,7 @@ err session_event_note(struct tx *tx, struct session *s, str type, str data, int
 err session_event_add(struct tx *tx, struct session *s, str type, str data, int64_t *number)
 {
     TRY(session_event_note(tx, s, type, data, number));
-    bool ends = str_eq(type, STR("session_stop")) || str_eq(type, STR("session_end"));
-    return s->attended && !ends ? work_begin(tx, s) : NULL;
+    return s->attended && !str_eq(type, STR("session_stop")) ? work_begin(tx, s) : NULL;
 }
 
 err session_event_list(struct tx *tx, str session_id, int64_t after, int64_t limit,

@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "base/digest.h"
+#include "core/due.h"
 #include "core/event.h"
 #include "core/stored.h"
 #include "json/pointer.h"
@@ -244,6 +245,46 @@ err token_revoke_session(struct tx *tx, str session_id)
                 ARGS(TEXT(session_id))));
     for (size_t i = 0; i < count; i++)
         TRY(token_revoke(tx, row_str(&rows[i], 0)));
+    return NULL;
+}
+
+/* ---- leases ---- */
+
+#define IS_VALID "revoked_at = 0 AND (expires_at = 0 OR expires_at > $2)"
+
+err token_lease(struct tx *tx, str id, int64_t lease_ms)
+{
+    const struct row *row;
+
+    assert(lease_ms > 0);
+    TRY(sql_one(tx->sql, &row, "SELECT 1 FROM token WHERE token_id = $1 AND " IS_VALID,
+                ARGS(TEXT(id), INT(tx->now_ms))));
+    if (!row)
+        return err_new(tx->arena, ERR_NOT_FOUND,
+                       "there is no token " STR_FMT " that is valid: mint another", STR_ARG(id));
+    return due_add(tx, tx->now_ms + lease_ms, DUE_TOKEN_LEASE, id, lease_ms);
+}
+
+err token_lease_all(struct tx *tx)
+{
+    return sql_exec(tx->sql, "UPDATE due SET at = $1 + arg WHERE kind = 'token_lease'",
+                    ARGS(INT(tx->now_ms)));
+}
+
+err token_holder(struct tx *tx, str id, bool *valid, str *session_id, int64_t *others)
+{
+    const struct row *row;
+
+    TRY(sql_one(tx->sql, &row, "SELECT session_id FROM token WHERE token_id = $1 AND " IS_VALID,
+                ARGS(TEXT(id), INT(tx->now_ms))));
+    *valid = row != NULL;
+    if (!row)
+        return NULL;
+    *session_id = row_str(row, 0);
+    TRY(sql_one(tx->sql, &row,
+                "SELECT count(*) FROM token WHERE session_id = $1 AND token_id <> $3 AND " IS_VALID,
+                ARGS(TEXT(*session_id), INT(tx->now_ms), TEXT(id))));
+    *others = row_int(row, 0);
     return NULL;
 }
 

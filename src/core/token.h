@@ -36,6 +36,17 @@ err token_revoke(struct tx *tx, str id);
 /* All that stand for a session, except those of its runs, which end with them. */
 err token_revoke_session(struct tx *tx, str session_id);
 
+/* Has it revoked after a time unless this is called again before: see callback_due_lease. NOT_FOUND
+ * when it is not valid any more. */
+err token_lease(struct tx *tx, str id, int64_t lease_ms);
+
+/* After all servers were away: every such time begins anew. */
+err token_lease_all(struct tx *tx);
+
+/* Whether a token is valid; then also the session that it stands for, empty for others, and how many
+ * more valid ones stand for that. */
+err token_holder(struct tx *tx, str id, bool *valid, str *session_id, int64_t *others);
+
 /* Drops those that were revoked or have expired before a time, so many at most; and says how many. */
 err token_forget(struct tx *tx, int64_t before_ms, int64_t limit, int64_t *count);
 

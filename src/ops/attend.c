@@ -38,11 +38,7 @@ static err session_register(struct tx *tx, const struct input *in, str id, struc
         TRY(session_find(tx, parent, &above, &found));
     if (found)
         n.parent = above.id;
-    TRY(session_create(tx, &n, out));
-    if (!input_str(in, "conversation").len)
-        return NULL;
-    out->client_id = hook_client_id(input_str(in, "conversation"));
-    return session_store(tx, out);
+    return session_create(tx, &n, out);
 }
 
 static err session_attend_op(struct tx *tx, const struct input *in, struct answer *out)

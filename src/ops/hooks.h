@@ -51,9 +51,6 @@ str hook_session_id(struct arena *a, str client, str own);
 /* Legible where it can be, "claude-shop-1b2c3d4e"; else the id, which nobody has as a name. */
 err hook_session_name(struct tx *tx, str client, str dir, str id, str *out);
 
-/* What is kept of a client's own id. */
-str hook_client_id(str own);
-
 /* ---- hooks_event.c ---- */
 
 /* What is kept of it among the events of its session: bounded, whatever was told. */

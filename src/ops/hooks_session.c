@@ -34,11 +34,6 @@ str hook_session_id(struct arena *a, str client, str own)
     return arena_printf(a, STR_FMT "-" STR_FMT, STR_ARG(client), STR_ARG(own));
 }
 
-str hook_client_id(str own)
-{
-    return utf8_cut(own, CLIENT_ID_MAX);
-}
-
 /* The last part of a path, in letters that names have. */
 static str dir_word(struct arena *a, str path)
 {
@@ -172,7 +167,7 @@ err hook_session(struct tx *tx, struct hook *h, str parent, str process, bool *t
     if (!own.len)
         return NULL;
     str id = hook_session_id(tx->arena, client_name(h), own);
-    own = hook_client_id(own);
+    own = utf8_cut(own, CLIENT_ID_MAX);
     if (tx->actor->kind == ACTOR_SESSION) {
         bool known;
         TRY(session_find(tx, tx->actor->session_id, &h->s, &known));
@@ -180,8 +175,13 @@ err hook_session(struct tx *tx, struct hook *h, str parent, str process, bool *t
             return NULL; /* it was deleted: there is nobody that this could be below of */
         TRY(is_own(tx, h, id, own, there));
     }
-    if (!*there)
+    if (!*there) {
         TRY(session_by_id(tx, h, id, there));
+        if (*there && h->s.attended && !h->s.client_id.len) {
+            h->s.client_id = own; /* its tools have registered it: now its hooks speak for it, too */
+            TRY(session_store(tx, &h->s));
+        }
+    }
     if (tx->actor->kind == ACTOR_SESSION)
         process = STR("");
     else if (!*there)

@@ -131,7 +131,7 @@ static const struct op ops[] = {
         .summary = "Tell what a session does, as hooks of its client see it; a stop may be refused.",
         .input = FIELDS(JSON("session_id", "event_type"), SESSION_ID "," JSON(
             "event_type": { "enum": ["session_start", "pre_tool", "post_tool", "message", "session_stop", "session_end"],
-                "description": "What happened; session_stop: its agent has done what it was asked for, and may be asked for more; session_end: its client has ended, and nobody reads the answer." },
+                "description": "What happened; session_stop: its agent has done what it was asked for, and may be asked for more; session_end: its client is gone, and it settles, whatever those below it do." },
             "tool_name": { "type": "string", "description": "Of a tool event: the tool." },
             "tool_input": { "description": "What it was called with." },
             "tool_output": { "description": "What it answered." },

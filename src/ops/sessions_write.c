@@ -123,14 +123,11 @@ struct told {
     size_t callbacks;
 };
 
-/* Callbacks come first: who stops while some wait has not heard all, and goes on with them. Who has
- * ended reads nothing any more. */
+/* Callbacks come first: who stops while some wait has not heard all, and goes on with them. */
 static err event_answer(struct tx *tx, struct session *s, const struct input *in, struct told *out)
 {
     bool stops = str_eq(input_str(in, "event_type"), STR("session_stop"));
 
-    if (str_eq(input_str(in, "event_type"), STR("session_end")))
-        return callback_on_end(tx, s);
     if (s->attended)
         TRY(callback_take(tx, s, &out->context, &out->callbacks));
     if (!stops)
@@ -149,8 +146,14 @@ err session_event_op(struct tx *tx, const struct input *in, struct answer *out)
 
     TRY(session_get(tx, input_str(in, "session_id"), &s));
     TRY(speaker_check(tx, &s));
-    TRY(session_event_add(tx, &s, input_str(in, "event_type"), event_data(tx, in), &number));
-    TRY(event_answer(tx, &s, in, &told));
+    str type = input_str(in, "event_type"), data = event_data(tx, in);
+    if (str_eq(type, STR("session_end"))) { /* nobody is there to be told anything */
+        TRY(session_event_note(tx, &s, type, data, &number));
+        TRY(callback_on_bridge_end(tx, &s));
+    } else {
+        TRY(session_event_add(tx, &s, type, data, &number));
+        TRY(event_answer(tx, &s, in, &told));
+    }
     out->created = true;
     out->nudge = s.id;
     json_write_begin(&out->json, '{');

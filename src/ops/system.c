@@ -8,6 +8,7 @@
 #include "core/member.h"
 #include "core/permission.h"
 #include "core/retain.h"
+#include "core/token.h"
 #include "ops/ops.h"
 #include "ops/write.h"
 
@@ -28,6 +29,7 @@ static const struct due_work works[DUE_KIND_COUNT] = {
     [DUE_UPDATE_OVERDUE] = { .run = callback_due_update },
     [DUE_CALLBACK_DELIVER] = { .run = callback_due_deliver },
     [DUE_PERMISSION_EXPIRE] = { .run = permission_due_expire },
+    [DUE_TOKEN_LEASE] = { .run = callback_due_lease },
 };
 
 enum { MEMBERS_MAX = 1000 };
@@ -44,14 +46,16 @@ static err others_alive(struct tx *tx, str node_id, bool *out)
     return NULL;
 }
 
-/* While no server was there, no runner could be heard: none of them is late. */
+/* While no server was there, nobody could be heard: no runner is late, and no holder of a token. */
 static err system_start_op(struct tx *tx, const struct input *in, struct answer *out)
 {
     bool others;
 
     TRY(others_alive(tx, input_str(in, "node_id"), &others));
-    if (!others)
+    if (!others) {
         TRY(run_renew_all(tx));
+        TRY(token_lease_all(tx));
+    }
     json_write_begin(&out->json, '{');
     write_bool(&out->json, STR("renewed"), !others);
     json_write_end(&out->json, '}');

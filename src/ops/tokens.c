@@ -39,6 +39,8 @@ static err token_create_op(struct tx *tx, const struct input *in, struct answer 
                        STR_ARG(kind_name));
     TRY(token_create(tx, kind, name_of(in), input_json(in, "scope"),
                      input_int(in, "expires_in", 0) * 1000, &token, &text));
+    if (input_int(in, "lease", 0))
+        TRY(token_lease(tx, token.id, input_int(in, "lease", 0) * 1000));
     out->created = true;
     write_head(tx, &out->json, &token);
     write_text(&out->json, STR("token"), text);
@@ -59,6 +61,12 @@ static err token_list_op(struct tx *tx, const struct input *in, struct answer *o
     }
     page_end(out, shown < count ? all[shown - 1].id : STR(""));
     return NULL;
+}
+
+static err token_renew_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    out->empty = true;
+    return token_lease(tx, input_str(in, "token_id"), input_int(in, "lease", 0) * 1000);
 }
 
 static err token_revoke_op(struct tx *tx, const struct input *in, struct answer *out)
@@ -90,7 +98,9 @@ static const struct op ops[] = {
                         "pointers": { "type": "array", "items": { "type": "string" }, "maxItems": 100,
                             "description": "JSON Pointers to the sections of the state that it may write; all of it without this." } } },
                 "expires_in": { "type": "integer", "minimum": 1, "maximum": 315360000,
-                    "description": "Seconds until it stops being valid; never without this." } } }),
+                    "description": "Seconds until it stops being valid; never without this." },
+                "lease": { "type": "integer", "minimum": 10, "maximum": 86400,
+                    "description": "Seconds until it is revoked unless it is renewed; a session that nobody else speaks for ends with it." } } }),
         .output = JSON({
             "type": "object", "required": ["token_id", "token", "kind", "name", "scope", "created_at"],
             "properties": {
@@ -114,6 +124,17 @@ static const struct op ops[] = {
             "tokens": { "type": "array", "items": { "type": "object" },
                 "description": "By id; each as token.create answers it, without the secret." }) "," PAGE_NEXT),
         .run = token_list_op,
+    },
+    {
+        .name = "token.renew", .http = "POST /tokens/{token_id}/renew", .effect = OP_WRITES,
+        .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR,
+        .summary = "Have the lease of a token begin anew: its holder lives.",
+        .input = JSON({
+            "type": "object", "required": ["token_id", "lease"], "additionalProperties": false,
+            "properties": {
+                "token_id": { "type": "string", "description": "What it is called, not the secret." },
+                "lease": { "type": "integer", "minimum": 10, "maximum": 86400, "description": "Seconds until it is revoked unless it is renewed again." } } }),
+        .output = JSON({ "type": "object", "properties": {} }), .run = token_renew_op,
     },
     {
         .name = "token.revoke", .http = "DELETE /tokens/{token_id}", .effect = OP_WRITES,
