@@ -87,6 +87,15 @@ static err end(struct world *w, err e)
     return e;
 }
 
+static err schema_add(struct tx *tx, str name, const struct json *text, str description,
+                      struct schema_version *out, bool *created)
+{
+    struct schema_ready *ready;
+
+    TRY(schema_prepare(tx->arena, text, &ready));
+    return schema_register(tx, name, ready, description, out, created);
+}
+
 #define RUN(w, call) end((w), (begin(w), (call)))
 
 static const struct json *json(const char *text)
@@ -109,8 +118,8 @@ static struct schema_version registered(struct world *w)
 {
     struct schema_version v;
     bool created;
-    CHECK_OK(RUN(w, schema_register(&w->tx, STR("task"), json(task_schema), STR("a task"), &v,
-                                    &created)));
+    CHECK_OK(
+        RUN(w, schema_add(&w->tx, STR("task"), json(task_schema), STR("a task"), &v, &created)));
     return v;
 }
 
@@ -128,19 +137,17 @@ TEST_BOTH(a_known_name_gets_the_next_version_and_the_same_text_the_same_one)
     struct schema_version v;
     bool is_new;
 
-    CHECK_OK(RUN(w, schema_register(&w->tx, STR("task"), json(task_schema), STR(""), &v, &is_new)));
+    CHECK_OK(RUN(w, schema_add(&w->tx, STR("task"), json(task_schema), STR(""), &v, &is_new)));
     CHECK_INT(v.version, 1);
     CHECK(is_new);
     CHECK_STR(v.id, "schema_1");
-    CHECK_OK(RUN(w, schema_register(&w->tx, STR("task"), json(task_schema), STR(""), &v, &is_new)));
+    CHECK_OK(RUN(w, schema_add(&w->tx, STR("task"), json(task_schema), STR(""), &v, &is_new)));
     CHECK_INT(v.version, 1);
     CHECK(!is_new);
-    CHECK_OK(
-        RUN(w, schema_register(&w->tx, STR("task"), json("{'maximum':10000000000000000000001}"),
+    CHECK_OK(RUN(w, schema_add(&w->tx, STR("task"), json("{'maximum':10000000000000000000001}"),
                                STR(""), &v, &is_new)));
     CHECK_INT(v.version, 2);
-    CHECK_OK(
-        RUN(w, schema_register(&w->tx, STR("task"), json("{'maximum':10000000000000000000002}"),
+    CHECK_OK(RUN(w, schema_add(&w->tx, STR("task"), json("{'maximum':10000000000000000000002}"),
                                STR(""), &v, &is_new)));
     CHECK_INT(v.version, 3);
 
@@ -157,12 +164,12 @@ TEST_BOTH(schemas_are_refused_with_what_is_wrong)
     struct schema_version v;
     bool is_new;
 
-    err e = RUN(w, schema_register(&w->tx, STR("a b"), json("{}"), STR(""), &v, &is_new));
+    err e = RUN(w, schema_add(&w->tx, STR("a b"), json("{}"), STR(""), &v, &is_new));
     CHECK_ERR(e, ERR_INVALID);
     CHECK_STR(e->message,
               "expected a name of 1 to 100 letters, digits and - _ . for a schema, found "
               "\"a b\"");
-    e = RUN(w, schema_register(&w->tx, STR("a"), json("{'type':'strin'}"), STR(""), &v, &is_new));
+    e = RUN(w, schema_add(&w->tx, STR("a"), json("{'type':'strin'}"), STR(""), &v, &is_new));
     CHECK_ERR(e, ERR_UNFIT);
     e = RUN(w, schema_find(&w->tx, STR("a"), 0, &v));
     CHECK_ERR(e, ERR_NOT_FOUND);
@@ -182,11 +189,11 @@ TEST_BOTH(schemas_are_listed_by_name_and_by_version)
     bool is_new;
 
     for (int i = 0; i < 3; i++) {
-        CHECK_OK(RUN(w, schema_register(&w->tx, STR("b"),
-                                        json(arena_printf(check_arena(), "{'minimum':%d}", i).at),
-                                        STR(""), &v, &is_new)));
-        CHECK_OK(RUN(w, schema_register(&w->tx, arena_printf(check_arena(), "a%d", i), json("true"),
-                                        STR(""), &v, &is_new)));
+        CHECK_OK(RUN(w, schema_add(&w->tx, STR("b"),
+                                   json(arena_printf(check_arena(), "{'minimum':%d}", i).at),
+                                   STR(""), &v, &is_new)));
+        CHECK_OK(RUN(w, schema_add(&w->tx, arena_printf(check_arena(), "a%d", i), json("true"),
+                                   STR(""), &v, &is_new)));
     }
     CHECK_OK(RUN(w, schema_list(&w->tx, STR(""), 3, &all, &count)));
     CHECK_INT(count, 3);
@@ -353,8 +360,8 @@ TEST_BOTH(a_state_stays_bound_to_its_schema_version)
     struct schema_version v;
     bool is_new;
 
-    CHECK_OK(RUN(w, schema_register(&w->tx, STR("task"), json("{'required':['other']}"), STR(""),
-                                    &v, &is_new)));
+    CHECK_OK(RUN(w, schema_add(&w->tx, STR("task"), json("{'required':['other']}"), STR(""), &v,
+                               &is_new)));
     CHECK_OK(RUN(w, state_replace(&w->tx, s.id, json("{'status':'done'}"), 0, &s, NULL)));
     CHECK_STR(s.schema_id, "schema_1");
     world_free(w);
@@ -369,11 +376,11 @@ TEST_BOTH(a_schema_that_was_rolled_back_leaves_no_rules)
     bool is_new;
 
     begin(w);
-    CHECK_OK(schema_register(&w->tx, STR("task"), json("{'type':'string'}"), STR(""), &v, &is_new));
+    CHECK_OK(schema_add(&w->tx, STR("task"), json("{'type':'string'}"), STR(""), &v, &is_new));
     CHECK_OK(state_create(&w->tx, &v, json("'text'"), STR(""), &s));
     store_rollback(w->sql);
-    CHECK_OK(RUN(w, schema_register(&w->tx, STR("task"), json("{'type':'integer'}"), STR(""), &v,
-                                    &is_new)));
+    CHECK_OK(
+        RUN(w, schema_add(&w->tx, STR("task"), json("{'type':'integer'}"), STR(""), &v, &is_new)));
     CHECK_INT(v.version, 1);
     CHECK_OK(RUN(w, state_create(&w->tx, &v, json("1"), STR(""), &s)));
     CHECK_ERR(RUN(w, state_replace(&w->tx, s.id, json("'text'"), 0, &s, NULL)), ERR_UNFIT);
@@ -398,8 +405,8 @@ TEST_BOTH(rules_that_were_thrown_out_are_made_again)
             buf_add(&text, STR("}"));
         const struct json *schema;
         CHECK_OK(json_parse(check_arena(), buf_str(&text), &envelope, &schema));
-        CHECK_OK(RUN(w, schema_register(&w->tx, arena_printf(check_arena(), "s%d", i), schema,
-                                        STR(""), &v, &is_new)));
+        CHECK_OK(RUN(w, schema_add(&w->tx, arena_printf(check_arena(), "s%d", i), schema, STR(""),
+                                   &v, &is_new)));
         CHECK_OK(RUN(w, state_create(&w->tx, &v, json_of_int(i), STR(""), &states[i])));
     }
     for (int i = 0; i < 24; i++) {

@@ -29,7 +29,7 @@ static err run_schema(struct arena *a, const struct hostile *h, double *ms)
 
 #define ZEROS "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,"
 
-TEST(hostile_schemas_are_checked_or_given_up_at_once)
+TEST_LIMIT(hostile_schemas_are_checked_or_given_up_at_once, 120)
 {
     static const struct hostile cases[] = {
         { "allOf that doubles",
@@ -77,6 +77,16 @@ TEST(hostile_schemas_are_checked_or_given_up_at_once)
           "UNFIT: $ref may lead back" },
         { "a $dynamicRef to itself", PLAIN("{'$dynamicAnchor':'a','$dynamicRef':'#a'}"), PLAIN("1"),
           "UNFIT: $ref may lead back" },
+        { "a chain of more $ref than may be",
+          MANY("{'$ref':'#/$defs/a0','$defs':{", "'a\1':{'$ref':'#/$defs/a\2'},", 30000,
+               "'a30000':{'type':'null'}}}"),
+          PLAIN("1"), "TOO_LARGE: expected at most 25000 schemas" },
+        { "patterns that all differ",
+          MANY("{'properties':{'x':true", ",'\1':{'pattern':'^\1$'}", 19000, "}}"), PLAIN("{}"),
+          "TOO_LARGE: expected at most 25000 schemas" },
+        { "patterns that are all the same",
+          MANY("{'properties':{'x':true", ",'\1':{'pattern':'^(a|b)+$'}", 10000, "}}"), PLAIN("{}"),
+          "ok" },
         { "a chain of 20,000 $ref",
           MANY("{'$ref':'#/$defs/a0','$defs':{", "'a\1':{'$ref':'#/$defs/a\2'},", 20000,
                "'a20000':{'type':'null'}}}"),

@@ -1,5 +1,6 @@
 /* perform_test.c: operations through op_perform, in batches, under faults, on a real database. */
 #include "check.h"
+#include "json/schema.h"
 #include "sim/both.h"
 #include "sim/engine.h"
 
@@ -279,5 +280,119 @@ TEST_BOTH(every_operation_refuses_the_kinds_that_it_is_not_for)
         }
     }
     check_note("%zu operations", op_count(w->table));
+    world_close(w);
+}
+
+/* ---- turns of a writer who has others waiting ---- */
+
+struct shift {
+    int asked, most;
+    struct command *late; /* who comes when the first are done; NULL: nobody */
+};
+
+static bool shift_enough(void *self)
+{
+    struct shift *s = self;
+
+    return ++s->asked >= s->most;
+}
+
+static size_t shift_join(void *self, struct command **room, size_t most)
+{
+    struct shift *s = self;
+
+    if (!s->late || !most || !s->asked)
+        return 0;
+    room[0] = s->late;
+    s->late = NULL;
+    return 1;
+}
+
+static struct command *patch_of(struct world *w, const char *status)
+{
+    return world_command(w, "state.patch",
+                         arena_printf(w->arena,
+                                      "{'state_id':'wfstate_2','operations':[{'op':'replace',"
+                                      "'path':'/status','value':'%s'}]}",
+                                      status)
+                             .at,
+                         "");
+}
+
+TEST_BOTH(a_batch_ends_when_enough_was_done_and_leaves_the_rest_as_it_was)
+{
+    struct world *w = world_new();
+    prepare(w);
+    struct command *batch[6];
+    struct shift shift = { .most = 2 };
+    struct op_turn turn = { .most = 6, .join = shift_join, .enough = shift_enough, .self = &shift };
+    size_t count = 5;
+
+    for (int i = 0; i < 5; i++)
+        batch[i] = patch_of(w, i % 2 ? "pending" : "done");
+    CHECK_INT(op_perform_turn(&w->engine, batch, &count, &turn), 2);
+    CHECK_INT(count, 5);
+    CHECK(!batch[1]->error && batch[1]->version == 3);
+    for (int i = 2; i < 5; i++)
+        CHECK(!batch[i]->error && !batch[i]->version && !batch[i]->answer.len);
+    CHECK_INT(version_now(w), 3);
+
+    /* The rest is performed in the next turn, with whoever came meanwhile. */
+    shift = (struct shift){ .most = 100, .late = patch_of(w, "in_progress") };
+    count = 3;
+    CHECK_INT(op_perform_turn(&w->engine, batch + 2, &count, &turn), 4);
+    CHECK_INT(count, 4);
+    CHECK_INT(batch[5]->version, 7);
+    world_close(w);
+}
+
+static int64_t answer_version(const struct command *c)
+{
+    const struct json *answer;
+
+    CHECK_OK(c->error);
+    CHECK_OK(json_parse(c->arena, c->answer, NULL, &answer));
+    return json_int_or(answer, "version", 0);
+}
+
+TEST_BOTH(a_prepared_command_does_what_one_does_that_was_not)
+{
+    struct world *w = world_new();
+    static const char *const inputs[] = {
+        "{'name':'a','json_schema':{'properties':{'x':{'pattern':'^a+$'}}}}",
+        "{'name':'a','json_schema':{'properties':{'x':{'pattern':'^a+$'}}}}",
+        "{'name':'a','json_schema':{'type':'strin'}}",
+        "{'name':'a'}",
+        "{'name':'a b','json_schema':true}",
+    };
+
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+        struct command *plain = world_command(w, "schema.create", inputs[i], "");
+        struct command *ahead = world_command(w, "schema.create", inputs[i], "");
+        CHECK(op_wants_preparing(ahead));
+        bool good = op_prepare(w->table, ahead);
+        CHECK(good == !ahead->error);
+        op_perform(&w->engine, &plain, 1);
+        if (good)
+            op_perform(&w->engine, &ahead, 1);
+        CHECK(!plain->error == !ahead->error);
+        if (plain->error)
+            CHECK_STR(ahead->error->message, plain->error->message.at);
+        else
+            CHECK_STR(ahead->answer, plain->answer.at);
+    }
+
+    /* One that is performed again, because its batch was, makes again what it has given away. */
+    struct command *twice =
+        world_command(w, "schema.create", "{'name':'b','json_schema':true}", "");
+    CHECK(op_prepare(w->table, twice));
+    op_perform(&w->engine, &twice, 1);
+    CHECK_OK(world_call(w, "schema.create", "{'name':'b','json_schema':false}", "")->error);
+    op_perform(&w->engine, &twice, 1);
+    CHECK_INT(answer_version(twice), 3);
+    w->actor = (struct actor){ .kind = ACTOR_VIEWER, .name = STR("viewer") };
+    struct command *forbidden = world_command(w, "schema.create", inputs[0], "");
+    CHECK(!op_prepare(w->table, forbidden));
+    CHECK_ERR(forbidden->error, ERR_FORBIDDEN);
     world_close(w);
 }

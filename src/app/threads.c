@@ -48,7 +48,7 @@ err threads_new(struct arena *a, const struct threads_options *options, struct t
     struct threads *t = mem_alloc(sizeof *t);
     memset(t, 0, sizeof *t);
     t->options = *options;
-    t->writes = queue_new(sizeof(struct command *), QUEUE_ROOM);
+    t->writes = turns_new(QUEUE_ROOM, TOKEN_ROOM);
     t->reads = queue_new(sizeof(struct job), QUEUE_ROOM);
     t->calls = queue_new(1, 1);
 
@@ -74,7 +74,7 @@ void threads_free(struct threads *t)
     for (int i = 0; i < READERS; i++)
         worker_release(&t->readers[i]);
     worker_release(&t->writer);
-    queue_free(t->writes);
+    turns_free(t->writes);
     queue_free(t->reads);
     queue_free(t->calls);
     mem_free(t);
@@ -115,8 +115,27 @@ static void all_take(struct command *list)
         arena_take(c->arena);
 }
 
-/* All of the list or none of it. What one turn of the loop has gathered goes in at once, or the
- * writer would wake up for the first and commit it alone. */
+/* To the writer, with their arenas, which were given away. A token that has much waiting there is
+ * refused by itself, and others are not. */
+static void write_all(struct threads *t, struct turn *list, size_t count)
+{
+    size_t refused = count ? turns_put(t->writes, list, count) : 0;
+
+    for (size_t i = 0; i < refused; i++) {
+        struct command *c = list[i].value;
+        arena_take(c->arena);
+        c->error = err_new(c->arena, ERR_UNAVAILABLE,
+                           "too many writes are waiting, of which one token may have %d: wait for "
+                           "their answers, then try again",
+                           TOKEN_ROOM);
+        c->follows = i + 1 < refused ? list[i + 1].value : NULL;
+    }
+    if (refused)
+        server_performed(t->server, list[0].value);
+}
+
+/* All of the list or none of it, but for writes of a token that has too many. What one turn of the
+ * loop has gathered goes in at once, or the writer would wake up for the first and commit it alone. */
 bool threads_submit(void *threads, struct command *list)
 {
     struct threads *t = threads;
@@ -127,8 +146,10 @@ bool threads_submit(void *threads, struct command *list)
     for (struct command *c = list; c; c = c->follows) {
         if (writes == QUEUE_ROOM || reads == QUEUE_ROOM)
             return false;
-        if (c->op->effect == OP_WRITES) {
-            t->write_list[writes++] = c;
+        if (c->op->effect == OP_WRITES && op_wants_preparing(c)) {
+            t->read_list[reads++] = (struct job){ .write = c };
+        } else if (c->op->effect == OP_WRITES) {
+            t->write_list[writes++] = turn_of(c);
         } else if (quick && is_quick(t, c)) {
             quick->commands[quick->count++] = c;
             if (quick->count == READ_TOGETHER)
@@ -139,14 +160,13 @@ bool threads_submit(void *threads, struct command *list)
             reads++;
         }
     }
-    /* Only the loop puts, so there is room when there was. */
-    if (reads > queue_room(t->reads))
-        return false;
     all_give(list);
-    if (queue_put(t->writes, t->write_list, writes))
-        return queue_put(t->reads, t->read_list, reads);
-    all_take(list);
-    return false;
+    if (!queue_put(t->reads, t->read_list, reads)) {
+        all_take(list);
+        return false;
+    }
+    write_all(t, t->write_list, writes);
+    return true;
 }
 
 void threads_admit(void *threads, struct admission *a)
@@ -190,6 +210,18 @@ static void job_do(struct threads *t, struct engine *e, const struct job *job)
         a->error = op_admit(e, a->arena, a->token, &a->grant);
         error_note(t, "admission", a->error);
         server_admitted(t->server, a);
+        return;
+    }
+    if (job->write) {
+        struct turn turn = turn_of(job->write);
+        arena_take(job->write->arena);
+        job->write->follows = NULL;
+        if (op_prepare(e->table, job->write)) {
+            arena_give(job->write->arena);
+            write_all(t, &turn, 1);
+        } else {
+            server_performed(t->server, job->write);
+        }
         return;
     }
     for (size_t i = 0; i < job->count; i++)
@@ -311,7 +343,7 @@ err threads_start(struct threads *t, struct arena *a, struct server *server, str
 void threads_stop(struct threads *t)
 {
     atomic_store(&t->ending, true);
-    queue_close(t->writes);
+    turns_close(t->writes);
     queue_close(t->reads);
     while (t->running > 1)
         pthread_join(t->all[--t->running].id, NULL);
@@ -351,7 +383,7 @@ void threads_metrics(void *threads, struct buf *out)
         metric(out, "nodes", "gauge", "Servers that share the database and are alive.",
                (double)LOOK(t->nodes));
     metric(out, "writes_waiting", "gauge", "Commands that wait for the writer.",
-           (double)queue_length(t->writes));
+           (double)turns_length(t->writes));
     metric(out, "reads_waiting", "gauge", "Commands and tokens that wait for a reader.",
            (double)queue_length(t->reads));
     metric(out, "wal_bytes", "gauge", "Length of the database's log.", (double)LOOK(t->log_bytes));

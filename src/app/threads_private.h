@@ -8,8 +8,15 @@
 #include "app/follow.h"
 #include "app/threads.h"
 #include "base/queue.h"
+#include "base/turns.h"
 
-enum { EXIT_THREAD = 70, READERS = 2, THREADS = READERS + 2, QUEUE_ROOM = 8192 };
+enum {
+    EXIT_THREAD = 70,
+    READERS = 2,
+    THREADS = READERS + 2,
+    QUEUE_ROOM = 8192,
+    TOKEN_ROOM = QUEUE_ROOM / 4, /* of it, for the writes of one token */
+};
 
 /* A thread without which the server is none: when it ends before it is to, the process does. */
 struct thread {
@@ -30,11 +37,12 @@ struct worker {
     struct tx_source source;
 };
 
-/* One of both. */
+/* One of these. */
 struct job {
     struct command **commands; /* that are read together */
     size_t count;
     struct admission *admission;
+    struct command *write; /* that is prepared, and then the writer's */
 };
 
 struct threads {
@@ -42,11 +50,11 @@ struct threads {
     struct server *server;
     str url;              /* of the server */
     atomic_llong nodes;   /* that share the database, as of the last beat */
-    struct queue *writes; /* of struct command * */
+    struct turns *writes; /* of struct command *, a lane for each token */
     struct queue *reads;  /* of struct job */
     struct queue *calls;  /* for the checkpointer: a byte means that there is something to do. The
                            * follower gets none, and ends with it */
-    struct command *write_list[QUEUE_ROOM]; /* the loop's, while it hands in */
+    struct turn write_list[QUEUE_ROOM]; /* the loop's, while it hands in */
     struct job read_list[QUEUE_ROOM];
     struct worker writer, readers[READERS];
     struct sql *checkpoints; /* one of both */
@@ -67,6 +75,12 @@ struct threads {
 /* Of a command that was performed: what went wrong by our fault, or by damage of the store, is in the
  * log; damage is counted. */
 void fault_note(struct threads *t, const struct command *c);
+
+/* A command as it waits for the writer: those of one token take turns with those of others. */
+static inline struct turn turn_of(struct command *c)
+{
+    return (struct turn){ c, actor_token(c->actor) };
+}
 
 /* The writer's thread, of a struct threads. */
 void *writer_run(void *threads);

@@ -1,8 +1,9 @@
 /* writer.c: the one thread that changes the database.
  *
  * A batch never waits for company: it is what was there when the last one was done, and what comes
- * before it is committed. Between batches the writer looks after what only it can: the server's own
- * work, the length of the log, and the space on the disk. */
+ * before it is committed; but no more than is done in a while. Tokens take turns. Between batches
+ * the writer looks after what only it can: the server's own work, the length of the log, and the
+ * space on the disk. */
 #include <assert.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@ enum {
     CHECKPOINT_BYTES = 16 << 20, /* the checkpointer is called when the log has grown by this */
     DISK_LOOK_MS = 100,          /* how old the knowledge of the disk's space may be */
     TICK_AFTER_MS = 100,         /* commands may have made something due: look again that soon */
+    BATCH_US = 20000,        /* of work, after which a batch is committed: others wait for that */
     BEAT_MS = 5000,          /* others take a node for dead that was not seen for three of them */
     TICK_RETRY_MS = 1000,    /* after one that failed, when nothing could be put off */
     PUT_OFF_MS = 60 * 1000,  /* of work that fails by its own fault */
@@ -39,6 +41,11 @@ struct writer {
     int64_t beat_at_ms;
     str name, node_id; /* how others see this node */
 
+    int64_t batch_began_us; /* when the transaction had its turn; 0: it has not yet */
+    int64_t batch_us;       /* what its commands took, when that was last looked at */
+    int64_t batch_count;    /* how often it was: about after every command */
+    int64_t command_us;     /* about what a command takes, of late */
+
     int64_t log_moved;  /* how long the log was when the checkpointer was last called */
     int64_t restart_at; /* and where it begins anew */
 
@@ -58,13 +65,13 @@ static int64_t now_us(void)
 
 /* When it is not known what was committed, nobody may be told anything, not even that the server
  * stops in good order. */
-static size_t perform_turn(struct writer *w, struct command **commands, size_t count, size_t most,
-                           op_join *join)
+static size_t perform_turn(struct writer *w, struct command **commands, size_t *count,
+                           const struct op_turn *turn)
 {
     struct threads *t = w->threads;
     int64_t began = now_us();
 
-    count = op_perform_turn(w->engine, commands, count, most, join, w);
+    size_t done = op_perform_turn(w->engine, commands, count, turn);
     if (w->engine->stopped) {
         log_error("store.unknown", LOG_S("why", STR("a commit failed and may be on disk or not")),
                   LOG_S("do", t->options.shared
@@ -73,20 +80,22 @@ static size_t perform_turn(struct writer *w, struct command **commands, size_t c
                                         "again")));
         _exit(EXIT_UNKNOWN);
     }
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < done; i++)
         fault_note(t, commands[i]);
     COUNT(t->batch_us, now_us() - began);
     COUNT(t->batch_count, 1);
-    COUNT(t->command_count, (long long)count);
+    COUNT(t->command_count, (long long)done);
     SHOW(t->again_count, w->engine->again);
     SHOW(t->trip_count, store_trips(w->engine->sql));
     SHOW(t->log_bytes, store_log_bytes(w->engine->sql));
-    return count;
+    return done;
 }
 
 static void perform(struct writer *w, struct command **commands, size_t count)
 {
-    perform_turn(w, commands, count, count, NULL);
+    const struct op_turn all = { .most = count };
+
+    perform_turn(w, commands, &count, &all);
 }
 
 /* ---- the disk ---- */
@@ -165,39 +174,93 @@ static void log_look(struct writer *w)
 
 /* ---- commands ---- */
 
-static size_t commands_take(struct writer *w, struct command **room, size_t most, int64_t wait)
+static size_t take(struct writer *w, struct command **room, size_t most, int64_t wait_ms)
 {
-    size_t count = queue_take(w->threads->writes, room, most, wait);
+    struct turn turns[BATCH_MOST];
+    size_t count = turns_take(w->threads->writes, turns, most, wait_ms);
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        room[i] = turns[i].value;
         arena_take(room[i]->arena);
+    }
     return count;
 }
 
-/* For op_perform_turn: what has come meanwhile. */
+static void give_back(struct writer *w, struct command *const *commands, size_t count)
+{
+    struct turn turns[BATCH_MOST];
+
+    for (size_t i = 0; i < count; i++) {
+        turns[i] = turn_of(commands[i]);
+        arena_give(commands[i]->arena);
+    }
+    turns_give_back(w->threads->writes, turns, count);
+}
+
+/* For op_perform_turn: what has come meanwhile. Where writers of several nodes take turns, the time
+ * that this one has waited for is no work. */
 static size_t join(void *writer, struct command **room, size_t most)
 {
-    return most ? commands_take(writer, room, most, 0) : 0;
+    struct writer *w = writer;
+
+    if (!w->batch_began_us)
+        w->batch_began_us = now_us();
+    return most ? take(w, room, most, 0) : 0;
 }
 
-static size_t batch_perform(struct writer *w, struct command **all, size_t count)
+static bool enough(void *writer)
 {
+    struct writer *w = writer;
+
+    w->batch_us = now_us() - w->batch_began_us;
+    w->batch_count++;
+    return w->batch_us >= BATCH_US;
+}
+
+/* Of a command alone nothing is known; what was known becomes less true. */
+static void batch_learn(struct writer *w)
+{
+    int64_t each_us = w->batch_count ? w->batch_us / w->batch_count : 0;
+
+    w->command_us = (3 * w->command_us + each_us) / 4;
+}
+
+/* As many as will be enough: what they name is read before the first is performed. */
+static size_t batch_most(const struct writer *w)
+{
+    int64_t most = BATCH_US / (w->command_us + 1) + 1;
+
+    return most < w->config->batch_max ? (size_t)most : (size_t)w->config->batch_max;
+}
+
+static size_t batch_perform(struct writer *w, struct command **all, size_t *count)
+{
+    const struct op_turn turn = {
+        .most = batch_most(w), .join = join, .enough = enough, .self = w
+    };
     struct command *kept[BATCH_MOST];
 
-    if (!disk_is_full(w))
-        return perform_turn(w, all, count, w->config->batch_max, join);
-    size_t n = refuse_writes(w, all, count, kept);
+    if (!disk_is_full(w)) {
+        w->batch_began_us = w->batch_us = w->batch_count = 0;
+        size_t done = perform_turn(w, all, count, &turn);
+        batch_learn(w);
+        return done;
+    }
+    size_t n = refuse_writes(w, all, *count, kept);
     if (n)
         perform(w, kept, n);
-    return count;
+    return *count;
 }
 
-/* There is room for BATCH_MOST of them. */
+/* There is room for BATCH_MOST of them. Those for which there was no time wait on, each for the turn
+ * of its token. */
 static void batch_do(struct writer *w, struct command **all, size_t count)
 {
-    count = batch_perform(w, all, count);
-    for (size_t i = 0; i < count; i++)
-        all[i]->follows = i + 1 < count ? all[i + 1] : NULL;
+    size_t done = batch_perform(w, all, &count);
+
+    give_back(w, all + done, count - done);
+    for (size_t i = 0; i < done; i++)
+        all[i]->follows = i + 1 < done ? all[i + 1] : NULL;
     server_performed(w->threads->server, all[0]);
     log_look(w);
 }
@@ -387,8 +450,8 @@ void *writer_run(void *threads)
 
     w.tick_at_ms = w.tick ? 0 : INT64_MAX;
     node_init(&w);
-    while (!queue_ended(t->writes)) {
-        size_t n = commands_take(&w, commands, w.config->batch_max, wait_ms(&w));
+    while (!turns_ended(t->writes)) {
+        size_t n = take(&w, commands, batch_most(&w), wait_ms(&w));
         if (n) {
             batch_do(&w, commands, n);
             tick_after_commands(&w);

@@ -3,11 +3,10 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <pthread.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/arena.h"
+#include "base/steady.h"
 
 struct queue {
     pthread_mutex_t lock;
@@ -21,17 +20,11 @@ struct queue {
 struct queue *queue_new(size_t size, size_t room)
 {
     struct queue *q = mem_alloc(sizeof *q);
-    pthread_condattr_t steady;
 
     assert(size > 0 && room > 0);
     *q = (struct queue){ .ring = mem_alloc(size * room), .size = size, .room = room };
     pthread_mutex_init(&q->lock, NULL);
-
-    /* Waiting must not depend on the wall clock, which can be set. */
-    pthread_condattr_init(&steady);
-    pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
-    pthread_cond_init(&q->changed, &steady);
-    pthread_condattr_destroy(&steady);
+    steady_init(&q->changed);
     return q;
 }
 
@@ -88,28 +81,11 @@ bool queue_put(struct queue *q, const void *values, size_t count)
     return fits;
 }
 
-static struct timespec time_after(int64_t ms)
-{
-    enum { DAY_MS = 24 * 3600 * 1000 };
-    struct timespec t;
-
-    if (ms > DAY_MS)
-        ms = DAY_MS; /* whoever takes comes back */
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    t.tv_sec += ms / 1000;
-    t.tv_nsec += ms % 1000 * 1000000;
-    if (t.tv_nsec >= 1000000000) {
-        t.tv_sec++;
-        t.tv_nsec -= 1000000000;
-    }
-    return t;
-}
-
 static void wait_for_some(struct queue *q, int64_t wait_ms)
 {
     if (q->count || q->closed || wait_ms == 0)
         return;
-    struct timespec until = time_after(wait_ms);
+    struct timespec until = steady_after(wait_ms);
     int code = 0;
     while (!q->count && !q->closed && code != ETIMEDOUT)
         code = wait_ms < 0 ? pthread_cond_wait(&q->changed, &q->lock)

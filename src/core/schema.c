@@ -75,35 +75,36 @@ static struct cached *cache_place(struct schema_cache *c)
     return place;
 }
 
-/* Reads and compiles the rules of a text, as an entry of its id. */
-static err rules_make(struct tx *tx, const struct json *text, str id, struct cached *out)
+/* Reads and compiles the rules of a text, as an entry that has no id yet. */
+static err rules_make(struct arena *a, const struct json *text, struct cached *out)
 {
     struct schema_rules rules;
     struct arena *arena = arena_new();
-    err e = policy_read(tx->arena, arena, text, &rules.policy);
+    err e = policy_read(a, arena, text, &rules.policy);
 
     if (!e) {
         struct schema_options options = { .assert_formats = rules.policy.formats_asserted };
-        e = schema_compile(tx->arena, text, &options, &rules.program);
+        e = schema_compile(a, text, &options, &rules.program);
     }
     if (e) {
         arena_free(arena);
         return e;
     }
-    *out = (struct cached){ .hash = hash_bytes(id.at, id.len),
-                            .id = arena_copy(arena, id),
-                            .arena = arena,
-                            .rules = rules };
-    arena_give(
-        arena); /* it does not change any more, and the cache goes when its thread has ended */
+    *out = (struct cached){ .arena = arena, .rules = rules };
+    arena_give(arena); /* whoever keeps it takes it: not always the thread that has made it */
     return NULL;
 }
 
-static struct cached *cache_keep(struct schema_cache *c, const struct cached *made)
+static struct cached *cache_keep(struct schema_cache *c, const struct cached *made, str id)
 {
     struct cached *place = cache_place(c);
 
     *place = *made;
+    place->hash = hash_bytes(id.at, id.len);
+    arena_take(made->arena);
+    place->id = arena_copy(made->arena, id);
+    arena_give(
+        made->arena); /* it does not change any more, and the cache goes when its thread has */
     place->used = ++c->uses;
     return place;
 }
@@ -117,8 +118,8 @@ err schema_rules(struct tx *tx, str id, const struct schema_rules **out)
         const struct json *text;
         TRY(schema_by_id(tx, id, &v));
         TRY(stored_parse(tx, THING("schema", v.id), v.text, &text));
-        TRY(rules_make(tx, text, id, &made));
-        entry = cache_keep(tx->schemas, &made);
+        TRY(rules_make(tx->arena, text, &made));
+        entry = cache_keep(tx->schemas, &made, id);
     }
     *out = &entry->rules;
     return NULL;
@@ -295,33 +296,66 @@ static err schema_insert(struct tx *tx, const struct schema_version *v)
                       NULL);
 }
 
-err schema_register(struct tx *tx, str name, const struct json *text, str description,
+struct schema_ready {
+    struct arena *arena;
+    const struct json *text;
+    str printed, digest;
+    struct cached made;
+    bool kept; /* the cache has it: when the command runs again, it must be made again */
+};
+
+static void ready_release(void *ready)
+{
+    struct schema_ready *r = ready;
+
+    if (!r->kept)
+        cached_release(&r->made);
+}
+
+err schema_prepare(struct arena *a, const struct json *text, struct schema_ready **out)
+{
+    struct schema_ready *r = ARENA_NEW(a, struct schema_ready);
+
+    *r = (struct schema_ready){ .arena = a, .text = text, .printed = json_printed(a, text) };
+    if (r->printed.len > SCHEMA_TEXT_BYTES_MAX)
+        return err_new(a, ERR_TOO_LARGE, "expected a schema of at most %u bytes, found %zu",
+                       SCHEMA_TEXT_BYTES_MAX, r->printed.len);
+    r->digest = digest_of(a, r->printed);
+    TRY(rules_make(a, text, &r->made));
+    arena_on_release(a, ready_release, r);
+    *out = r;
+    return NULL;
+}
+
+static err ready_keep(struct tx *tx, struct schema_ready *r, str id)
+{
+    if (r->kept)
+        TRY(rules_make(tx->arena, r->text, &r->made));
+    r->kept = true;
+    cache_keep(tx->schemas, &r->made, id);
+    return NULL;
+}
+
+err schema_register(struct tx *tx, str name, struct schema_ready *ready, str description,
                     struct schema_version *out, bool *created)
 {
     const struct row *row;
-    struct cached made;
-    str printed = json_printed(tx->arena, text);
 
     TRY(name_check(tx, name));
-    if (printed.len > SCHEMA_TEXT_BYTES_MAX)
-        return err_new(tx->arena, ERR_TOO_LARGE, "expected a schema of at most %u bytes, found %zu",
-                       SCHEMA_TEXT_BYTES_MAX, printed.len);
-    str digest = digest_of(tx->arena, printed);
     TRY(newest(tx, name, &row));
-    *created = !row || !str_eq(row_str(row, 4), digest);
+    *created = !row || !str_eq(row_str(row, 4), ready->digest);
     if (!*created) {
         schema_read(row, out);
         return NULL;
     }
     str id = tx_id(tx, "schema_");
-    TRY(rules_make(tx, text, id, &made));
-    cache_keep(tx->schemas, &made);
+    TRY(ready_keep(tx, ready, id));
     *out = (struct schema_version){
         .id = id,
         .name = name,
         .version = row ? row_int(row, 2) + 1 : 1,
-        .text = printed,
-        .digest = digest,
+        .text = ready->printed,
+        .digest = ready->digest,
         .description = description,
         .created_at_ms = tx->now_ms,
     };

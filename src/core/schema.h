@@ -19,9 +19,14 @@ struct schema_version {
     int64_t created_at_ms;
 };
 
-/* Registers a text under a name. When it is that of the newest version already, gives that one and
- * `created` is false. UNFIT when it is no schema, INVALID for a bad name, TOO_LARGE. */
-err schema_register(struct tx *tx, str name, const struct json *text, str description,
+/* A text that is a schema: all about registering it that takes long and needs no transaction. It
+ * belongs to the arena. UNFIT when it is none, TOO_LARGE. */
+struct schema_ready;
+err schema_prepare(struct arena *a, const struct json *text, struct schema_ready **out);
+
+/* Registers such a text under a name. When it is that of the newest version already, gives that one and
+ * `created` is false. INVALID for a bad name. */
+err schema_register(struct tx *tx, str name, struct schema_ready *ready, str description,
                     struct schema_version *out, bool *created);
 
 /* By name and version, 0 for the newest. NOT_FOUND, naming what there is. */

@@ -18,7 +18,7 @@
 #define ITEM_WORK 8             /* of an item; that of a character it runs over is 1 */
 #define METERED_WORK_MAX 1000000
 #define METERED_WORK_PER_BYTE 48
-#define METERED_WORK_PER_STEP 64 /* of whoever counts in steps */
+#define METERED_WORK_PER_STEP 32 /* of whoever counts in steps */
 #define JIT_STACK_BYTES_MIN (32u << 10)
 #define JIT_STACK_BYTES_MAX (4u << 20) /* address space; pages come when touched */
 

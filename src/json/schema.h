@@ -10,6 +10,11 @@
 
 #define SCHEMA_STEPS_MAX 1000000
 
+/* What a text may hold: schemas inside it, and different patterns, each of which takes as long as
+ * some schemas do. A program is made again whenever it is not at hand, so that must not take long. */
+#define SCHEMA_PARTS_MAX 25000
+#define SCHEMA_PATTERN_PARTS 20
+
 struct schema;
 
 struct schema_document {
@@ -24,6 +29,12 @@ struct schema_options {
     /* False: `format` is an annotation, unless a vocabulary of the meta-schema asserts it. */
     bool assert_formats;
 
+    /* True: an "integer" is one of 64 bits. For who reads them as such: what does not fit must not
+     * become something else. */
+    bool integers_64;
+
+    uint32_t parts_max; /* 0: SCHEMA_PARTS_MAX */
+
     /* What $ref and $schema may reach, beside the meta-schemas. */
     const struct schema_document *documents;
     size_t document_count;
@@ -31,7 +42,7 @@ struct schema_options {
 
 /* Compiles. `options` may be NULL. The program keeps copies of what it needs of the text. UNFIT,
  * with a pointer into the schema, when the text is not a valid schema of its dialect, or refers to
- * something that is not there. */
+ * something that is not there; TOO_LARGE when it has too many parts. */
 err schema_compile(struct arena *a, const struct json *text, const struct schema_options *options,
                    struct schema **out);
 struct schema *schema_ref(struct schema *s);

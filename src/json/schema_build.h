@@ -162,10 +162,12 @@ struct build {
     struct map known;     /* address of a schema's json → struct place: all that were scanned */
     struct map nodes;     /* address of a schema's json → struct node */
     struct map indexes;   /* address of a wide object → struct map of its members */
+    struct map patterns;  /* text → struct regex: many schemas say the same often */
     struct map dynamics;  /* names that dynamic references ask for → index + 1 */
     struct place *queue;  /* one per node; compiled up to `done` */
     struct node **made;
     uint32_t count, done, room;
+    uint32_t parts; /* so far: see SCHEMA_PARTS_MAX */
     struct resource *last; /* of all resources */
     uint32_t resource_count;
 };
@@ -208,6 +210,9 @@ const struct json *build_document(const struct build *b, str uri);
 /* UNFIT, with a pointer into the schema. */
 err build_error(struct build *b, str pointer, const char *keyword, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* TOO_LARGE when there are more parts than may be. */
+err build_count(struct build *b, str pointer, uint32_t parts);
 
 /* ---- schema_shape.c ---- */
 

@@ -10,8 +10,8 @@ enum {
     DEPTH_MAX = 1024, /* schemas inside each other, in-place applicators included */
     FETCHED = 2,      /* elements that are asked for ahead of time */
     /* What is done in the time of a step: */
-    COUNTED_BYTES = 256, /* of a text whose characters are counted */
-    FORMAT_BYTES = 16,   /* of a text that a format looks at */
+    COUNTED_BYTES = 128, /* of a text whose characters are counted */
+    FORMAT_BYTES = 8,    /* of a text that a format looks at */
     DIGITS = 32,         /* of a long number that is compared */
 };
 
@@ -100,7 +100,7 @@ static bool has_members(struct check *c, const struct json *object, const struct
                         uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        check_charge(c, 1 + object->len / 16);
+        check_charge(c, 1 + object->len / 8);
         if (check_exhausted(c) || !has_member(object, &names[i]))
             return false;
     }
@@ -300,7 +300,7 @@ static bool check_dependencies(struct check *c, const struct object_rules *o, co
 {
     for (uint32_t i = 0; i < o->dependency_count; i++) {
         const struct dependency *d = &o->dependencies[i];
-        check_charge(c, 1 + v->len / 16);
+        check_charge(c, 1 + v->len / 8);
         if (!has_member(v, &d->name))
             continue;
         if (!has_members(c, v, d->required, d->required_count))

@@ -257,6 +257,7 @@ err schema_compile(struct arena *a, const struct json *text, const struct schema
         .known = map_in(arena),
         .nodes = map_in(arena),
         .indexes = map_in(arena),
+        .patterns = map_in(arena),
         .dynamics = map_in(arena),
     };
 

@@ -27,13 +27,18 @@ static struct name *names_of(struct build *b, const struct json *strings)
 static err regex_of(struct build *b, const struct place *at, enum keyword k, str text,
                     const struct regex **out)
 {
-    struct regex *regex;
-    err e = regex_compile(b->errors, text, &regex);
+    struct regex *regex = map_get(&b->patterns, text);
 
+    *out = regex;
+    if (regex)
+        return NULL;
+    TRY(build_count(b, at->pointer, SCHEMA_PATTERN_PARTS));
+    err e = regex_compile(b->errors, text, &regex);
     if (e)
         return build_error(b, at->pointer, keyword_name(k), "\"" STR_FMT "\": " STR_FMT,
                            STR_ARG(text), STR_ARG(e->message));
     arena_on_release(b->arena, (void (*)(void *))regex_free, regex);
+    map_put(&b->patterns, text, regex);
     *out = regex;
     return NULL;
 }
@@ -235,12 +240,22 @@ static struct bound bound_narrow(const struct json *included, const struct json 
     return included ? bound_of(included, false) : bound_of(excluded, true);
 }
 
-static const struct number_rules *number_of(struct build *b, const struct keywords *k)
+/* Of a `whole` number that somebody reads as one of 64 bits, also those where the schema has none. */
+static const struct number_rules *number_of(struct build *b, const struct keywords *k, bool whole)
 {
+    static const char least[] = "-9223372036854775808", most[] = "9223372036854775807";
+    static const struct json bounds[] = {
+        { .kind = JSON_INTEGER, .len = sizeof least - 1, .text = least },
+        { .kind = JSON_INTEGER, .len = sizeof most - 1, .text = most },
+    };
     struct number_rules *n = ARENA_NEW(b->arena, struct number_rules);
 
     n->min = bound_narrow(k->at[KEYWORD_MINIMUM], k->at[KEYWORD_EXCLUSIVE_MINIMUM], 1);
     n->max = bound_narrow(k->at[KEYWORD_MAXIMUM], k->at[KEYWORD_EXCLUSIVE_MAXIMUM], -1);
+    if (whole && b->options->integers_64 && !n->min.number)
+        n->min = bound_of(&bounds[0], false);
+    if (whole && b->options->integers_64 && !n->max.number)
+        n->max = bound_of(&bounds[1], false);
     n->multiple = k->at[KEYWORD_MULTIPLE_OF];
     n->digits = (n->min.number ? n->min.number->len : 0) +
                 (n->max.number ? n->max.number->len : 0) + (n->multiple ? n->multiple->len : 0);
@@ -303,7 +318,7 @@ err build_kinds(struct build *b, const struct place *at, const struct keywords *
         n->constant = constant_of(b, k->at[KEYWORD_CONST]);
     if (k->at[KEYWORD_ENUM])
         n->values = values_of(b, k->at[KEYWORD_ENUM], "enum");
-    n->number = number_of(b, k);
+    n->number = number_of(b, k, n->whole);
     n->array = array_of(b, at, k);
     TRY(string_of(b, at, k, &n->string));
     return object_of(b, at, k, &n->object);

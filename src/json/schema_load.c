@@ -43,6 +43,21 @@ err build_error(struct build *b, str pointer, const char *keyword, const char *f
     return err_with(b->errors, e, buf_str(&members));
 }
 
+err build_count(struct build *b, str pointer, uint32_t parts)
+{
+    uint32_t most = b->options->parts_max ? b->options->parts_max : SCHEMA_PARTS_MAX;
+
+    b->parts += parts;
+    if (b->parts <= most)
+        return NULL;
+    return err_new(
+        b->errors, ERR_TOO_LARGE,
+        "schema " STR_FMT ": expected at most %u schemas inside each other and beside each "
+        "other, a different pattern counted as %d, found more: refer to one from several "
+        "places with $ref, or split the document",
+        STR_ARG(pointer), (unsigned)most, SCHEMA_PATTERN_PARTS);
+}
+
 /* ---- scanning ---- */
 
 static struct resource *resource_add(struct build *b, str uri, const struct json *root,
@@ -198,6 +213,7 @@ static err scan(struct build *b, struct place at)
                            json_kind_name(at.json->kind));
     if (build_place(b, at.json))
         return NULL;
+    TRY(build_count(b, at.pointer, 1));
     struct place *place = arena_alloc(b->arena, sizeof *place);
     *place = at;
     map_put(&b->known, address_key(&place->json), place);

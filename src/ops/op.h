@@ -58,6 +58,7 @@ struct input {
     /* What it gave as `wait_self` when it last began to wait; NULL: it has not. It is gone after this
      * time: what is needed of it later is copied. */
     const void *waited;
+    void *ready; /* what the operation's `prepare` has left; NULL: it was not asked */
 };
 
 /* Whether an event is what somebody waits for; called by the thread that answers requests. */
@@ -103,6 +104,10 @@ struct answer {
 
 typedef err op_run(struct tx *tx, const struct input *in, struct answer *out);
 
+/* Does what takes long and needs no database, before it is the writer's turn: by any thread, and
+ * perhaps not at all. What it leaves lives in the arena. */
+typedef err op_ready(struct arena *a, const struct input *in, void **ready);
+
 struct op {
     const char *name; /* "state.patch": also the command `state patch` and the tool state_patch */
     const char *http; /* "PATCH /workflow-states/{state_id}": {…} are fields of the input */
@@ -120,6 +125,7 @@ struct op {
     const char *summary; /* one sentence, for people */
     const char *hint;    /* when to use it, for agents; NULL: the summary */
     const char *input, *output; /* JSON Schema */
+    op_ready *prepare;          /* NULL: there is nothing to prepare */
     op_run *run;
 };
 
@@ -196,6 +202,11 @@ struct command {
     bool precondition;  /* its expected version is one: PRECONDITION, not CONFLICT, if another is */
     bool wait_over;     /* its time is up: it must answer with what there is */
     const void *waited; /* its wait_self of the last time; NULL: it has not waited yet */
+
+    /* Set when it was prepared: it fits what the table says, and this is what was left. */
+    bool prepared;
+    str digest; /* of the request, where it has a key */
+    void *ready;
 
     /* Set when it was performed. When `error` is NULL, the rest is the answer. */
     err error;

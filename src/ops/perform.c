@@ -70,6 +70,20 @@ static void all_shown(struct engine *e, struct command *const *commands, size_t 
 
 /* ---- one command ---- */
 
+static void command_reset(struct command *c)
+{
+    c->error = NULL;
+    c->answer = c->next = c->wait_subject = c->shown_id = c->shown = c->nudge = STR("");
+    c->created = c->empty = c->repeated = c->waits = false;
+    c->version = c->wait_seq = c->wait_until_ms = c->wait_again_ms = c->seq = 0;
+    c->events = NULL;
+    c->wakes = NULL;
+    c->wait_self = NULL;
+    c->minted = NULL;
+    c->then = NULL;
+    c->then_input = NULL;
+}
+
 static unsigned caller_of(enum actor_kind kind)
 {
     static const unsigned callers[] = {
@@ -87,10 +101,10 @@ static err rights_check(const struct command *c)
 }
 
 /* What does not fit an operation's input is a bad request, not a bad document. */
-static err input_check(const struct engine *e, struct command *c)
+static err input_check(const struct op_table *table, struct command *c)
 {
-    TRY(op_input_meant(c->arena, e->table, c->op, &c->input));
-    err unfit = schema_require(c->arena, op_input_schema(e->table, c->op), c->input);
+    TRY(op_input_meant(c->arena, table, c->op, &c->input));
+    err unfit = schema_require(c->arena, op_input_schema(table, c->op), c->input);
     if (!unfit)
         return NULL;
     err bad = err_new(c->arena, ERR_INVALID, "%s: " STR_FMT, c->op->name, STR_ARG(unfit->message));
@@ -155,7 +169,7 @@ static err handler_run(struct engine *e, struct tx *tx, struct command *c)
 {
     struct buf out = buf_in(c->arena);
     struct answer answer = { .json = json_writer_to(&out) };
-    struct input in = { c->op, c->input, c->wait_over, c->waited };
+    struct input in = { c->op, c->input, c->wait_over, c->waited, c->ready };
 
     out.most = e->answer_max ? e->answer_max : OP_ANSWER_MAX;
     TRY(c->op->run(tx, &in, &answer));
@@ -212,15 +226,52 @@ static bool is_keyed(const struct command *c)
     return c->key.len && c->op->effect == OP_WRITES && !c->op->secret;
 }
 
+/* ---- what needs no database ---- */
+
+enum { PREPARED_BYTES = 256 << 10 }; /* of a command's memory, from which on it is worth the way */
+
+bool op_wants_preparing(const struct command *c)
+{
+    return c->op->prepare || c->arena->bytes >= PREPARED_BYTES;
+}
+
+static err prepare(const struct op_table *table, struct command *c)
+{
+    TRY(rights_check(c));
+    TRY(input_check(table, c));
+    if (is_keyed(c))
+        c->digest = request_digest(c);
+    if (c->op->prepare) {
+        struct input in = { .op = c->op, .json = c->input };
+        TRY(c->op->prepare(c->arena, &in, &c->ready));
+    }
+    c->prepared = true;
+    return NULL;
+}
+
+bool op_prepare(const struct op_table *table, struct command *c)
+{
+    err refused = prepare(table, c);
+
+    command_reset(c);
+    c->error = refused;
+    return !refused;
+}
+
+/* ---- one command, performed ---- */
+
 static err command_run(struct engine *e, struct tx *tx, struct command *c)
 {
     bool keyed = is_keyed(c);
-    str digest = STR(""), kept = STR("");
+    str digest = c->digest, kept = STR("");
 
-    TRY(rights_check(c));
-    TRY(input_check(e, c));
+    if (!c->prepared) {
+        TRY(rights_check(c));
+        TRY(input_check(e->table, c));
+    }
     if (keyed) {
-        digest = request_digest(c);
+        if (!digest.len)
+            digest = request_digest(c);
         TRY(idempotency_find(tx, c->key, digest, &kept));
         if (kept.len)
             return answer_repeat(e, tx, c, kept);
@@ -230,20 +281,6 @@ static err command_run(struct engine *e, struct tx *tx, struct command *c)
 }
 
 /* ---- a batch ---- */
-
-static void command_reset(struct command *c)
-{
-    c->error = NULL;
-    c->answer = c->next = c->wait_subject = c->shown_id = c->shown = c->nudge = STR("");
-    c->created = c->empty = c->repeated = c->waits = false;
-    c->version = c->wait_seq = c->wait_until_ms = c->wait_again_ms = c->seq = 0;
-    c->events = NULL;
-    c->wakes = NULL;
-    c->wait_self = NULL;
-    c->minted = NULL;
-    c->then = NULL;
-    c->then_input = NULL;
-}
 
 /* Time never goes back, not even across restarts: below it is the highest that was ever used. Where
  * several nodes share a database, its clock counts, not theirs. */
@@ -368,46 +405,48 @@ static bool batch_begin(struct engine *e, struct batch *b, struct command *const
     return !why;
 }
 
-/* Who else comes into a batch that is under way. */
-struct joining {
-    op_join *join; /* NULL: nobody does */
-    void *self;
-    size_t most;
-};
-
-static size_t join_take(const struct joining *j, struct command **commands, size_t count)
+static size_t join_take(const struct op_turn *turn, struct command **commands, size_t count)
 {
-    return j->join ? j->join(j->self, commands + count, j->most - count) : 0;
+    return turn->join ? turn->join(turn->self, commands + count, turn->most - count) : 0;
 }
 
-/* Performs all of them, and those who come meanwhile, once: the first ones wait for an answer. False
- * when the transaction died; *done then tells at which. */
-static bool batch_perform(struct engine *e, struct batch *b, struct command **commands,
-                          size_t *count, size_t *done, const struct joining *j)
+static bool is_enough(const struct op_turn *turn, size_t done)
 {
-    for (int round = 0; round < 2 && *done < *count; round++) {
+    return done > 0 && turn->enough && turn->enough(turn->self);
+}
+
+/* Performs all of them, and those who come meanwhile, once: the first ones wait for an answer; or as
+ * many as are enough. False when the transaction died; *done then tells at which. */
+static bool batch_perform(struct engine *e, struct batch *b, struct command **commands,
+                          size_t *count, size_t *done, const struct op_turn *turn)
+{
+    for (int round = 0; round < 2 && *done < *count && !is_enough(turn, *done); round++) {
         if (batch_read_ahead(e, b, commands + *done, *count - *done))
             return false;
-        while (*done < *count && command_perform(e, b, commands[*done]))
+        while (*done < *count && !is_enough(turn, *done)) {
+            if (!command_perform(e, b, commands[*done]))
+                return false;
             ++*done;
-        if (*done < *count)
-            return false;
-        if (round == 0)
-            *count += join_take(j, commands, *count);
+        }
+        if (round == 0 && *done == *count)
+            *count += join_take(turn, commands, *count);
     }
     return true;
 }
 
-/* True when the batch is settled: committed, or every command has its error. */
+/* True when the batch is settled: those that are done are committed, or every command has its
+ * error. */
 static bool batch_run(struct engine *e, struct batch *b, struct command **commands, size_t *count,
-                      const struct joining *j)
+                      size_t *done, const struct op_turn *turn)
 {
-    size_t done = 0;
     err why;
 
-    if (!batch_perform(e, b, commands, count, &done, j)) {
+    *done = 0;
+    if (!batch_perform(e, b, commands, count, done, turn)) {
         store_rollback(e->sql);
-        return *count == 1 && commands[done]->error;
+        bool alone = *count == 1 && commands[*done]->error;
+        *done = *count;
+        return alone;
     }
     sql_arena(e->sql, commands[0]->arena);
     enum store_outcome outcome = store_commit(e->sql, &b->node, &why);
@@ -422,42 +461,61 @@ static bool batch_run(struct engine *e, struct batch *b, struct command **comman
     return outcome != STORE_ROLLED_BACK || *count == 1;
 }
 
-static size_t turn(struct engine *e, struct command **commands, size_t count, size_t most,
-                   op_join *join, void *self)
+/* What is left when a batch could not be performed as one. */
+static size_t one_by_one(struct engine *e, struct batch *b, struct command **commands, size_t count,
+                         const struct op_turn *turn)
 {
-    const struct joining all = { join, self, most }, none = { .join = NULL };
-    struct batch b = { .careful = e->careful };
-    size_t one = 1;
+    static const struct op_turn alone = { .most = 1 };
+    size_t i = 0;
 
-    assert(count > 0 && !e->stopped);
-    if (!batch_begin(e, &b, commands, count))
-        return count;
-    count += join_take(&all, commands, count);
-    if (batch_run(e, &b, commands, &count, &all))
-        return count;
+    for (; i < count && !e->stopped && !is_enough(turn, i); i++) {
+        size_t one = 1, done;
+        if (batch_begin(e, b, &commands[i], 1))
+            batch_run(e, b, &commands[i], &one, &done, &alone);
+    }
+    return i;
+}
+
+static size_t turn_perform(struct engine *e, struct command **commands, size_t *count,
+                           const struct op_turn *turn)
+{
+    const struct op_turn no_more = { .most = turn->most,
+                                     .enough = turn->enough,
+                                     .self = turn->self };
+    struct batch b = { .careful = e->careful };
+    size_t done = *count;
+
+    assert(*count > 0 && !e->stopped);
+    if (!batch_begin(e, &b, commands, *count))
+        return done;
+    *count += join_take(turn, commands, *count);
+    if (batch_run(e, &b, commands, count, &done, turn))
+        return done;
     e->again++;
     if (b.undone) {
         b.careful = true;
-        if (!batch_begin(e, &b, commands, count) || batch_run(e, &b, commands, &count, &none))
-            return count;
+        if (!batch_begin(e, &b, commands, *count))
+            return *count;
+        if (batch_run(e, &b, commands, count, &done, &no_more))
+            return done;
     }
-    for (size_t i = 0; i < count && !e->stopped; i++)
-        if (batch_begin(e, &b, &commands[i], 1))
-            batch_run(e, &b, &commands[i], &one, &none);
-    return count;
+    return one_by_one(e, &b, commands, *count, turn);
 }
 
-size_t op_perform_turn(struct engine *e, struct command **commands, size_t count, size_t most,
-                       op_join *join, void *self)
+size_t op_perform_turn(struct engine *e, struct command **commands, size_t *count,
+                       const struct op_turn *turn)
 {
-    count = turn(e, commands, count, most, join, self);
-    all_shown(e, commands, count);
-    return count;
+    size_t done = turn_perform(e, commands, count, turn);
+
+    all_shown(e, commands, done);
+    return done;
 }
 
 void op_perform(struct engine *e, struct command *const *commands, size_t count)
 {
-    op_perform_turn(e, (struct command **)commands, count, count, NULL, NULL);
+    const struct op_turn all = { .most = count };
+
+    op_perform_turn(e, (struct command **)commands, &count, &all);
 }
 
 /* ---- reads ---- */

@@ -36,14 +36,30 @@ struct engine {
  * stopped (see there): then none of them may be told anything. */
 void op_perform(struct engine *e, struct command *const *commands, size_t count);
 
-/* Puts commands into the room, `most` of them at most, and says how many. */
-typedef size_t op_join(void *self, struct command **room, size_t most);
+/* How a turn of the writer is filled, and when it ends. */
+struct op_turn {
+    size_t most; /* commands in all */
 
-/* The same where others come meanwhile: those join who are there when the transaction has begun, for
- * which writers of several nodes take turns, and those who came while the first were performed, up
- * to `most` commands in all. Gives how many there were. */
-size_t op_perform_turn(struct engine *e, struct command **commands, size_t count, size_t most,
-                       op_join *join, void *self);
+    /* Puts commands into the room, `most` of them at most, and says how many; NULL: nobody joins. Those
+     * join who are there when the transaction has begun, for which writers of several nodes take turns,
+     * and those who came while the first were performed. */
+    size_t (*join)(void *self, struct command **room, size_t most);
+
+    /* Asked between commands, whether enough was done for one commit; NULL: never. */
+    bool (*enough)(void *self);
+    void *self;
+};
+
+/* The same for a writer who has others waiting. There are `count` commands and room for turn->most;
+ * count becomes how many there are with those who joined. Gives how many of them, from the first on,
+ * were performed, at least one: with the others nothing was done. */
+size_t op_perform_turn(struct engine *e, struct command **commands, size_t *count,
+                       const struct op_turn *turn);
+
+/* Whether there is something about a command that is worth doing before it is the writer's, and does
+ * it, without the database. False when the command is refused by that: it has its error. */
+bool op_wants_preparing(const struct command *c);
+bool op_prepare(const struct op_table *table, struct command *c);
 
 /* Performs an operation that only reads, on a connection of its own. */
 void op_read(struct engine *e, struct command *c);

@@ -19,12 +19,20 @@ void write_schema(struct tx *tx, struct json_writer *w, const struct schema_vers
     json_write_end(w, '}');
 }
 
+static err schema_create_ready(struct arena *a, const struct input *in, void **ready)
+{
+    return schema_prepare(a, input_json(in, "json_schema"), (struct schema_ready **)ready);
+}
+
 static err schema_create_op(struct tx *tx, const struct input *in, struct answer *out)
 {
     struct schema_version v;
+    void *ready = in->ready;
 
-    TRY(schema_register(tx, input_str(in, "name"), input_json(in, "json_schema"),
-                        input_str(in, "description"), &v, &out->created));
+    if (!ready)
+        TRY(schema_create_ready(tx->arena, in, &ready));
+    TRY(schema_register(tx, input_str(in, "name"), ready, input_str(in, "description"), &v,
+                        &out->created));
     write_schema(tx, &out->json, &v, true);
     return NULL;
 }
@@ -104,7 +112,7 @@ static const struct op ops[] = {
                 "json_schema": { "type": ["object", "boolean"],
                     "description": "A JSON Schema, draft-07 or later; x-baton and x-owner in it say more about its states: how updates are asked for, and who alone may change a part." },
                 "description": { "type": "string", "maxLength": 10000, "description": "What it is for." } } }),
-        .output = SCHEMA_SHAPE, .run = schema_create_op,
+        .output = SCHEMA_SHAPE, .prepare = schema_create_ready, .run = schema_create_op,
     },
     {
         .name = "schema.list", .http = "GET /workflow-schemas", .on = ON_HTTP | ON_CLI, .by = BY_READERS,
