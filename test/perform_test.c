@@ -396,3 +396,92 @@ TEST_BOTH(a_prepared_command_does_what_one_does_that_was_not)
     CHECK_ERR(forbidden->error, ERR_FORBIDDEN);
     world_close(w);
 }
+
+/* ---- integers ---- */
+
+static bool is_refused_at(const struct op_table *t, const struct op *op, str field,
+                          const char *value)
+{
+    struct arena *a = check_arena();
+    struct json input = json_object();
+    const struct json *parsed;
+    const struct violation *why;
+    str pointer = arena_printf(a, "/" STR_FMT, STR_ARG(field));
+
+    CHECK_OK(json_parse(a, str_from(value), NULL, &parsed));
+    json_put(a, &input, field, *parsed);
+    size_t count = schema_explain(a, op_input_schema(t, op), &input, 50, &why);
+    for (size_t i = 0; i < count; i++)
+        if (str_eq(why[i].pointer, pointer))
+            return true;
+    return false;
+}
+
+/* A handler that asked for an integer and got none would take it for absent. */
+TEST(every_integer_of_an_input_is_one_of_64_bits)
+{
+    static const char *const beyond[] = {
+        "9223372036854775808",  "-9223372036854775809", "1e300", "-1e300", "1e19", "1.5",
+        "9223372036854775807.5"
+    };
+    struct op_table *t;
+    int fields = 0;
+
+    CHECK_OK(op_table_all(check_arena(), &t));
+    for (size_t i = 0; i < op_count(t); i++) {
+        const struct op *op = op_at(t, i);
+        const struct json *all = op_fields(t, op);
+        for (uint32_t f = 0; f < all->len; f++) {
+            str name = json_name(&all->members[f]);
+            if (!str_eq(json_str(&all->members[f].value, "type"), STR("integer")))
+                continue;
+            fields++;
+            for (size_t v = 0; v < sizeof beyond / sizeof *beyond; v++)
+                if (!is_refused_at(t, op, name, beyond[v]))
+                    check_fail(__FILE__, __LINE__, "%s takes %s for " STR_FMT, op->name, beyond[v],
+                               STR_ARG(name));
+        }
+    }
+    CHECK(fields > 30);
+    check_note("%d fields", fields);
+    op_table_free(t);
+}
+
+TEST_BOTH(a_version_that_no_state_can_have_is_a_bad_request)
+{
+    struct world *w = world_new();
+    prepare(w);
+    static const struct {
+        const char *version;
+        bool good;
+    } cases[] = {
+        { "9223372036854775808", false },
+        { "1e300", false },
+        { "18446744073709551617", false },
+        { "1.5", false },
+        { "0", false },
+        { "1.0", true },
+        { "0.1e1", true },
+        { "1", true },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int64_t version = version_now(w);
+        struct command *c =
+            world_call(w, "state.update",
+                       arena_printf(w->arena,
+                                    "{'state_id':'wfstate_2','data':{'status':'done'},"
+                                    "'expected_version':%s}",
+                                    cases[i].version)
+                           .at,
+                       "");
+        if (!cases[i].good)
+            CHECK_ERR(c->error, ERR_INVALID);
+        else if (version == 1)
+            CHECK_OK(c->error);
+        else
+            CHECK_ERR(c->error, ERR_CONFLICT);
+        CHECK_INT(version_now(w), version + (c->error ? 0 : 1));
+    }
+    world_close(w);
+}

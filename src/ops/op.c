@@ -159,10 +159,12 @@ static err fields_check(struct arena *a, const struct entry *e)
 static err schema_make(struct arena *a, struct op_table *t, const struct op *op, const char *text,
                        const char *what, const struct json **json, struct schema **out)
 {
+    static const struct schema_options options = { .integers_64 = true }; /* as input_int reads */
+
     if (!text)
         return broken(a, op, what, "it has none");
     TRY(json_parse(t->arena, str_from(text), NULL, json));
-    err e = schema_compile(a, *json, NULL, out);
+    err e = schema_compile(a, *json, &options, out);
     return e ? err_within(a, e, "operation %s: %s", op->name, what) : NULL;
 }
 
