@@ -298,7 +298,8 @@ TEST_BOTH(a_role_that_a_session_chose_counts_where_the_agent_says_so)
         { "['coder','lead']", "ses_lead", true },
         { "['lead']", "ses_root", false },
         { "['lead']", "ses_false", false }, /* its own role was chosen by a session */
-        { "['ses_false']", "ses_false", true },
+        { "['ses_lead']", "ses_lead", true },
+        { "['ses_false']", "ses_false", false },   /* nor is its id the operator's word */
         { "['called-lead']", "ses_false", false }, /* that is its name */
     };
     static const char verdict[] = "{'state_id':'wfstate_2','merge':{'verdict':'good'}}";
@@ -385,6 +386,40 @@ TEST_BOTH(a_role_follows_the_agent_that_a_first_turn_is_asked_in)
         CHECK(cases[i].owns ? !e : e && e->kind == ERR_FORBIDDEN);
         w->actor = maker;
         world_audit(w);
+        world_close(w);
+    }
+}
+
+/* An id that a session chose for another is as little as a name. */
+TEST_BOTH(an_id_that_a_session_chose_owns_nothing)
+{
+    static const struct {
+        const char *id;
+        bool by_session, owns;
+    } cases[] = { { "reviewer", true, false }, { "reviewer", false, true } };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world *w = world_new("{'properties':{'verdict':{'x-owner':'reviewer'}}}", "{}");
+        struct actor maker = w->actor;
+        CHECK_OK(
+            world_call(w, "agent.create", "{'name':'judge','started_by':['reviewer']}", "")->error);
+        session_make(w, "ses_root", "top", "none");
+        if (cases[i].by_session)
+            become(w, "top", "ses_root");
+        session_make(w, cases[i].id, "any", "none");
+        become(w, "any", cases[i].id);
+        err e = world_call(w, "state.patch", "{'state_id':'wfstate_2','merge':{'verdict':1}}", "")
+                    ->error;
+        CHECK(cases[i].owns ? !e : e && e->kind == ERR_FORBIDDEN);
+        session_make(w, "ses_judge", "judge", "judge");
+        w->actor = maker;
+        struct store_node node;
+        const struct row *row;
+        CHECK_OK(store_begin(w->engine.sql, check_arena(), &node));
+        CHECK_OK(sql_one_(w->engine.sql, &row, "SELECT role FROM session WHERE name = $1",
+                          ARGS(TEXT(STR("judge")))));
+        CHECK_STR(row_str(row, 0), cases[i].owns ? "judge" : "");
+        store_rollback(w->engine.sql);
         world_close(w);
     }
 }

@@ -120,6 +120,46 @@ TEST(grants_change_when_their_session_is_bound)
     CHECK_INT(other->refs, 1);
 }
 
+/* A token may be minted before its session comes, and then knows nothing of it. */
+TEST(grants_change_when_their_session_comes)
+{
+    static const str own = STR("/own");
+    struct bench *b = bench_with(&obedient, NULL);
+    struct actor one = { .kind = ACTOR_SESSION, .session_id = STR("ses_1"), .is_attended = true };
+    struct actor narrow = one;
+    struct grant *g = grant_new(STR("tok_1")), *h = grant_new(STR("tok_2"));
+    const struct actor *now[3];
+    int i = 0;
+
+    narrow.pointers = &own;
+    narrow.pointer_count = 1;
+    g->actor = &one;
+    h->actor = &narrow;
+    connect_with_grants(b, (struct grant *[]){ g, h, h });
+    ask_for(b, STR("secret"));
+    admit(b, g);
+    struct command *c = write_at("created", 5, EVENT_SESSION_CREATED, STR("ses_1"));
+    ((struct event *)c->events)->data =
+        STR("{\"parent_session_id\":\"ses_0\",\"workflow_state_id\":\"wfstate_7\","
+            "\"attended\":false,\"pointers\":[\"/a\",\"/b\"]}");
+    server_performed(b->server, c);
+    net_turn(b->loop);
+    LIST_EACH(it, &b->server->conns)
+        now[i++] = LIST_ENTRY(it, struct conn, all)->grant->actor;
+    for (i = 0; i < 3; i++) {
+        CHECK_STR(now[i]->state_id, "wfstate_7");
+        CHECK(now[i]->is_child && !now[i]->is_attended);
+    }
+    CHECK_INT(now[0]->pointer_count, 2);
+    CHECK_STR(now[0]->pointers[1], "/b");
+    CHECK_INT(now[1]->pointer_count, 1);
+    CHECK_STR(now[1]->pointers[0], "/own");
+    ask_for(b, STR("secret"));
+    CHECK_INT(b->asks, 2);
+    admit(b, NULL);
+    bench_free(b);
+}
+
 static void in_milliseconds(struct server_options *o)
 {
     o->limits.idle_ms = 50;

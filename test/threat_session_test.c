@@ -1,5 +1,7 @@
 /* threat_session_test.c: what an agent cannot get with the token of its session: by what it asks for,
  * after its run, by much of it, and by what it says. */
+#include <unistd.h>
+
 #include "runner/stream.h"
 #include "threats.h"
 
@@ -88,6 +90,137 @@ TEST(session_hands_on_no_more_than_it_may_write_itself)
                    STR_ARG(t.ours.state_id))
                   ->error,
               ERR_FORBIDDEN);
+    world_close(t.w);
+}
+
+/* ---- a token that was minted before its session came ---- */
+
+static str token_ahead(struct world *w, const char *more)
+{
+    w->actor = the_operator;
+    return at(call(w, "token.create", "{'kind':'session','scope':{'session_id':'reviewer'%s}}",
+                   more),
+              "/token");
+}
+
+TEST(id_that_a_token_stands_for_is_nobody_elses)
+{
+    static const char *const forms[] = {
+        "'session_id':'reviewer','session_name':'x'",
+        "'session_id':'reviewer','session_name':'reviewer'",
+        "'session_name':'reviewer'",
+        "'session_id':'other','session_name':'reviewer'",
+    };
+    struct threat t = threat_new();
+    str token = token_ahead(t.w, "");
+
+    for (size_t i = 0; i < 2 * sizeof forms / sizeof *forms; i++) {
+        act_as(t.w, t.theirs.root.token);
+        struct command *c = i % 2 ? call(t.w, "session.create", "{%s}", forms[i / 2])
+                                  : call(t.w, "run.create",
+                                         "{'type':'start_session','prompt':'x',%s}", forms[i / 2]);
+        CHECK_ERR(c->error, ERR_CONFLICT);
+    }
+    t.w->actor = the_operator; /* who may register it, but not call another one so */
+    CHECK_ERR(call(t.w, "session.create", "{%s}", forms[2])->error, ERR_CONFLICT);
+    CHECK_OK(call(t.w, "session.create", "{%s}", forms[1])->error);
+    act_as(t.w, token);
+    CHECK_STR(at(call(t.w, "session.get", "{'session_id':'reviewer'}"), "/session_id"), "reviewer");
+    world_close(t.w);
+}
+
+TEST(id_is_free_again_when_no_token_stands_for_it)
+{
+    for (int revoked = 0; revoked < 2; revoked++) {
+        struct threat t = threat_new();
+        t.w->actor = the_operator;
+        struct command *c = call(t.w, "token.create",
+                                 "{'kind':'session','scope':{'session_id':'reviewer'},"
+                                 "'expires_in':60}");
+        if (revoked)
+            CHECK_OK(
+                call(t.w, "token.revoke", "{'token_id':'" STR_FMT "'}", STR_ARG(at(c, "/token_id")))
+                    ->error);
+        else
+            t.w->now_ms += 60 * 1000;
+        CHECK_OK(call(t.w, "session.create", "{'session_name':'reviewer'}")->error);
+        world_close(t.w);
+        unlink("threat.db");
+    }
+}
+
+/* It is a root with the state and the sections of its token; nothing else can be made with that. */
+TEST(holder_of_a_token_registers_its_session_and_no_other)
+{
+    struct threat t = threat_new();
+    str state = at(call(t.w, "state.create", "{'schema_name':'any','initial_data':{'a':1,'b':1}}"),
+                   "/state_id");
+    str token =
+        token_ahead(t.w, arena_printf(check_arena(), ",'state_id':'" STR_FMT "','pointers':['/a']",
+                                      STR_ARG(state))
+                             .at);
+
+    act_as(t.w, token);
+    struct command *c = call(t.w, "session.create", "{'session_name':'below'}");
+    CHECK_ERR(c->error, ERR_NOT_FOUND);
+    CHECK(str_contains(c->error->message, STR("register it first")));
+    CHECK_ERR(call(t.w, "run.create",
+                   "{'type':'start_session','session_id':'reviewer','session_name':'r',"
+                   "'prompt':'x'}")
+                  ->error,
+              ERR_NOT_FOUND);
+    CHECK_ERR(call(t.w, "session.create",
+                   "{'session_id':'reviewer','session_name':'r','parent_session_name':'our-root'}")
+                  ->error,
+              ERR_NOT_FOUND);
+    CHECK_ERR(call(t.w, "session.create",
+                   "{'session_id':'reviewer','session_name':'r','workflow_state_id':'" STR_FMT "'}",
+                   STR_ARG(t.ours.state_id))
+                  ->error,
+              ERR_NOT_FOUND);
+    CHECK_ERR(call(t.w, "session.create",
+                   "{'session_id':'reviewer','session_name':'r','pointers':['/b']}")
+                  ->error,
+              ERR_FORBIDDEN);
+    c = call(t.w, "session.create", "{'session_id':'reviewer','session_name':'r'}");
+    CHECK_STR(at(c, "/parent_session_id"), "null");
+    CHECK_STR(at(c, "/pointers"), "[\"/a\"]");
+    act_as(t.w, token);
+    CHECK(str_eq(t.w->actor.state_id, state));
+    CHECK_ERR(call(t.w, "state.patch", "{'state_id':'" STR_FMT "','merge':{'b':2}}", STR_ARG(state))
+                  ->error,
+              ERR_FORBIDDEN);
+    CHECK_OK(call(t.w, "session.create", "{'session_name':'below'}")->error);
+    world_audit(t.w);
+    world_close(t.w);
+}
+
+/* Whoever is called as an id is not thereby it. */
+TEST(name_that_is_the_id_of_another_speaks_for_nobody)
+{
+    static const char *const calls[][2] = {
+        { "callback.waiting", "{}" },
+        { "hook.event", "{'client':'claude','event':{'session_id':'c','hook_event_name':"
+                        "'UserPromptSubmit','prompt':'x'}}" },
+        { "session.create", "{'session_name':'below'}" },
+        { "session.get", "{'session_id':'shadow'}" },
+        { "state.create", "{'schema_name':'any','initial_data':{}}" },
+    };
+    struct threat t = threat_new();
+
+    t.w->actor = the_operator;
+    CHECK_OK(call(t.w, "session.create", "{'session_name':'shadow'}")->error);
+    str before = call(t.w, "session.get", "{'session_id':'shadow'}")->answer;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        t.w->actor = (struct actor){ .kind = ACTOR_SESSION,
+                                     .name = STR("shadow"),
+                                     .token_id = STR("ss_9"),
+                                     .session_id = STR("shadow") };
+        call(t.w, calls[i][0], "%s", calls[i][1]);
+        t.w->actor = the_operator;
+        CHECK_STR(call(t.w, "session.get", "{'session_id':'shadow'}")->answer, before.at);
+        CHECK_STR(at(call(t.w, "session.events", "{'session_id':'shadow'}"), "/events"), "[]");
+    }
     world_close(t.w);
 }
 

@@ -32,8 +32,8 @@ static err refusal(struct arena *a, int status, const struct json *problem)
  * written by agents. */
 static bool is_added(str member)
 {
-    return str_eq(member, STR("started_by")) || str_eq(member, STR("source")) || str_eq(member, STR("created_at")) ||
-           str_eq(member, STR("updated_at"));
+    return str_eq(member, STR("started_by")) || str_eq(member, STR("source")) ||
+           str_eq(member, STR("created_at")) || str_eq(member, STR("updated_at"));
 }
 
 /* The merge patch that makes one agent of another; empty when they are the same. */

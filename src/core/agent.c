@@ -389,7 +389,8 @@ static bool is_meant(const struct agent_starter *by, str word)
 {
     if (str_eq(word, STR("root")) || str_eq(word, STR("operator")))
         return str_eq(word, STR("root")) && by->is_root;
-    return str_eq(word, by->session_id) || (by->role.len && str_eq(word, by->role));
+    return (by->session_id.len && str_eq(word, by->session_id)) ||
+           (by->role.len && str_eq(word, by->role));
 }
 
 err agent_startable(struct tx *tx, str agent, const struct agent_starter *by, bool *out)

@@ -58,7 +58,7 @@ err entry_load(struct tx *tx, enum catalog c, const struct json *all, bool drop,
 
 /* A session that starts another one. */
 struct agent_starter {
-    str session_id, role;
+    str session_id, role; /* empty: it counts for nothing */
     bool is_root;
 };
 

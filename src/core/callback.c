@@ -372,7 +372,7 @@ err callback_after_update(struct tx *tx, const struct event *e)
     bool found = false;
 
     if (e->session_id.len)
-        TRY(session_find(tx, e->session_id, &s, &found));
+        TRY(session_find_id(tx, e->session_id, &s, &found));
     if (!found || !str_eq(s.state_id, e->subject))
         return NULL;
     s.wrote_version = e->version;
@@ -460,7 +460,7 @@ err callback_on_write(struct tx *tx, struct session *s)
     struct session by;
     bool found;
 
-    TRY(session_find(tx, tx->actor->session_id, &by, &found));
+    TRY(session_find_id(tx, tx->actor->session_id, &by, &found));
     if (!found || !session_owes(s) || by.wrote_version <= s->wrote_version)
         return NULL;
     s->wrote_version = by.wrote_version;
@@ -474,7 +474,7 @@ err callback_due_update(struct tx *tx, const struct due *due)
     struct session s;
     bool found;
 
-    TRY(session_find(tx, due->subject, &s, &found));
+    TRY(session_find_id(tx, due->subject, &s, &found));
     /* Of one that is run from here by now, its run decides. */
     if (!found || !s.attended || s.settled || s.cycle != due->arg || s.update == UPDATE_NONE)
         return NULL;

@@ -213,7 +213,7 @@ err callback_due_deliver(struct tx *tx, const struct due *due)
     struct session parent;
     bool found, ignored;
 
-    TRY(session_find(tx, due->subject, &parent, &found));
+    TRY(session_find_id(tx, due->subject, &parent, &found));
     return found ? callback_deliver(tx, &parent, &ignored) : NULL;
 }
 

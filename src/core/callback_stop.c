@@ -59,7 +59,7 @@ err callback_due_stop(struct tx *tx, const struct due *due)
     const struct row *rows;
     size_t count, fresh = 0;
 
-    TRY(session_find(tx, due->subject, &s, &found));
+    TRY(session_find_id(tx, due->subject, &s, &found));
     if (!found || s.cycle != due->arg / 2)
         return NULL;
     TRY(open_below(tx, s.id, again, &rows, &count));

@@ -278,7 +278,8 @@ static bool owns(const struct change *c, str owner)
         return false;
     if (str_eq(owner, STR("root")))
         return id.len && str_eq(id, c->by->root_session);
-    return (id.len && str_eq(owner, id)) || (c->by->role.len && str_eq(owner, c->by->role));
+    return (c->by->id_given && id.len && str_eq(owner, id)) ||
+           (c->by->role.len && str_eq(owner, c->by->role));
 }
 
 static err require_owner(struct change *c, const struct policy_place *owners)

@@ -43,6 +43,7 @@ bool policy_binds(const struct policy *p, const struct actor *who);
 struct policy_writer {
     const struct actor *who;
     str agent, role;  /* of its session: see session.h; empty: none */
+    bool id_given;    /* whether it owns what its id does */
     str root_session; /* that the state belongs to */
 };
 

@@ -19,7 +19,7 @@
     " live, state_id, pointers, attended, calls_back, settled, cycle, update_status,"      \
     " update_attempts, wrote_version, seen_version, run_id, client_id, hostname, git,"     \
     " result_run, error, tokens_in, tokens_out, tokens_cached, cost, usage_models, heard," \
-    " heard_at, created_at, updated_at, ended_at, notice, notice_until, role"
+    " heard_at, created_at, updated_at, ended_at, notice, notice_until, role, id_given"
 #define SESSION_EVENT "session_id, number, type, at, data"
 #define RUN                                                                                 \
     "run_id, session_id, session_name, type, purpose, status, mode, live, queued, profile," \
@@ -110,7 +110,7 @@ const struct rows_table rows_tables[] = {
     {
         .name = "session",
         .keys = { SQL_TEXT },
-        .columns = 39,
+        .columns = 40,
         .texts = { 11, 23, 30 },
         .count = "SELECT count(*) FROM session",
         .page = "SELECT " SESSION " FROM session WHERE session_id > $1"
@@ -118,7 +118,7 @@ const struct rows_table rows_tables[] = {
         .insert = "INSERT INTO session (" SESSION ")"
                   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,"
                   " $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28,"
-                  " $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39)",
+                  " $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40)",
     },
     {
         .name = "session_event",

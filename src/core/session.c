@@ -9,7 +9,7 @@
     " state_id, pointers, attended, calls_back, settled, cycle, update_status,"            \
     " update_attempts, wrote_version, seen_version, run_id, client_id, hostname, git,"     \
     " result_run, error, tokens_in, tokens_out, tokens_cached, cost, usage_models, heard," \
-    " heard_at, created_at, updated_at, ended_at, notice, notice_until, role,"             \
+    " heard_at, created_at, updated_at, ended_at, notice, notice_until, role, id_given,"   \
     " (SELECT p.name FROM session p WHERE p.session_id = session.parent_id)"
 
 static void session_read(struct tx *tx, const struct row *r, struct session *out)
@@ -51,7 +51,8 @@ static void session_read(struct tx *tx, const struct row *r, struct session *out
         .notice = row_str(r, 35),
         .notice_until_ms = row_int(r, 36),
         .role = row_str(r, 37),
-        .parent_name = row_str(r, 38),
+        .id_given = row_int(r, 38),
+        .parent_name = row_str(r, 39),
     };
 }
 
@@ -93,20 +94,34 @@ static err row_by_id(struct tx *tx, str id, const struct row **row)
                    ARGS(TEXT(id)));
 }
 
-err session_find(struct tx *tx, str id_or_name, struct session *out, bool *found)
+err session_find_id(struct tx *tx, str id, struct session *out, bool *found)
 {
-    const struct session_known *k = known_find(tx, id_or_name);
+    const struct session_known *k = known_find(tx, id);
     const struct row *row;
 
+    *found = k;
     if (k) {
         *out = k->stored;
-        *found = true;
         return NULL;
     }
-    TRY(row_by_id(tx, id_or_name, &row));
-    if (!row)
-        TRY(sql_one(tx->sql, &row, "SELECT " SESSION_COLUMNS " FROM session WHERE name = $1",
-                    ARGS(TEXT(id_or_name))));
+    TRY(row_by_id(tx, id, &row));
+    *found = row;
+    if (row) {
+        session_read(tx, row, out);
+        known_set(tx, out);
+    }
+    return NULL;
+}
+
+err session_find(struct tx *tx, str id_or_name, struct session *out, bool *found)
+{
+    const struct row *row;
+
+    TRY(session_find_id(tx, id_or_name, out, found));
+    if (*found)
+        return NULL;
+    TRY(sql_one(tx->sql, &row, "SELECT " SESSION_COLUMNS " FROM session WHERE name = $1",
+                ARGS(TEXT(id_or_name))));
     *found = row;
     if (row) {
         session_read(tx, row, out);
@@ -133,17 +148,10 @@ err session_get(struct tx *tx, str id_or_name, struct session *out)
 
 err session_load(struct tx *tx, str id, struct session *out)
 {
-    const struct session_known *k = known_find(tx, id);
-    const struct row *row;
+    bool found;
 
-    if (k) {
-        *out = k->stored;
-        return NULL;
-    }
-    TRY(row_by_id(tx, id, &row));
-    assert(row);
-    session_read(tx, row, out);
-    known_set(tx, out);
+    TRY(session_find_id(tx, id, out, &found));
+    assert(found);
     return NULL;
 }
 

@@ -34,6 +34,7 @@ struct session {
     int64_t depth; /* of a root: 1 */
     str agent, profile, project_dir;
     str role; /* its agent, where that was given by one who may; empty: it owns nothing by it */
+    bool id_given; /* by the operator or by us: one that another session chose owns nothing */
     enum session_status status;
     str state_id;    /* empty: its tree has none */
     str pointers;    /* printed JSON array of where it may write; empty: everywhere */
@@ -67,6 +68,9 @@ err session_get(struct tx *tx, str id_or_name, struct session *out);
 /* By id or name, whoever asks; `found` is false, and `out` as it was, when there is none. */
 err session_find(struct tx *tx, str id_or_name, struct session *out, bool *found);
 
+/* By id alone, whoever asks: for what stands for a session, since a name is chosen by anybody. */
+err session_find_id(struct tx *tx, str id, struct session *out, bool *found);
+
 /* By id, whoever asks: for rules. It is there. */
 err session_load(struct tx *tx, str id, struct session *out);
 
@@ -94,7 +98,8 @@ err session_list(struct tx *tx, const struct session_filter *f, const struct ses
 /* ---- session_new.c: coming and going ---- */
 
 struct session_new {
-    str id; /* the caller's wish; empty: a new one */
+    str id; /* the caller's wish; empty: a new one. A session that is not there yet, and whose token
+             * it is, is registered by its own id, as a root */
     str name;
     str parent;   /* id or name; empty: a root, or for a session's token, itself */
     str state_id; /* must be what it inherits, where it inherits one */
@@ -103,7 +108,10 @@ struct session_new {
     bool attended, calls_back;
 };
 
-/* INVALID for a bad name or id; CONFLICT when it is taken; LIMIT, naming the limit, when the tree
+/* INVALID unless an id is one that a session can have. */
+err session_id_check(struct tx *tx, str id);
+
+/* INVALID for a bad name or id; CONFLICT when it is taken, or kept for who has a token for it; LIMIT, naming the limit, when the tree
  * is too deep or too many are live; NOT_FOUND for a parent or a state out of reach; FORBIDDEN when
  * the pointers or the directory are not within the parent's. Emits session_created. */
 err session_create(struct tx *tx, const struct session_new *n, struct session *out);

@@ -22,22 +22,24 @@ static bool is_word(str s, size_t most, const char *more)
 }
 
 /* An id of the caller's own never looks like one of another noun's: those have an underscore. */
+err session_id_check(struct tx *tx, str id)
+{
+    if (is_word(id, ID_MAX_BYTES, str_starts(id, STR("ses_")) ? "_-" : "-"))
+        return NULL;
+    return err_new(tx->arena, ERR_INVALID,
+                   "expected a session_id of 1 to %d letters, digits and \"-\", like a UUID, or "
+                   "one that begins with \"ses_\", found \"" STR_FMT "\"",
+                   ID_MAX_BYTES, STR_ARG(id));
+}
+
 static err names_check(struct tx *tx, const struct session_new *n)
 {
-    bool own = str_starts(n->id, STR("ses_"));
-
     if (!is_word(n->name, NAME_MAX_BYTES, "_-"))
         return err_new(tx->arena, ERR_INVALID,
                        "expected a session_name of 1 to %d letters, digits, \"_\" and \"-\", found "
                        "\"" STR_FMT "\"",
                        NAME_MAX_BYTES, STR_ARG(n->name));
-    if (n->id.len && !is_word(n->id, ID_MAX_BYTES, own ? "_-" : "-"))
-        return err_new(
-            tx->arena, ERR_INVALID,
-            "expected a session_id of 1 to %d letters, digits and \"-\", like a UUID, or "
-            "one that begins with \"ses_\", found \"" STR_FMT "\"",
-            ID_MAX_BYTES, STR_ARG(n->id));
-    return NULL;
+    return n->id.len ? session_id_check(tx, n->id) : NULL;
 }
 
 /* Sessions are found by id or name, so neither may be another's id or name. An id whose last end a
@@ -65,6 +67,27 @@ static err taken_check(struct tx *tx, str id, str name)
                    "there is a session " STR_FMT " named \"" STR_FMT
                    "\": choose another name, or resume that one",
                    STR_ARG(row_str(row, 1)), STR_ARG(row_str(row, 0)));
+}
+
+/* An id that a token was minted for is its holder's, or the operator's to register; and a name that is
+ * another's id would speak for it. */
+static err reserved_check(struct tx *tx, const struct session_new *n)
+{
+    bool may = tx->actor->kind != ACTOR_SESSION || str_eq(n->id, tx->actor->session_id);
+    bool id = false, name = false;
+
+    if (n->id.len && !may)
+        TRY(token_stands_for(tx, n->id, &id));
+    if (!str_eq(n->name, n->id))
+        TRY(token_stands_for(tx, n->name, &name));
+    if (!id && !name)
+        return NULL;
+    return err_new(tx->arena, ERR_CONFLICT,
+                   "\"" STR_FMT "\" is the id of a session that a token stands for: %s",
+                   STR_ARG(id ? n->id : n->name),
+                   tx->actor->kind == ACTOR_SESSION
+                       ? "choose another"
+                       : "choose another name, or register that session by its session_id");
 }
 
 /* ---- limits ---- */
@@ -119,14 +142,30 @@ static err limits_check(struct tx *tx, const struct session *s)
 
 /* ---- what a new one gets from above ---- */
 
+/* Who holds a token for a session that is not there makes it by its own id. */
+static bool registers_itself(const struct tx *tx, const struct session_new *n)
+{
+    return tx->actor->kind == ACTOR_SESSION && n->attended && !n->parent.len && n->id.len &&
+           str_eq(n->id, tx->actor->session_id);
+}
+
 static err parent_find(struct tx *tx, const struct session_new *n, struct session *parent,
                        bool *has)
 {
     bool own = !n->parent.len && tx->actor->kind == ACTOR_SESSION;
     str who = own ? tx->actor->session_id : n->parent;
 
-    *has = who.len;
-    return who.len ? session_get(tx, who, parent) : NULL;
+    *has = who.len && !registers_itself(tx, n);
+    if (!*has)
+        return NULL;
+    if (own)
+        TRY(session_find_id(tx, who, parent, has));
+    if (!*has)
+        return err_new(tx->arena, ERR_NOT_FOUND,
+                       "session \"" STR_FMT "\", which this token stands for, is not registered: "
+                       "register it first, by session.create with that session_id",
+                       STR_ARG(who));
+    return own ? NULL : session_get(tx, who, parent);
 }
 
 static str pointers_printed(struct tx *tx, const struct actor *a)
@@ -221,10 +260,12 @@ err session_role(struct tx *tx, str agent, str *out)
     bool may = tx->actor->kind != ACTOR_SESSION, found = false;
 
     if (!may && agent.len)
-        TRY(session_find(tx, tx->actor->session_id, &by, &found));
+        TRY(session_find_id(tx, tx->actor->session_id, &by, &found));
     if (found)
         TRY(agent_startable(tx, agent,
-                            &(struct agent_starter){ by.id, by.role, .is_root = !by.parent_id.len },
+                            &(struct agent_starter){ .session_id = by.id_given ? by.id : STR(""),
+                                                     .role = by.role,
+                                                     .is_root = !by.parent_id.len },
                             &may));
     *out = may ? agent : STR("");
     return NULL;
@@ -240,17 +281,20 @@ static err session_insert(struct tx *tx, const struct session *s)
         " project_dir, status, live, state_id, pointers, attended, calls_back, settled, cycle,"
         " update_status, update_attempts, wrote_version, seen_version, run_id, client_id,"
         " hostname, git, result_run, error, tokens_in, tokens_out, tokens_cached, cost,"
-        " usage_models, heard, heard_at, created_at, updated_at, ended_at, role)"
+        " usage_models, heard, heard_at, created_at, updated_at, ended_at, role, id_given)"
         " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 1, $10, $11, $12, $13, 0, 1,"
-        " '', 0, 0, 0, '', '', '', '', '', '', 0, 0, 0, 0, '', '', 0, $14, $14, 0, $15)",
+        " '', 0, 0, 0, '', '', '', '', '', '', 0, 0, 0, 0, '', '', 0, $14, $14, 0, $15, $16)",
         ARGS(TEXT(s->id), TEXT(s->name), TEXT(s->parent_id), TEXT(s->root_id), INT(s->depth),
              TEXT(s->agent), TEXT(s->profile), TEXT(s->project_dir),
              TEXT(team_name(&session_words, s->status)), TEXT(s->state_id), TEXT(s->pointers),
-             INT(s->attended), INT(s->calls_back), INT(s->created_at_ms), TEXT(s->role)));
+             INT(s->attended), INT(s->calls_back), INT(s->created_at_ms), TEXT(s->role),
+             INT(s->id_given)));
 }
 
+/* With all that tokens know of a session: one may have been minted before it was made. */
 static err created_emit(struct tx *tx, const struct session *s)
 {
+    const struct json *pointers = NULL;
     struct json data = json_object();
     const struct {
         const char *name;
@@ -265,6 +309,10 @@ static err created_emit(struct tx *tx, const struct session *s)
         json_put(tx->arena, &data, str_from(members[i].name),
                  members[i].value.len ? json_string(members[i].value) : json_null());
     json_put(tx->arena, &data, STR("depth"), json_int(tx->arena, s->depth));
+    json_put(tx->arena, &data, STR("attended"), json_bool(s->attended));
+    if (s->pointers.len)
+        TRY(json_parse(tx->arena, s->pointers, NULL, &pointers));
+    json_put(tx->arena, &data, STR("pointers"), pointers ? *pointers : json_null());
     return event_emit(tx,
                       (struct event){ .type = EVENT_SESSION_CREATED,
                                       .subject = s->id,
@@ -280,7 +328,10 @@ err session_create(struct tx *tx, const struct session_new *n, struct session *o
     TRY(names_check(tx, n));
     TRY(parent_find(tx, n, &parent, &has));
     str id = n->id.len ? n->id : tx_id(tx, "ses_");
+    bool itself = registers_itself(tx, n);
+    str state_id = itself && !n->state_id.len ? tx->actor->state_id : n->state_id;
     TRY(taken_check(tx, id, n->name));
+    TRY(reserved_check(tx, n));
     *out = (struct session){
         .id = id,
         .name = n->name,
@@ -289,6 +340,7 @@ err session_create(struct tx *tx, const struct session_new *n, struct session *o
         .root_id = has ? parent.root_id : id,
         .depth = parent.depth + 1,
         .agent = n->agent,
+        .id_given = tx->actor->kind != ACTOR_SESSION || !n->id.len || itself,
         .profile = n->profile,
         .status = SESSION_PENDING,
         .state_id = parent.state_id,
@@ -306,10 +358,10 @@ err session_create(struct tx *tx, const struct session_new *n, struct session *o
         TRY(inherited_check(tx, n, &parent));
     TRY(session_insert(tx, out));
     TRY(created_emit(tx, out));
-    if (has || !n->state_id.len)
+    if (has || !state_id.len)
         return NULL;
-    out->state_id = n->state_id;
-    return session_state_attach(tx, out, n->state_id);
+    out->state_id = state_id;
+    return session_state_attach(tx, out, state_id);
 }
 
 /* ---- the next cycle ---- */

@@ -54,7 +54,7 @@ err session_state_attach(struct tx *tx, const struct session *root, str state_id
     assert(!root->parent_id.len);
     TRY(state_get(tx, state_id, &state));
     if (state.root_session.len)
-        TRY(session_find(tx, state.root_session, &owner, &owned));
+        TRY(session_find_id(tx, state.root_session, &owner, &owned));
     if (owned && !str_eq(owner.id, root->id))
         return err_new(tx->arena, ERR_CONFLICT,
                        "the state " STR_FMT " belongs to the session " STR_FMT
@@ -99,9 +99,7 @@ err session_state_create(struct tx *tx, const struct schema_version *schema,
     struct session s;
 
     if (owner.len)
-        TRY(session_find(tx, owner, &s, &known));
-    if (known && own)
-        known = str_eq(s.id, owner); /* nobody becomes another by being called as it */
+        TRY(own ? session_find_id(tx, owner, &s, &known) : session_find(tx, owner, &s, &known));
     TRY(owner_check(tx, &s, known));
     TRY(state_create(tx, schema, data, known ? s.id : owner, out));
     if (!known)
@@ -137,9 +135,9 @@ err session_state_delete(struct tx *tx, str state_id, int64_t expected)
 
     TRY(state_get(tx, state_id, &state));
     if (state.root_session.len)
-        TRY(session_find(tx, state.root_session, &root, &known));
+        TRY(session_find_id(tx, state.root_session, &root, &known));
     if (known && !str_eq(root.state_id, state_id))
-        known = false; /* a label that happens to be its name */
+        known = false; /* a label of before it was made */
     if (known)
         TRY(live_check(tx, &root, state_id));
     TRY(state_delete(tx, state_id, expected));

@@ -212,7 +212,9 @@ static err rights_check(struct tx *tx, const struct writing *w, const struct jso
                         const struct json *to)
 {
     const struct policy *policy = &w->rules->policy;
-    struct policy_writer by = { .who = tx->actor, .root_session = w->state->root_session };
+    struct policy_writer by = { .who = tx->actor,
+                                .id_given = true,
+                                .root_session = w->state->root_session };
     struct buf path = buf_in(tx->arena);
     const struct row *row = NULL;
 
@@ -220,11 +222,12 @@ static err rights_check(struct tx *tx, const struct writing *w, const struct jso
     if (!policy_binds(policy, tx->actor))
         return NULL;
     /* As it is now, whatever was known of the session when its token was looked up. */
-    TRY(sql_one(tx->sql, &row, "SELECT agent, role FROM session WHERE session_id = $1",
+    TRY(sql_one(tx->sql, &row, "SELECT agent, role, id_given FROM session WHERE session_id = $1",
                 ARGS(TEXT(tx->actor->session_id))));
     if (row) {
         by.agent = row_str(row, 0);
         by.role = row_str(row, 1);
+        by.id_given = row_int(row, 2);
     }
     return policy_check(tx->arena, policy, &by, from, to);
 }

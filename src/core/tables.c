@@ -307,7 +307,13 @@ static const char *const step_4[] = {
     NULL,
 };
 
+static const char *const step_5[] = {
+    /* 0: its id was chosen by another session, so it owns nothing by it. */
+    "ALTER TABLE session ADD COLUMN id_given BIGINT NOT NULL DEFAULT 1",
+    NULL,
+};
+
 const struct tables_step tables_steps[] = {
-    { 1, step_1 }, { 2, step_2 }, { 3, step_3 }, { 4, step_4 }
+    { 1, step_1 }, { 2, step_2 }, { 3, step_3 }, { 4, step_4 }, { 5, step_5 },
 };
 const int tables_step_count = sizeof tables_steps / sizeof *tables_steps;

@@ -220,6 +220,18 @@ err token_actor(struct tx *tx, str text, struct token *token, struct actor *out)
     return actor_of(tx, token, out);
 }
 
+err token_stands_for(struct tx *tx, str session_id, bool *out)
+{
+    const struct row *row;
+
+    TRY(sql_one(tx->sql, &row,
+                "SELECT 1 FROM token WHERE session_id = $1 AND session_id <> '' AND revoked_at = 0"
+                " AND kind = $2 AND (expires_at = 0 OR expires_at > $3) LIMIT 1",
+                ARGS(TEXT(session_id), INT(ACTOR_SESSION), INT(tx->now_ms))));
+    *out = row;
+    return NULL;
+}
+
 err token_revoke(struct tx *tx, str id)
 {
     const struct row *row;

@@ -21,7 +21,9 @@ const char *actor_kind_name(enum actor_kind kind);
 bool actor_kind_find(str name, enum actor_kind *out);
 
 /* Mints one. `scope` may be NULL; INVALID when a session's names no session, or its pointers are
- * malformed. A session may be called by its name there. `text` is the token, shown this once. */
+ * malformed. A session may be called by its name there; one that is not there yet is named by the id
+ * that it will have, which is kept for it while the token is good: see session_create. `text` is the
+ * token, shown this once. */
 err token_create(struct tx *tx, enum actor_kind kind, str name, const struct json *scope,
                  int64_t expires_in_ms, struct token *out, str *text);
 
@@ -29,6 +31,9 @@ err token_create(struct tx *tx, enum actor_kind kind, str name, const struct jso
  * known, the state, its place in the tree and (where the scope has none) the pointers are those of
  * its row; of another, those of the scope, and it is a root. */
 err token_actor(struct tx *tx, str text, struct token *token, struct actor *out);
+
+/* Whether a session's token that is good, and not one of a run, stands for that id. */
+err token_stands_for(struct tx *tx, str session_id, bool *out);
 
 /* NOT_FOUND; revoking again succeeds. */
 err token_revoke(struct tx *tx, str id);

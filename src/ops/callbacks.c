@@ -11,7 +11,8 @@
 static err session_own(struct tx *tx, struct session *out, bool *found)
 {
     *found = false;
-    return tx->actor->session_id.len ? session_find(tx, tx->actor->session_id, out, found) : NULL;
+    return tx->actor->session_id.len ? session_find_id(tx, tx->actor->session_id, out, found)
+                                     : NULL;
 }
 
 static err callback_waiting_op(struct tx *tx, const struct input *in, struct answer *out)

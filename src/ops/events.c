@@ -129,8 +129,8 @@ static err subject_session(struct tx *tx, str subject, struct session *out, bool
 {
     struct run r;
 
-    TRY(session_find(tx, subject, out, found));
-    if (*found && str_eq(out->id, subject))
+    TRY(session_find_id(tx, subject, out, found));
+    if (*found)
         return NULL;
     err e = run_load(tx, subject, &r);
     *found = !e;

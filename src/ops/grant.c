@@ -120,11 +120,28 @@ struct grant *grant_made(const struct minted *m)
 
 /* ---- what changes while it is held ---- */
 
+/* What a session is that came after its token. The token's own sections stand. */
+static void session_came(struct held *h, const struct json *data)
+{
+    const struct json *pointers = json_get(data, "pointers");
+
+    h->actor.is_child = json_str(data, "parent_session_id").len;
+    h->actor.is_attended = json_bool_or(data, "attended", true);
+    if (h->actor.pointers || !json_is(pointers, JSON_ARRAY))
+        return;
+    str *copies = ARENA_ARRAY(h->arena, str, pointers->len);
+    for (uint32_t i = 0; i < pointers->len; i++)
+        copies[i] = json_text(&pointers->items[i]);
+    h->actor.pointers = copies;
+    h->actor.pointer_count = pointers->len;
+}
+
 /* Others may be using the old one, on other threads: it stays as it is. */
 struct grant *grant_after(const struct grant *g, const struct event *e)
 {
     const struct json *data;
-    bool bound = e->type == EVENT_SESSION_BOUND;
+    bool created = e->type == EVENT_SESSION_CREATED;
+    bool bound = created || e->type == EVENT_SESSION_BOUND;
 
     if (!(bound || e->type == EVENT_SESSION_DELETED) || !str_eq(e->subject, g->actor->session_id))
         return NULL;
@@ -133,6 +150,8 @@ struct grant *grant_after(const struct grant *g, const struct event *e)
     assert(!unread);
     h->actor = actor_copy(h->arena, g->actor);
     h->actor.state_id = bound ? json_str(data, "workflow_state_id") : STR("");
+    if (created)
+        session_came(h, data);
     held_begin(h, g->operates, g->expires_at_ms)->revoked = g->revoked;
     return &h->grant;
 }

@@ -125,7 +125,7 @@ static err session_by_id(struct tx *tx, struct hook *h, str id, bool *found)
 {
     bool reached;
 
-    TRY(session_find(tx, id, &h->s, found));
+    TRY(session_find_id(tx, id, &h->s, found));
     if (!*found)
         return NULL;
     TRY(session_in_reach(tx, &h->s, &reached));
@@ -170,7 +170,7 @@ err hook_session(struct tx *tx, struct hook *h, str parent, str process, bool *t
     own = utf8_cut(own, CLIENT_ID_MAX);
     if (tx->actor->kind == ACTOR_SESSION) {
         bool known;
-        TRY(session_find(tx, tx->actor->session_id, &h->s, &known));
+        TRY(session_find_id(tx, tx->actor->session_id, &h->s, &known));
         if (!known)
             return NULL; /* it was deleted: there is nobody that this could be below of */
         TRY(is_own(tx, h, id, own, there));

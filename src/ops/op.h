@@ -260,8 +260,8 @@ void grant_unref(struct grant *g);
 /* That of a new token; it is the caller's. */
 struct grant *grant_made(const struct minted *m);
 
-/* The same grant after an event that changes what it reaches: its session was bound to a state, or
- * deleted. NULL: it is as it was. The new one is the caller's. */
+/* The same grant after an event that changes what it reaches: its session came, was bound to a
+ * state, or was deleted. NULL: it is as it was. The new one is the caller's. */
 struct grant *grant_after(const struct grant *g, const struct event *e);
 
 /* Which tools it sees; the state that is its own, empty: none; and whether callbacks may wait for it,

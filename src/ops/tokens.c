@@ -1,4 +1,5 @@
 /* tokens.c: operations on tokens. */
+#include "core/session.h"
 #include "core/token.h"
 #include "ops/ops.h"
 #include "ops/page.h"
@@ -26,6 +27,18 @@ static str name_of(const struct input *in)
     return name.len ? name : session.len ? session : input_str(in, "kind");
 }
 
+/* A session that is not there yet is one that can come. */
+static err session_check(struct tx *tx, enum actor_kind kind, str session)
+{
+    struct session s;
+    bool found;
+
+    if (kind != ACTOR_SESSION || !session.len)
+        return NULL;
+    TRY(session_find(tx, session, &s, &found));
+    return found ? NULL : session_id_check(tx, session);
+}
+
 static err token_create_op(struct tx *tx, const struct input *in, struct answer *out)
 {
     str kind_name = input_str(in, "kind"), text;
@@ -37,6 +50,7 @@ static err token_create_op(struct tx *tx, const struct input *in, struct answer 
                        "expected a kind of operator, runner, viewer or session, found \"" STR_FMT
                        "\"",
                        STR_ARG(kind_name));
+    TRY(session_check(tx, kind, json_str(input_json(in, "scope"), "session_id")));
     TRY(token_create(tx, kind, name_of(in), input_json(in, "scope"),
                      input_int(in, "expires_in", 0) * 1000, &token, &text));
     if (input_int(in, "lease", 0))
@@ -92,7 +106,7 @@ static const struct op ops[] = {
                     "description": "How far its holder may reach; a session's token needs one.",
                     "properties": {
                         "session_id": { "type": "string", "minLength": 1, "maxLength": 100,
-                            "description": "The session that it stands for." },
+                            "description": "The session that it stands for, by id or name. The id of one that is not there yet is kept for it: only the token's holder or the operator registers it, and no other session gets it as its name." },
                         "state_id": { "type": "string", "minLength": 1, "maxLength": 100,
                             "description": "The one state that it sees; without one, a session sees none." },
                         "pointers": { "type": "array", "items": { "type": "string" }, "maxItems": 100,

@@ -252,7 +252,7 @@ void grants_expire(struct server *s)
 
 /* ---- what changes a grant ---- */
 
-/* A session got a state, or lost it. What is kept here is looked up again; a connection cannot be,
+/* A session came, got a state, or lost it. What is kept here is looked up again; a connection cannot,
  * since nobody has the token's text, and goes on with a grant that has changed alike. */
 static void grants_change(struct server *s, const struct event *e)
 {
@@ -283,7 +283,8 @@ void grants_hear(struct server *s, const struct event *e)
 
     if (str_eq(type, STR("token_revoked")))
         grants_revoke(s, event_subject(e));
-    else if (str_eq(type, STR("session_bound")) || str_eq(type, STR("session_deleted")))
+    else if (str_eq(type, STR("session_created")) || str_eq(type, STR("session_bound")) ||
+             str_eq(type, STR("session_deleted")))
         grants_change(s, e);
 }
 
