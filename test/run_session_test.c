@@ -1,6 +1,7 @@
 /* run_session_test.c: a session and its runs: what can be asked for, by whom, and who sees it. */
 #include "json/schema.h"
 #include "runners.h"
+#include "sim/both.h"
 
 TEST(the_second_run_of_a_busy_session_waits_for_the_first)
 {
@@ -162,5 +163,109 @@ TEST(whoever_wants_the_result_waits_for_it_after_the_commit)
     CHECK(c->then && strcmp(c->then->name, "session.result") == 0);
     CHECK_INT(json_int_or(c->then_input, "timeout", 0), 7);
     CHECK_OK(schema_require(check_arena(), op_input_schema(w->table, c->then), c->then_input));
+    world_end(w);
+}
+
+/* ---- where a conversation is ---- */
+
+/* A runner of the machine "box". */
+static struct machine on_box(struct world *w, const char *name, const char *more)
+{
+    struct machine m = { .token = arena_printf(check_arena(), "rn_%s", name) };
+
+    be(w, &m);
+    m.id = at(call(w, "runner.register", "{'hostname':'box','name':'%s'%s}", name, more),
+              "/runner_id");
+    w->actor = the_operator;
+    return m;
+}
+
+/* Has a first turn of a session run by one, which says where. */
+static void turn_by(struct world *w, const struct machine *m, const char *session, const char *dir)
+{
+    CHECK_OK(call(w, "run.create",
+                  "{'type':'start_session','session_name':'%s','prompt':'go','agent_name':'coder'}",
+                  session)
+                 ->error);
+    be(w, m);
+    struct command *c = call(w, "runner.claim", "{'runner_id':'" STR_FMT "'}", STR_ARG(m->id));
+    str run = at(c, "/run/run_id"), fence = at(c, "/run/fence");
+    CHECK_OK(call(w, "runner.started",
+                  "{'runner_id':'" STR_FMT "','run_id':'" STR_FMT "','fence':" STR_FMT
+                  ",'project_dir':'%s'}",
+                  STR_ARG(m->id), STR_ARG(run), STR_ARG(fence), dir)
+                 ->error);
+    CHECK_OK(call(w, "runner.completed",
+                  "{'runner_id':'" STR_FMT "','run_id':'" STR_FMT "','fence':" STR_FMT
+                  ",'client_id':'c-1','result':'ok'}",
+                  STR_ARG(m->id), STR_ARG(run), STR_ARG(fence))
+                 ->error);
+    w->actor = the_operator;
+}
+
+/* Whether it gets a run now. */
+static bool gets_one(struct world *w, const struct machine *m, const char *dir)
+{
+    be(w, m);
+    struct command *c = call(w, "runner.claim", "{'runner_id':'" STR_FMT "'}", STR_ARG(m->id));
+    w->actor = the_operator;
+    CHECK_OK(c->error);
+    if (c->waits || c->empty)
+        return false;
+    CHECK_STR(at(c, "/run/project_dir"), dir);
+    return true;
+}
+
+/* Two runners of one machine, of which one has the conversation: by their directories, or by the
+ * users that they run agents as. */
+TEST_BOTH(resumed_turn_goes_where_its_conversation_is)
+{
+    static const struct {
+        const char *one, *other;
+    } pairs[] = {
+        { ",'project_dir':'/srv/a'", ",'project_dir':'/srv/b'" },
+        { ",'user':'alice'", ",'user':'bob'" },
+        { ",'user':'alice','project_dir':'/srv/a'", ",'user':'bob','project_dir':'/srv/a'" },
+    };
+
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        struct world *w = world_new();
+        answer(w, "agent.create", "{'name':'coder','profile':'shell','args':['x']}");
+        struct machine one = on_box(w, "one", pairs[i].one);
+        struct machine other = on_box(w, "other", pairs[i].other);
+        turn_by(w, &one, "talk", "/srv/a");
+        struct command *c = call(w, "run.create",
+                                 "{'type':'resume_session','session_name':'talk','prompt':'more'}");
+        CHECK_OK(c->error);
+        CHECK(!gets_one(w, &other, ""));
+        /* It is the same runner after a restart, and gets it, in the folder where it was. */
+        one = on_box(w, "one", pairs[i].one);
+        CHECK(gets_one(w, &one, "/srv/a"));
+        world_end(w);
+    }
+}
+
+/* One whose runner is gone waits, and then fails and says who has it. */
+TEST_BOTH(conversation_whose_runner_is_gone_goes_to_nobody_else)
+{
+    struct world *w = world_new();
+
+    answer(w, "agent.create", "{'name':'coder','profile':'shell','args':['x']}");
+    struct machine one = on_box(w, "one", ",'user':'alice'");
+    turn_by(w, &one, "talk", "/srv/a");
+    CHECK_OK(call(w, "runner.remove", "{'runner_id':'" STR_FMT "'}", STR_ARG(one.id))->error);
+    struct command *c =
+        call(w, "run.create", "{'type':'resume_session','session_name':'talk','prompt':'more'}");
+    str id = at(c, "/run_id");
+    for (int i = 0; i < 12; i++) {
+        on_box(w, "other", ",'user':'bob'");
+        world_pass(w, MATCH_MS / 10);
+    }
+    c = call(w, "run.get", "{'run_id':'" STR_FMT "'}", STR_ARG(id));
+    CHECK_STR(at(c, "/status"), "failed");
+    CHECK(
+        strstr(at(c, "/error").at, "hostname box, user alice, profile shell, project_dir /srv/a"));
+    CHECK(strstr(at(c, "/error").at, "which has its conversation"));
+    CHECK(strstr(at(c, "/error").at, "runner other on box as bob"));
     world_end(w);
 }

@@ -6,6 +6,7 @@
 
 #include "app/data.h"
 #include "app/process.h"
+#include "base/digest.h"
 #include "client/find.h"
 #include "runner/exec.h"
 #include "runner/keeper.h"
@@ -19,7 +20,7 @@ const struct option runner_verb_options[] = {
     { "--capacity",    0,   "N",    "how many agents may run at a time (4 for each core)" },
     { "--tag",         0,   "TAG",  "something that runs can ask for; may be repeated" },
     { "--profile",     0,   "NAME", "a kind of agent that it can run (all); may be repeated" },
-    { "--name",        0,   "NAME", "what tells it apart from others of this machine" },
+    { "--name",        0,   "NAME", "what tells it apart from others with its token" },
     { "--project-dir", 0,   "DIR",  "where agents work, unless their run says where (here)" },
     { "--user",        0,   "USER", "run agents as this user, who cannot read our files" },
     { "--data",        0,   "DIR",  "its directory, and the server's if that is on this machine" },
@@ -123,6 +124,20 @@ static err user_read(struct cli *c, struct runner_options *o)
     return o->user.len ? exec_user_find(c->arena, o->user, &user) : NULL;
 }
 
+/* Runners of one machine that have different directories or users are different ones: two with the
+ * same token and name would count as one. */
+static str name_of(struct cli *c, const struct runner_options *o)
+{
+    unsigned char sum[SHA256_BYTES];
+    char host[256] = "";
+
+    gethostname(host, sizeof host - 1);
+    sha256(arena_printf(c->arena, "%s\n" STR_FMT "\n" STR_FMT, host,
+                        STR_ARG(exec_user_name(c->arena, o->user)), STR_ARG(o->home)),
+           sum);
+    return arena_printf(c->arena, "runner-%02x%02x%02x%02x", sum[0], sum[1], sum[2], sum[3]);
+}
+
 static void registered(void *self, str runner_id)
 {
     struct cli *c = self;
@@ -145,7 +160,7 @@ err runner_verb_run(struct cli *c)
     TRY(user_read(c, &o));
     TRY(place_read(c, &o));
     TRY(path_read(c, cli_value(c, "--project-dir"), &o.project_dir));
-    o.name = name ? str_from(name) : STR("runner");
+    o.name = name ? str_from(name) : name_of(c, &o);
     o.tags = values_of(c, "--tag", &o.tag_count);
     o.profiles = values_of(c, "--profile", &o.profile_count);
     process_log(cli_flag(c, "--verbose") ? LOG_DEBUG : LOG_INFO);

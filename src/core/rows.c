@@ -19,7 +19,8 @@
     " live, state_id, pointers, attended, calls_back, settled, cycle, update_status,"      \
     " update_attempts, wrote_version, seen_version, run_id, client_id, hostname, git,"     \
     " result_run, error, tokens_in, tokens_out, tokens_cached, cost, usage_models, heard," \
-    " heard_at, created_at, updated_at, ended_at, notice, notice_until, role, id_given"
+    " heard_at, created_at, updated_at, ended_at, notice, notice_until, role, id_given,"   \
+    " work_user, work_dir"
 #define SESSION_EVENT "session_id, number, type, at, data"
 #define RUN                                                                                 \
     "run_id, session_id, session_name, type, purpose, status, mode, live, queued, profile," \
@@ -29,7 +30,7 @@
 #define RUN_OUTPUT "run_id, number, error, at, bytes, text"
 #define RUNNER                                                                    \
     "runner_id, token_id, name, hostname, project_dir, tags, profiles, capacity," \
-    " registered_at, seen_at, lost, looked"
+    " registered_at, seen_at, lost, looked, work_user"
 #define CALLBACK                                                                \
     "callback_id, parent_id, child_id, child_name, cycle, seq, status, run_id," \
     " child_status, update_status, state_version, error, created_at, delivered_at"
@@ -110,7 +111,7 @@ const struct rows_table rows_tables[] = {
     {
         .name = "session",
         .keys = { SQL_TEXT },
-        .columns = 40,
+        .columns = 42,
         .texts = { 11, 23, 30 },
         .count = "SELECT count(*) FROM session",
         .page = "SELECT " SESSION " FROM session WHERE session_id > $1"
@@ -118,7 +119,7 @@ const struct rows_table rows_tables[] = {
         .insert = "INSERT INTO session (" SESSION ")"
                   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,"
                   " $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28,"
-                  " $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40)",
+                  " $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41, $42)",
     },
     {
         .name = "session_event",
@@ -157,13 +158,13 @@ const struct rows_table rows_tables[] = {
     {
         .name = "runner",
         .keys = { SQL_TEXT },
-        .columns = 12,
+        .columns = 13,
         .texts = { 5, 6 },
         .count = "SELECT count(*) FROM runner",
         .page = "SELECT " RUNNER " FROM runner WHERE runner_id > $1"
                 " ORDER BY runner_id LIMIT $2",
         .insert = "INSERT INTO runner (" RUNNER ")"
-                  " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+                  " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
     },
     {
         .name = "callback",

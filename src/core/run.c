@@ -257,11 +257,13 @@ static err run_insert(struct tx *tx, const struct run *r)
              TEXT(r->place_in_dir)));
 }
 
-/* A conversation is resumed where its client keeps it, whatever else is asked for. */
+/* A conversation is resumed where its client keeps it, whatever else is asked for: on that machine,
+ * by a runner that works as that user and in that folder. */
 static struct demand demand_of(const struct session *s, struct demand d)
 {
     d.profile = s->profile;
-    d.project_dir = s->project_dir;
+    d.project_dir = s->project_dir.len ? s->project_dir : s->work_dir;
+    d.user = s->user;
     if (s->hostname.len)
         d.hostname = s->hostname;
     return d;

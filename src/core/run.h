@@ -51,6 +51,7 @@ struct run {
 /* What a run asks of its runner; empty: anything will do. */
 struct demand {
     str hostname, profile, project_dir;
+    str user;        /* as whom it runs agents */
     const str *tags; /* all of them */
     size_t tag_count;
     bool unreadable; /* what is stored is damaged: no runner fits */
@@ -158,7 +159,7 @@ err run_holder(struct tx *tx, str run_id, const struct runner *by, int64_t fence
                bool *late);
 
 /* The agent is there. Repeating it changes nothing. Emits run_started. */
-err run_started(struct tx *tx, struct run *r);
+err run_started(struct tx *tx, struct run *r, str work_dir);
 
 /* A sign of life: the lease begins anew. A run that has ended stays so. */
 err run_renew(struct tx *tx, struct run *r);

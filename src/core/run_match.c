@@ -38,7 +38,18 @@ static void print_part(struct buf *out, const char *what, str value)
         buf_printf(out, " %s " STR_FMT ",", what, STR_ARG(value));
 }
 
-/* What it asks for, and who is there instead. */
+static void print_runner(struct buf *out, const struct runner *r, bool first)
+{
+    buf_printf(out, "%s runner " STR_FMT " on " STR_FMT, first ? "" : ",", STR_ARG(r->name),
+               STR_ARG(r->hostname));
+    if (r->user.len)
+        buf_printf(out, " as " STR_FMT, STR_ARG(r->user));
+    if (r->project_dir.len)
+        buf_printf(out, " in " STR_FMT, STR_ARG(r->project_dir));
+}
+
+/* What it asks for, and who is there instead. Where a conversation goes on is not given up: who has it
+ * may come back, and any other would begin a new one. */
 static err nobody_fits(struct tx *tx, const struct run *r, str *out)
 {
     struct buf text = buf_in(tx->arena);
@@ -49,16 +60,18 @@ static err nobody_fits(struct tx *tx, const struct run *r, str *out)
     demand_read(tx->arena, r->demand, &demand);
     buf_add(&text, STR("no runner could take it; it asks for"));
     print_part(&text, "hostname", demand.hostname);
+    print_part(&text, "user", demand.user);
     print_part(&text, "profile", demand.profile);
     print_part(&text, "project_dir", demand.project_dir);
     for (size_t i = 0; i < demand.tag_count; i++)
         print_part(&text, "tag", demand.tags[i]);
     text.len--; /* the last comma */
+    if (r->type == RUN_TYPE_RESUME)
+        buf_add(&text, STR(", which has its conversation: start that runner again"));
     TRY(runners_there(tx, &there, &count));
     buf_add(&text, count ? STR("; there are") : STR("; no runner is there"));
     for (size_t i = 0; i < count && i < RUNNERS_SHOWN; i++)
-        buf_printf(&text, "%s runner " STR_FMT " on " STR_FMT, i ? "," : "", STR_ARG(there[i].name),
-                   STR_ARG(there[i].hostname));
+        print_runner(&text, &there[i], i == 0);
     if (count > RUNNERS_SHOWN)
         buf_printf(&text, " and %zu others", count - RUNNERS_SHOWN);
     *out = buf_str(&text);

@@ -1,7 +1,7 @@
 /* run_queue.c: what runs ask of their runners, and who gets which.
  *
  * A demand has a canonical text, its key: a JSON array of the directory, the hostname,
- * the profile and the tags. A run's place in the queue is its key and then its rank, so the
+ * the profile, the tags and, if there is one, the user. A run's place in the queue is its key and then its rank, so the
  * first of a key is the one that is next. There are two such orders, with the directory
  * and without. A runner that takes all directories goes from key to key without, of
  * those that name no host and of those that name its own; there are few of them, however
@@ -42,13 +42,15 @@ str demand_key(struct arena *a, const struct demand *d)
     json_push(a, &key, json_string(d->hostname));
     json_push(a, &key, json_string(d->profile));
     json_push(a, &key, tags);
+    if (d->user.len) /* which those of older versions do not have */
+        json_push(a, &key, json_string(d->user));
     return json_printed(a, &key);
 }
 
 enum { PROFILE_BYTES_MAX = 70, KEY_BYTES_MAX = 2600, PUNCTUATION = 32 };
 
-_Static_assert(DEMAND_DIR_MAX + DEMAND_HOST_MAX + PROFILE_BYTES_MAX + DEMAND_TAGS_MAX +
-                       PUNCTUATION <=
+_Static_assert(DEMAND_DIR_MAX + DEMAND_HOST_MAX + DEMAND_USER_MAX + PROFILE_BYTES_MAX +
+                       DEMAND_TAGS_MAX + PUNCTUATION <=
                    KEY_BYTES_MAX,
                "a place in the queue fits into an index of any database");
 
@@ -73,7 +75,7 @@ void demand_read(struct arena *a, str key, struct demand *out)
     err e = json_parse(a, key, NULL, &json);
 
     *out = (struct demand){ .unreadable = true };
-    if (e || !json_is(json, JSON_ARRAY) || json->len != 4)
+    if (e || !json_is(json, JSON_ARRAY) || json->len < 4 || json->len > 5)
         return;
     const struct json *tags = &json->items[3];
     str *copies = ARENA_ARRAY(a, str, tags->len);
@@ -82,6 +84,7 @@ void demand_read(struct arena *a, str key, struct demand *out)
     *out = (struct demand){ .project_dir = json_text(&json->items[0]),
                             .hostname = json_text(&json->items[1]),
                             .profile = json_text(&json->items[2]),
+                            .user = json->len == 5 ? json_text(&json->items[4]) : STR(""),
                             .tags = copies,
                             .tag_count = tags->len };
 }
@@ -113,6 +116,8 @@ static bool dir_within(str dir, str base)
 bool demand_fits(const struct demand *d, const struct runner *r)
 {
     if (d->unreadable || (d->hostname.len && !str_eq(d->hostname, r->hostname)))
+        return false;
+    if (d->user.len && !str_eq(d->user, r->user))
         return false;
     if (r->profile_count && !names_hold(r->profiles, r->profile_count, d->profile))
         return false;

@@ -36,24 +36,35 @@ err run_holder(struct tx *tx, str run_id, const struct runner *by, int64_t fence
 /* ---- signs of life ---- */
 
 /* The conversation is where its client has begun it, and the session is at work. */
-static err session_started(struct tx *tx, const struct run *r)
+static err session_started(struct tx *tx, const struct run *r, str work_dir)
 {
     const struct row *row;
     struct session s;
 
     TRY(session_load(tx, r->session_id, &s));
-    TRY(sql_one(tx->sql, &row, "SELECT hostname FROM runner WHERE runner_id = $1",
+    TRY(sql_one(tx->sql, &row, "SELECT hostname, work_user FROM runner WHERE runner_id = $1",
                 ARGS(TEXT(r->runner_id))));
     if (row)
         s.hostname = row_str(row, 0);
+    str user = row ? row_str(row, 1) : s.user;
+    if (!work_dir.len)
+        work_dir = s.work_dir;
+    if (!str_eq(user, s.user) || !str_eq(work_dir, s.work_dir)) {
+        s.user = user;
+        s.work_dir = work_dir;
+        TRY(sql_exec(tx->sql,
+                     "UPDATE session SET work_user = $2, work_dir = $3 WHERE session_id = $1",
+                     ARGS(TEXT(s.id), TEXT(s.user), TEXT(s.work_dir))));
+    }
     s.heard_at_ms = tx->now_ms;
     return session_become(tx, &s, SESSION_RUNNING);
 }
 
-err run_started(struct tx *tx, struct run *r)
+err run_started(struct tx *tx, struct run *r, str work_dir)
 {
     const struct team_rules *rules = team_rules_of(tx);
 
+    TRY(team_text_check(tx->arena, "a project_dir", work_dir, DEMAND_DIR_MAX));
     if (r->status == RUN_PENDING)
         return not_theirs(tx, r->id);
     if (r->status != RUN_CLAIMED)
@@ -63,7 +74,7 @@ err run_started(struct tx *tx, struct run *r)
     r->lease_until_ms = tx->now_ms + rules->lease_ms;
     TRY(run_store(tx, r));
     TRY(due_add(tx, tx->now_ms + r->max_ms + rules->run_grace_ms, DUE_RUN_TIME, r->id, 0));
-    TRY(session_started(tx, r));
+    TRY(session_started(tx, r, work_dir));
     return run_emit(tx, EVENT_RUN_STARTED, r, NULL);
 }
 
@@ -112,7 +123,7 @@ static err run_take_back(struct tx *tx, struct run *r)
     run_become(r, RUN_CLAIMED);
     r->queued = false;
     if (!r->started_at_ms)
-        return run_started(tx, r);
+        return run_started(tx, r, STR(""));
     run_become(r, RUN_RUNNING);
     return NULL;
 }
@@ -152,8 +163,8 @@ err run_report_end(struct tx *tx, struct run *r, enum run_status end, const stru
             return not_theirs(tx, r->id);
         TRY(run_take_back(tx, r));
     } else if (r->status == RUN_CLAIMED && end == RUN_COMPLETED) {
-        TRY(run_started(tx,
-                        r)); /* that report was lost, and others wait for what follows from it */
+        /* That report was lost, and others wait for what follows from it. */
+        TRY(run_started(tx, r, STR("")));
     }
     return run_end(tx, r, end, facts);
 }

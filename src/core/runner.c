@@ -35,7 +35,7 @@ static err names_parse(struct tx *tx, str id, str text, const str **names, size_
 
 #define RUNNER_COLUMNS                                                            \
     "runner_id, token_id, name, hostname, project_dir, tags, profiles, capacity," \
-    " registered_at, seen_at, lost, looked"
+    " registered_at, seen_at, lost, looked, work_user"
 
 static err runner_read(struct tx *tx, const struct row *row, struct runner *out)
 {
@@ -50,6 +50,7 @@ static err runner_read(struct tx *tx, const struct row *row, struct runner *out)
         .seen_at_ms = row_int(row, 9),
         .lost = row_int(row, 10) != 0,
         .looked = row_str(row, 11),
+        .user = row_str(row, 12),
     };
     TRY(names_parse(tx, row_str(row, 0), row_str(row, 5), &out->tags, &out->tag_count));
     return names_parse(tx, row_str(row, 0), row_str(row, 6), &out->profiles, &out->profile_count);
@@ -121,20 +122,22 @@ err runner_register(struct tx *tx, struct runner *r)
     assert(r->name.len > 0 && r->capacity > 0 && r->capacity <= HELD_MAX);
     TRY(team_text_check(tx->arena, "a hostname", r->hostname, DEMAND_HOST_MAX));
     TRY(team_text_check(tx->arena, "a project_dir", r->project_dir, DEMAND_DIR_MAX));
+    TRY(team_text_check(tx->arena, "a user", r->user, DEMAND_USER_MAX));
     r->token_id = tx->actor->token_id;
     TRY(sql_one(tx->sql, &row,
                 "INSERT INTO runner (runner_id, token_id, name, hostname, project_dir, tags,"
-                " profiles, capacity, registered_at, seen_at, lost, looked)"
-                " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, 0, '')"
+                " profiles, capacity, registered_at, seen_at, lost, looked, work_user)"
+                " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, 0, '', $10)"
                 " ON CONFLICT (token_id, name) DO UPDATE SET hostname = excluded.hostname,"
                 " project_dir = excluded.project_dir, tags = excluded.tags,"
                 " profiles = excluded.profiles, capacity = excluded.capacity,"
-                " registered_at = excluded.registered_at, seen_at = excluded.seen_at, lost = 0"
+                " registered_at = excluded.registered_at, seen_at = excluded.seen_at, lost = 0,"
+                " work_user = excluded.work_user"
                 " RETURNING runner_id",
                 ARGS(TEXT(tx_id(tx, "rnr_")), TEXT(r->token_id), TEXT(r->name), TEXT(r->hostname),
                      TEXT(r->project_dir), TEXT(names_printed(tx->arena, r->tags, r->tag_count)),
                      TEXT(names_printed(tx->arena, r->profiles, r->profile_count)),
-                     INT(r->capacity), INT(tx->now_ms))));
+                     INT(r->capacity), INT(tx->now_ms), TEXT(r->user))));
     assert(row);
     r->id = row_str(row, 0);
     r->registered_at_ms = r->seen_at_ms = tx->now_ms;

@@ -15,6 +15,7 @@
 struct runner {
     str id, token_id;
     str name, hostname, project_dir; /* project_dir: empty: any */
+    str user;                        /* as whom agents run; empty: it does not say */
     const str *tags, *profiles;      /* no profiles: all */
     size_t tag_count, profile_count;
     int64_t capacity;

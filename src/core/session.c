@@ -10,6 +10,7 @@
     " update_attempts, wrote_version, seen_version, run_id, client_id, hostname, git,"     \
     " result_run, error, tokens_in, tokens_out, tokens_cached, cost, usage_models, heard," \
     " heard_at, created_at, updated_at, ended_at, notice, notice_until, role, id_given,"   \
+    " work_user, work_dir,"                                                                \
     " (SELECT p.name FROM session p WHERE p.session_id = session.parent_id)"
 
 static void session_read(struct tx *tx, const struct row *r, struct session *out)
@@ -52,7 +53,9 @@ static void session_read(struct tx *tx, const struct row *r, struct session *out
         .notice_until_ms = row_int(r, 36),
         .role = row_str(r, 37),
         .id_given = row_int(r, 38),
-        .parent_name = row_str(r, 39),
+        .user = row_str(r, 39),
+        .work_dir = row_str(r, 40),
+        .parent_name = row_str(r, 41),
     };
 }
 

@@ -49,6 +49,7 @@ struct session {
     str run_id;              /* its live run that may be claimed or is; empty: it is not busy */
     str client_id;           /* what its client calls the conversation */
     str hostname;            /* where its client keeps it: turns after the first go there */
+    str user, work_dir;      /* and as whom, and in which folder; empty: not known */
     str git;                 /* what its runner saw in its directory after its last turn; JSON */
     str result_run;          /* the run whose result is the session's */
     str error;               /* why it failed or stopped */

@@ -313,7 +313,15 @@ static const char *const step_5[] = {
     NULL,
 };
 
+static const char *const step_6[] = {
+    /* Where a conversation is, beside its machine: as whom its client runs, and in which folder. */
+    "ALTER TABLE session ADD COLUMN work_user TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE session ADD COLUMN work_dir TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE runner ADD COLUMN work_user TEXT NOT NULL DEFAULT ''", /* as whom it runs agents */
+    NULL,
+};
+
 const struct tables_step tables_steps[] = {
-    { 1, step_1 }, { 2, step_2 }, { 3, step_3 }, { 4, step_4 }, { 5, step_5 },
+    { 1, step_1 }, { 2, step_2 }, { 3, step_3 }, { 4, step_4 }, { 5, step_5 }, { 6, step_6 },
 };
 const int tables_step_count = sizeof tables_steps / sizeof *tables_steps;

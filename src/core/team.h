@@ -77,7 +77,7 @@ bool run_is_live(enum run_status s);
 
 /* Texts that become part of a key of the queue, in bytes as JSON has them. A database has a limit for
  * a key (PostgreSQL: 2,704 bytes), so their sum has: see run_queue.c. */
-enum { DEMAND_DIR_MAX = 1200, DEMAND_HOST_MAX = 400, DEMAND_TAGS_MAX = 800 };
+enum { DEMAND_DIR_MAX = 1200, DEMAND_HOST_MAX = 400, DEMAND_TAGS_MAX = 600, DEMAND_USER_MAX = 200 };
 
 /* INVALID when it is longer. */
 err team_text_check(struct arena *a, const char *what, str text, size_t most);

@@ -25,6 +25,7 @@ static err runner_register_op(struct tx *tx, const struct input *in, struct answ
     str name = input_str(in, "name");
     struct runner r = { .hostname = input_str(in, "hostname"),
                         .project_dir = input_str(in, "project_dir"),
+                        .user = input_str(in, "user"),
                         .capacity = input_int(in, "capacity", 1) };
 
     r.name = name.len ? name : r.hostname;
@@ -51,6 +52,7 @@ static err runner_write(struct tx *tx, struct json_writer *w, const struct runne
     write_text(w, STR("name"), r->name);
     write_text(w, STR("hostname"), r->hostname);
     write_or_null(w, STR("project_dir"), r->project_dir);
+    write_or_null(w, STR("user"), r->user);
     write_texts(w, STR("tags"), r->tags, r->tag_count);
     write_texts(w, STR("profiles"), r->profiles, r->profile_count);
     write_int(w, STR("capacity"), r->capacity);
@@ -152,6 +154,7 @@ static const struct op ops[] = {
             "name": { "type": "string", "minLength": 1, "maxLength": 255, "description": "Its name; the hostname unless given." },
             "hostname": { "type": "string", "minLength": 1, "maxLength": 255, "description": "The machine." },
             "project_dir": { "type": ["string", "null"], "maxLength": 1200, "description": "Only runs in this directory or below it." },
+            "user": { "type": "string", "minLength": 1, "maxLength": 100, "description": "As whom its agents run: a session goes on as the user that it has begun as." },
             "capacity": { "type": "integer", "minimum": 1, "maximum": 1000, "default": 1, "description": "How many runs at once." }) ","
             SHAPE_LIST("tags", "What it has, for runs that ask for it.", NAMES) ","
             SHAPE_LIST("profiles", "The clients that it has; all unless given.", NAMES)),
@@ -186,7 +189,8 @@ static const struct op ops[] = {
     {
         .name = "runner.started", .http = "POST /runner/runs/{run_id}/started", .effect = OP_WRITES, .on = ON_HTTP, .by = BY_RUNNER,
         .summary = "Report that the agent of a run is there.",
-        .input = FIELDS(JSON("runner_id", "run_id", "fence"), REPORT "," CLIENT_ID),
+        .input = FIELDS(JSON("runner_id", "run_id", "fence"), REPORT "," CLIENT_ID "," JSON(
+            "project_dir": { "type": "string", "maxLength": 1200, "description": "The folder that the agent works in: later turns of its session go there." })),
         .output = REPORT_SHAPE, .run = runner_started_op,
     },
     {
@@ -214,6 +218,7 @@ static const struct op ops[] = {
                 "name": { "type": "string", "description": "Its name." },
                 "hostname": { "type": "string", "description": "The machine." },
                 "project_dir": { "type": ["string", "null"], "description": "Only runs in this directory or below it; null: any." },
+                "user": { "type": ["string", "null"], "description": "As whom its agents run." },
                 "tags": { "type": "array", "items": { "type": "string" }, "description": "What it has." },
                 "profiles": { "type": "array", "items": { "type": "string" }, "description": "The clients that it has; none: all." },
                 "capacity": { "type": "integer", "description": "How many runs at once." },

@@ -95,7 +95,7 @@ static err write_claimed(struct tx *tx, struct json_writer *w, const struct run 
     write_text(w, STR("prompt"), prompt);
     TRY(write_entry(tx, w, STR("agent"), CATALOG_AGENTS, r->agent));
     TRY(write_entry(tx, w, STR("profile"), CATALOG_PROFILES, r->profile));
-    write_or_null(w, STR("project_dir"), r->project_dir);
+    write_or_null(w, STR("project_dir"), r->project_dir.len ? r->project_dir : s.work_dir);
     write_or_null(w, STR("client_id"), s.client_id);
     write_int(w, STR("attempt"), r->attempt);
     write_int(w, STR("fence"), r->fence);

@@ -35,7 +35,7 @@ err runner_started_op(struct tx *tx, const struct input *in, struct answer *out)
     struct run r;
 
     TRY(report_begin(tx, in, &r));
-    TRY(run_started(tx, &r));
+    TRY(run_started(tx, &r, input_str(in, "project_dir")));
     if (run_is_live(r.status))
         TRY(run_heard(tx, &r, input_str(in, "client_id"), STR("")));
     return report_answer(tx, &r, out);

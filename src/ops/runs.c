@@ -22,7 +22,7 @@
     "agent_name": { "type": ["string", "null"], "description": "The agent of its session." },      \
     "profile": { "type": ["string", "null"], "description": "The profile of its session." },       \
     "project_dir": { "type": ["string", "null"], "description": "Where its session works." },      \
-    "demands": { "type": "object", "description": "What it asks of its runner: hostname, profile, project_dir, tags." }, \
+    "demands": { "type": "object", "description": "What it asks of its runner: hostname, user, profile, project_dir, tags." }, \
     "priority": { "type": "integer", "description": "More is sooner." },                           \
     "max_seconds": { "type": "integer", "description": "How long it may take." },                  \
     "cycle": { "type": "integer", "description": "The cycle of its session." },                    \

@@ -15,6 +15,8 @@ static void write_demands(struct arena *a, struct json_writer *w, str key)
     write_or_null(w, STR("hostname"), d.hostname);
     write_or_null(w, STR("profile"), d.profile);
     write_or_null(w, STR("project_dir"), d.project_dir);
+    if (d.user.len)
+        write_text(w, STR("user"), d.user);
     write_texts(w, STR("tags"), d.tags, d.tag_count);
     json_write_end(w, '}');
 }

@@ -48,6 +48,15 @@ err exec_user_find(struct arena *a, str name, struct exec_user *out)
     return NULL;
 }
 
+str exec_user_name(struct arena *a, str user)
+{
+    const struct passwd *own = user.len ? NULL : getpwuid(geteuid());
+
+    if (user.len)
+        return user;
+    return own ? arena_copy(a, str_from(own->pw_name)) : arena_printf(a, "%u", (unsigned)geteuid());
+}
+
 /* ---- starting ---- */
 
 /* What failed in the child, told through a pipe that a successful exec closes. */

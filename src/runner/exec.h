@@ -24,6 +24,9 @@ struct exec_user {
 /* NOT_FOUND: there is none of that name. FORBIDDEN: only root may run programs as others. */
 err exec_user_find(struct arena *a, str name, struct exec_user *out);
 
+/* The name of that user, or of our own when it is empty; a number where it has none. */
+str exec_user_name(struct arena *a, str user);
+
 struct exec_plan {
     char *const *argv, *const *env;
     const char *folder;           /* to run in */

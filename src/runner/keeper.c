@@ -24,6 +24,7 @@ enum {
     PIECE = 64 << 10, /* bytes that are read at once */
     STDERR_TAIL = 4 << 10,
     LEASE_LEAST_MS = 300,
+    PLACE_BYTES_MAX = 1000, /* a longer folder is not told: the server would not take it */
     END_PATIENCE_MS = 24 * 3600 * 1000, /* for a server that is away */
 };
 
@@ -325,7 +326,11 @@ static void signals_make(struct keeper *k)
  * nothing. */
 static bool start_tell(struct keeper *k)
 {
-    enum report_answer r = report_until(&k->report, "started", 1, NULL, k->lease_ms);
+    struct json facts = json_object();
+
+    if (k->project_dir.len <= PLACE_BYTES_MAX)
+        put_text(k, &facts, "project_dir", k->project_dir);
+    enum report_answer r = report_until(&k->report, "started", 1, &facts, k->lease_ms);
 
     close(KEEPER_READY);
     if (r != REPORT_TAKEN)

@@ -177,6 +177,7 @@ static err enlist(struct worker *w)
     json_put(a, &body, STR("name"), json_string(o->name));
     json_put(a, &body, STR("hostname"), json_string(host_name(a)));
     json_put(a, &body, STR("tags"), strings(a, o->tags, o->tag_count));
+    json_put(a, &body, STR("user"), json_string(exec_user_name(a, o->user)));
     if (o->profile_count)
         json_put(a, &body, STR("profiles"), strings(a, o->profiles, o->profile_count));
     if (o->project_dir.len && !o->local)
