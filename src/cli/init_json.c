@@ -18,9 +18,15 @@ struct entry {
 
 /* ---- where things are ---- */
 
+/* A NUL, which a comment may have, is in no set. */
+static bool is_in(const char *set, char c)
+{
+    return c && strchr(set, c);
+}
+
 static size_t space_end(str s, size_t at)
 {
-    while (at < s.len && strchr(" \t\r\n", s.at[at]))
+    while (at < s.len && is_in(" \t\r\n", s.at[at]))
         at++;
     return at;
 }
@@ -45,8 +51,8 @@ static size_t value_end(str s, size_t at)
         depth += c == '{' || c == '[';
         depth -= c == '}' || c == ']';
         at++;
-        if (depth == 0 && !strchr("}]", c))
-            while (at < s.len && !strchr(" \t\r\n,]}", s.at[at]))
+        if (depth == 0 && !is_in("}]", c))
+            while (at < s.len && !is_in(" \t\r\n,]}", s.at[at]))
                 at++;
     } while (depth > 0);
     return at;
@@ -128,11 +134,11 @@ str json_text_plain(struct arena *a, str text)
             continue;
         }
         end = end > at ? end : at + 1;
-        if (strchr(" \t\r\n", c))
+        if (is_in(" \t\r\n", c))
             continue;
         if ((c == '}' || c == ']') && comma < text.len)
             out[comma] = ' ';
-        comma = c == ',' && last && !strchr("[{,:", last) ? at : text.len;
+        comma = c == ',' && last && !is_in("[{,:", last) ? at : text.len;
         last = c;
     }
     return (str){ out, text.len };
@@ -158,7 +164,7 @@ static size_t gap_end(str s, size_t at, bool *line)
 static bool gap_commented(str s, size_t from, size_t to)
 {
     for (; from < to; from++)
-        if (!strchr(" \t\r\n,", s.at[from]))
+        if (!is_in(" \t\r\n,", s.at[from]))
             return true;
     return false;
 }
@@ -392,7 +398,7 @@ static void entry_first(struct json_text *t, size_t at, const str *name, const s
     str text = indented(a, look, entry_text(a, name, value, look));
     if (commented) { /* behind the last one, and what follows that stays */
         size_t from = close;
-        while (strchr(" \t\r\n", t->text.at[from - 1]))
+        while (is_in(" \t\r\n", t->text.at[from - 1]))
             from--;
         text_is(t, text_splice(a, t->text, from, from, text));
         return;
@@ -515,10 +521,10 @@ static bool is_made(const struct json_text *t, size_t at)
     str s = t->text;
     size_t next = at + 1;
 
-    while (next < s.len && strchr(" \t\r", s.at[next]))
+    while (next < s.len && is_in(" \t\r", s.at[next]))
         next++;
     if (next < s.len && s.at[next] == '\n') {
-        for (next++; next < s.len && strchr(" \t\r", s.at[next]);)
+        for (next++; next < s.len && is_in(" \t\r", s.at[next]);)
             next++;
         return next == s.len || s.at[next] != '\n';
     }
