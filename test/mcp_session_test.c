@@ -138,9 +138,41 @@ TEST(mcp_sessions_that_are_too_many_push_out_the_one_unused_for_longest)
     ask(ears[0], "GET", more(first, "Accept: text/event-stream|"));
     ask(ears[1], "GET", more(third, "Accept: text/event-stream|"));
     mcp_peer_post(p, "", INITIALIZE("2025-11-25"));
-    CHECK_PEER(p, "HTTP/1.1 503 *Retry-After: 1|*too many sessions*");
+    CHECK_PEER(p, "HTTP/1.1 503 *Retry-After: 1|*at most 2 sessions of MCP (mcp_sessions)*");
     mcp_peer_close(ears[0]);
     mcp_peer_close(ears[1]);
+    mcp_peer_close(p);
+    mcp_site_close(s);
+}
+
+static str session_begin(struct mcp_peer *p, str token)
+{
+    p->heard.len = 0;
+    mcp_peer_say(p, mcp_post(token, "", INITIALIZE("2025-11-25")));
+    return mcp_peer_field(p, "Mcp-Session-Id");
+}
+
+TEST(token_ends_no_session_of_mcp_that_is_another_tokens)
+{
+    struct server_limits limits = server_limits_default();
+    limits.mcp_sessions_max = 8;
+    limits.token_mcp_sessions = 3;
+    struct mcp_site *s = mcp_site_open(&limits, false);
+    struct mcp_peer *p = mcp_peer_new(s);
+    str agent = mcp_site_session(s, "agent", STR("")),
+        other = mcp_site_session(s, "other", STR(""));
+
+    str mine = session_begin(p, s->operator_token);
+    CHECK(mine.len);
+    const char *field =
+        arena_printf(check_arena(), "Mcp-Session-Id: " STR_FMT "|", STR_ARG(mine)).at;
+    for (int i = 0; i < 20; i++) {
+        CHECK(session_begin(p, agent).len > 0);
+        CHECK(session_begin(p, other).len > 0);
+    }
+    CHECK(s->server->mcp->session_count <= 8);
+    mcp_peer_post(p, field, PING);
+    CHECK_PEER(p, OK_JSON "*");
     mcp_peer_close(p);
     mcp_site_close(s);
 }

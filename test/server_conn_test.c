@@ -234,43 +234,6 @@ TEST(server_that_stops_takes_no_more_connections)
     bench_free(b);
 }
 
-/* ---- limits ---- */
-
-static void two_connections(struct server_options *o)
-{
-    o->limits.connections_max = 2;
-    o->limits.connections_kept = 0;
-}
-
-static void connect_one_too_many(void *with)
-{
-    struct bench *b = with;
-    char found[1024];
-    int a = net_tcp(b->port), c = net_tcp(b->port), one_more = net_tcp(b->port);
-
-    size_t len = net_read(one_more, found, sizeof found - 1);
-    found[len] = '\0';
-    CHECK(str_starts(str_from(found), STR("HTTP/1.1 503 Service Unavailable\r\n")));
-    CHECK(strstr(found, "\r\nRetry-After: 1\r\n"));
-    CHECK(strstr(found, "\r\nConnection: close\r\n"));
-    const char *body = strstr(found, "\r\n\r\n") + 4, *length = strstr(found, "Content-Length: ");
-    CHECK(length);
-    CHECK_INT(atoi(length + 16), strlen(body));
-    close(one_more);
-    close(a);
-    close(c);
-}
-
-TEST(server_tells_the_connection_that_is_one_too_many)
-{
-    struct bench *b = bench = bench_new(two_connections);
-
-    net_play(b->loop, connect_one_too_many, b);
-    net_turn(b->loop);
-    CHECK_INT(b->server->conn_count, 0);
-    bench_free(b);
-}
-
 /* ---- who may come by the Unix socket ---- */
 
 static void connect_as_nobody(void *with)

@@ -263,3 +263,24 @@ TEST(ws_survives_a_client_that_is_gone_at_any_moment)
         log_close(w);
     }
 }
+
+/* ---- what is said before a token is shown ---- */
+
+TEST(ws_without_a_token_may_say_little)
+{
+    struct log_world *w = log_open(NULL);
+    struct client c;
+    struct buf frame = buf_in(check_arena());
+    char *text = arena_alloc(check_arena(), 100000);
+
+    memset(text, 'x', 100000);
+    websocket_frame_masked(&frame, WEBSOCKET_TEXT, (str){ text, 100000 },
+                           (const unsigned char *)"mask");
+    client_open(&c, w, HANDSHAKE);
+    client_listen(&c);
+    net_send(c.fd, buf_str(&frame));
+    client_listen(&c);
+    CHECK(strstr(buf_str(&c.heard).at, "close 1009"));
+    client_close(&c);
+    log_close(w);
+}

@@ -26,6 +26,7 @@ static err worker_init(struct arena *a, const struct threads_options *o, enum st
         .table = o->table,
         .retention = &o->config->retention,
         .team = &o->config->team,
+        .answer_max = o->config->limits.answer_max,
         .source = &w->source,
         .now_ms = clock_now_ms,
         .clock = o->clock,

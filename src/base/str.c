@@ -140,8 +140,8 @@ static void buf_widen(struct buf *b, size_t n)
 {
     size_t room = b->room ? b->room * 2 : 256;
 
-    while (room < b->len + n)
-        room *= 2;
+    if (room < b->len + n)
+        room = b->len + n; /* who asks for much at once knows how much it is */
     if (b->most && room > b->most)
         room = b->len + n > b->most ? b->len + n : b->most;
     b->at = arena_grow(b->arena, b->at, b->room, room);

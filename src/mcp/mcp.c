@@ -108,7 +108,7 @@ void mcp_begin(struct mcp_call *m, str body)
 {
     struct rpc_fault fault;
 
-    if (!rpc_read(m->arena, body, &m->message, &fault)) {
+    if (!rpc_read_within(m->arena, body, m->memory_max, &m->message, &fault)) {
         mcp_refuse_as(m, 400, fault.code, fault.data, STR_FMT, STR_ARG(fault.message));
         return;
     }

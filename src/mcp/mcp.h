@@ -91,7 +91,8 @@ struct mcp_call {
     const struct mcp_client *session; /* what its session knows; NULL: it is in none, or in one that
                                        * is not there, which is answered */
     int64_t now_ms;
-    bool quiet; /* it is known that no callbacks wait for the one who asks */
+    bool quiet;        /* it is known that no callbacks wait for the one who asks */
+    size_t memory_max; /* that the values of the message may take; 0: any */
 
     /* By mcp_begin. */
     struct rpc message;

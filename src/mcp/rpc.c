@@ -3,11 +3,6 @@
 
 #include "mcp/write.h"
 
-/* The input of an operation is two containers deeper here than in a body of HTTP: inside `params`
- * and `arguments`. The transport has bounded the text. */
-static const struct json_limits limits = { .depth_max = JSON_DEPTH_MAX + 2,
-                                           .bytes_max = JSON_BYTES_CEILING };
-
 static const struct json no_params = { .kind = JSON_OBJECT };
 
 static bool fail(struct rpc_fault *fault, enum rpc_code code, str message)
@@ -51,6 +46,18 @@ static bool read_response(struct rpc *r, struct rpc_fault *fault)
 
 bool rpc_read(struct arena *a, str text, struct rpc *out, struct rpc_fault *fault)
 {
+    return rpc_read_within(a, text, 0, out, fault);
+}
+
+/* The input of an operation is two containers deeper here than in a body of HTTP: inside `params`
+ * and `arguments`. The transport has bounded the text. */
+bool rpc_read_within(struct arena *a, str text, size_t memory_max, struct rpc *out,
+                     struct rpc_fault *fault)
+{
+    const struct json_limits limits = { .depth_max = JSON_DEPTH_MAX + 2,
+                                        .bytes_max = JSON_BYTES_CEILING,
+                                        .memory_max = memory_max };
+
     *out = (struct rpc){ .method = STR(""), .params = &no_params };
     err e = json_parse(a, text, &limits, &out->whole);
     if (e)

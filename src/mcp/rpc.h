@@ -40,6 +40,10 @@ struct rpc_fault {
 /* Reads one. False, with the fault and what is known of the id: it is not one. A batch is none. */
 bool rpc_read(struct arena *a, str text, struct rpc *out, struct rpc_fault *fault);
 
+/* The same, where its values may take so much memory and no more; 0: any. */
+bool rpc_read_within(struct arena *a, str text, size_t memory_max, struct rpc *out,
+                     struct rpc_fault *fault);
+
 /* {"jsonrpc":"2.0","id":…,"result":  ; the caller writes the value, then rpc_end. */
 void rpc_begin_result(struct json_writer *w, const struct json *id);
 /* {"jsonrpc":"2.0","method":…,"params":  ; likewise. */

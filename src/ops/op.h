@@ -284,6 +284,7 @@ void op_cache_free(struct op_cache *c);
 /* A shared text: it stays as it is until the last one who holds it lets go. */
 struct op_shown {
     unsigned refs;
+    unsigned holders; /* of the refs, those that wait for a reader */
     int64_t version;
     str text;
     struct op_told {

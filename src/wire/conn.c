@@ -26,7 +26,7 @@ struct chunk {
 struct piece {
     str bytes;
     void *keeper; /* whom the bytes belong to */
-    enum { PIECE_CHUNK, PIECE_SHARED, PIECE_SHOWN } kind;
+    enum { PIECE_CHUNK, PIECE_OWN, PIECE_SHARED, PIECE_SHOWN } kind;
     uint32_t room; /* of a chunk: free bytes behind the others */
 };
 
@@ -106,20 +106,56 @@ static void ring_grow(struct conn *c)
     c->out_room = room;
 }
 
+/* What is this connection's alone counts for its share; what others have too counts once. */
+static size_t piece_own_bytes(const struct piece *p)
+{
+    return p->kind == PIECE_CHUNK ? CHUNK_BYTES : p->kind == PIECE_OWN ? p->bytes.len : 0;
+}
+
+static void shown_hold(struct server *s, struct op_shown *shown)
+{
+    if (shown->holders++ == 0)
+        s->held += shown->text.len;
+}
+
+static void shown_release(struct server *s, struct op_shown *shown)
+{
+    if (--shown->holders == 0)
+        s->held -= shown->text.len;
+    op_shown_unref(shown);
+}
+
 static void ring_append(struct conn *c, struct piece p)
 {
+    struct server *s = c->server;
+    size_t own = piece_own_bytes(&p);
+
     if (c->out_count == c->out_room)
         ring_grow(c);
     *piece_at(c, c->out_count++) = p;
     c->out_bytes += p.bytes.len;
+    c->out_own += own;
+    c->share->held += own;
+    s->held += own;
+    if (p.kind == PIECE_SHARED)
+        shared_hold(s, p.keeper);
+    else if (p.kind == PIECE_SHOWN)
+        shown_hold(s, p.keeper);
 }
 
-static void piece_release(struct server *s, struct piece *p)
+static void piece_release(struct conn *c, struct piece *p)
 {
+    struct server *s = c->server;
+    size_t own = piece_own_bytes(p);
+
+    c->out_own -= own;
+    c->share->held -= own;
+    s->held -= own;
     switch (p->kind) {
     case PIECE_CHUNK: chunk_give(s, p->keeper); break;
-    case PIECE_SHARED: shared_unref(p->keeper); break;
-    case PIECE_SHOWN: op_shown_unref(p->keeper); break;
+    case PIECE_OWN: shared_unref(p->keeper); break;
+    case PIECE_SHARED: shared_release(s, p->keeper); break;
+    case PIECE_SHOWN: shown_release(s, p->keeper); break;
     }
 }
 
@@ -129,7 +165,7 @@ static void ring_drop(struct conn *c, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         struct piece *p = piece_at(c, i);
         c->out_bytes -= p->bytes.len;
-        piece_release(c->server, p);
+        piece_release(c, p);
     }
     c->out_first += count;
     c->out_count -= count;
@@ -163,7 +199,7 @@ void conn_send(struct conn *c, str bytes)
         return;
     if (bytes.len > CHUNK_BYTES) {
         struct shared *copy = shared_new(bytes);
-        ring_append(c, (struct piece){ copy->bytes, copy, PIECE_SHARED, 0 });
+        ring_append(c, (struct piece){ copy->bytes, copy, PIECE_OWN, 0 });
         return;
     }
     struct piece *last = piece_with_room(c, bytes.len);
@@ -261,19 +297,23 @@ void conn_deadline(struct conn *c, int64_t ms)
         c->deadline_ms = ms ? loop_now_ms(c->server->loop) + ms : 0;
 }
 
+int64_t conn_progress_ms(struct conn *c)
+{
+    size_t unsent = c->sending ? link_unsent(c->link) : 0;
+
+    if (unsent != c->unsent) {
+        c->unsent = unsent;
+        c->sent_ms = loop_now_ms(c->server->loop);
+    }
+    return c->sent_ms;
+}
+
 /* A peer that takes what we send, however slowly, is no stalled one. */
 static bool is_stalled(struct conn *c, int64_t now_ms)
 {
     int64_t most = c->server->limits.write_ms;
 
-    if (!c->sending || !most)
-        return false;
-    size_t unsent = link_unsent(c->link);
-    if (unsent != c->unsent) {
-        c->unsent = unsent;
-        c->sent_ms = now_ms;
-    }
-    return now_ms - c->sent_ms >= most;
+    return c->sending && most && now_ms - conn_progress_ms(c) >= most;
 }
 
 void conn_look_at(struct conn *c, int64_t now_ms)
@@ -333,10 +373,11 @@ static void on_closed(void *owner)
     c->protocol->closed(c);
     ring_drop(c, c->out_count);
     mem_free(c->out);
-    if (c->grant)
-        grant_unref(c->grant);
     list_remove(&c->dirty);
     list_remove(&c->all);
+    if (c->grant)
+        grant_unref(c->grant);
+    share_unref(c->share);
     mem_free(c);
     server_conn_gone(s);
 }
@@ -347,11 +388,29 @@ struct conn *conn_open(struct server *s, struct link *l)
 {
     struct conn *c = mem_alloc(sizeof *c);
 
-    *c = (struct conn){ .server = s, .link = l };
+    *c = (struct conn){ .server = s, .link = l, .share = share_of(s, NULL) };
     list_init(&c->dirty);
+    list_init(&c->unknown);
     server_conn_came(s, c);
     link_open(l, &events, c);
     return c;
+}
+
+void conn_admit(struct conn *c, struct grant *g)
+{
+    struct share *before = c->share;
+
+    if (c->grant)
+        grant_unref(c->grant);
+    c->grant = g;
+    c->share = share_of(c->server, g);
+    if (c->share != before) {
+        before->held -= c->out_own;
+        c->share->held += c->out_own;
+        if (!c->closed)
+            server_conn_moved(c->server, c, before);
+    }
+    share_unref(before);
 }
 
 void conn_switch(struct conn *c, const struct protocol *p, void *state)
@@ -375,5 +434,8 @@ void conn_abort(struct conn *c)
         return;
     c->closed = true;
     list_remove(&c->dirty);
+    server_conn_left(c->server, c);
     link_close(c->link);
+    c->out_taken = 0;
+    ring_drop(c, c->out_count); /* the link does not look at it any more */
 }

@@ -17,6 +17,7 @@ struct server;
 /* Bytes that many connections may be sending at once. */
 struct shared {
     unsigned refs;
+    unsigned holders; /* of the refs, those that wait for a reader: see share.h */
     str bytes;
 };
 
@@ -43,8 +44,11 @@ struct conn {
     struct link *link;
     struct list all; /* in the server's list */
     const struct protocol *protocol;
-    void *state; /* the protocol's */
-    struct grant *grant;
+    void *state;         /* the protocol's */
+    struct grant *grant; /* set by conn_admit alone */
+    struct share *share; /* whose it is */
+    struct list unknown; /* in the server's list of those who have shown no token, oldest first */
+    bool admitting;      /* what it has shown is being looked up */
     bool looked, inside; /* whether its process belongs to a run; false before it was looked at */
     int64_t deadline_ms; /* of loop_now_ms; 0: none */
 
@@ -53,6 +57,7 @@ struct conn {
     uint32_t out_first, out_count, out_room;
     uint32_t out_taken; /* the first so many are with the link */
     size_t out_bytes;
+    size_t out_own;    /* memory of what is this connection's alone */
     size_t unsent;     /* of what is with the link: bytes, when it was last looked at */
     int64_t sent_ms;   /* when the link was last given or rid of something */
     bool sending;      /* the link has a call that is not finished */
@@ -71,6 +76,12 @@ struct conn *conn_open(struct server *s, struct link *l);
 void conn_send(struct conn *c, str bytes);
 void conn_send_shared(struct conn *c, struct shared *s);
 void conn_send_shown(struct conn *c, struct op_shown *s);
+
+/* Whose it is from now on; the reference is handed over. NULL: nobody's that is known. */
+void conn_admit(struct conn *c, struct grant *g);
+
+/* When the peer last took something of what is being sent to it. */
+int64_t conn_progress_ms(struct conn *c);
 
 /* Gives what is waiting to the link. */
 void conn_flush(struct conn *c);

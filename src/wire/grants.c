@@ -270,10 +270,8 @@ static void grants_change(struct server *s, const struct event *e)
     LIST_EACH(it, &s->conns) {
         struct conn *c = LIST_ENTRY(it, struct conn, all);
         struct grant *changed = c->grant ? grant_after(c->grant, e) : NULL;
-        if (changed) {
-            grant_unref(c->grant);
-            c->grant = changed;
-        }
+        if (changed)
+            conn_admit(c, changed);
     }
 }
 

@@ -9,15 +9,36 @@
 #include "wire/http_glue.h"
 
 enum {
-    HELD_MAX = 64 << 10, /* bytes behind a request in flight, before the link is paused */
-    OUT_MAX = 1 << 20,   /* bytes that the peer has not taken, before the next request is read */
+    HELD_MAX = 64 << 10,   /* bytes behind a request in flight, before the link is paused */
+    OUT_MAX = 1 << 20,     /* bytes that the peer has not taken, before the next request is read */
+    OUT_LITTLE = 16 << 10, /* the same of one who has shown no token, or when much waits */
 };
 
 /* ---- one request's memory ---- */
 
+bool http_count(struct http *h)
+{
+    uint64_t bytes = h->x.arena->bytes > h->reserved ? h->x.arena->bytes : h->reserved;
+    struct share *sh = h->x.conn ? h->x.conn->share : h->charge->share;
+    bool fits = charge_fits(h->charge, bytes);
+
+    charge_set(h->charge, sh, bytes);
+    return fits;
+}
+
+size_t http_memory(const struct http *h)
+{
+    uint64_t most = HTTP_GROWTH * h->parser.limits.body_max;
+    uint64_t room = charge_most(h->charge) - h->charge->bytes;
+
+    return room < most ? room + 1 : most; /* 0 would be no limit */
+}
+
 static void exchange_begin(struct http *h)
 {
     h->x.arena = server_arena(h->server);
+    h->charge = charge_new(h->server, h->x.arena, h->x.conn->share);
+    h->reserved = 0;
     http_parser_init(&h->parser, h->x.arena, &h->server->limits.http);
     h->phase = HTTP_HEAD;
     h->timed = HTTP_ANSWERED; /* which has no time: the deadline is another one's */
@@ -35,17 +56,22 @@ static void exchange_end(struct http *h)
     if (h->grant)
         grant_unref(h->grant);
     h->grant = NULL;
-    h->server->buffered -= h->counted;
-    h->counted = 0;
     if (h->x.arena)
         server_arena_done(h->server, h->x.arena);
     h->x.arena = NULL;
+    h->charge = NULL;
+}
+
+/* What is held behind a request counts like one. */
+static void held_count(struct http *h)
+{
+    charge_set(&h->behind, h->x.conn ? h->x.conn->share : h->behind.share, h->held_room);
 }
 
 static void http_free(struct http *h)
 {
     exchange_end(h);
-    h->server->buffered -= h->held_len;
+    charge_end(&h->behind);
     mem_free(h->held);
     mem_free(h->shown);
     mem_free(h);
@@ -103,15 +129,21 @@ static void performed(struct command *c)
 {
     struct http *h = c->owner;
 
+    if (h->waiting)
+        h->charge->share->waits--;
     h->waiting = NULL;
+    http_count(h);
     if (h->plain)
         op_cache_read(h->server->cache, c, h->mark);
+    if (c->waits && !c->error && h->x.conn)
+        c->error = share_check_wait(h->server, h->charge->share, 1, h->x.arena);
     if (c->waits && (h->ended || h->server->stopping))
         cut(h, ERR_UNAVAILABLE, h->ended ? gone : stops);
     if (h->cut)
         c->error = err_new(h->x.arena, h->cut_kind, "%s", h->cut);
     if (h->x.conn && c->waits && !c->error) {
         h->phase = HTTP_WAITING;
+        h->charge->share->waits++;
         h->waiting = wait_begin(h->server, c, h->wait_mark);
         return;
     }
@@ -158,7 +190,9 @@ static void request_done(struct http *h)
         return;
     }
     err e = http_input(h);
-    if (e)
+    if (!http_count(h))
+        http_refuse_busy(h, "too many bytes of requests are held (buffered_bytes, token_bytes)");
+    else if (e)
         http_refuse(&h->x, e);
     else
         submit(h);
@@ -169,23 +203,21 @@ static void request_done(struct http *h)
 /* Takes what belongs to the request. False: more must come. */
 static bool parse(struct http *h, str *rest)
 {
-    struct server *s = h->server;
     size_t used;
     enum http_result result = http_parse(&h->parser, *rest, &used);
+    bool fits = http_count(h);
 
     *rest = str_slice(*rest, used, rest->len);
-    h->counted += used;
-    s->buffered += used;
     switch (result) {
     case HTTP_HEAD_DONE: http_begin(h); return true;
     case HTTP_REQUEST_DONE: request_done(h); return true;
     case HTTP_REFUSED: http_problem(h, h->parser.status, h->parser.message, STR("")); return true;
     case HTTP_NEED_MORE: break;
     }
-    if (s->buffered <= s->limits.buffered_max)
+    if (fits || server_makes_room(h->x.conn))
         return false;
     h->close = true;
-    http_refuse_busy(h, "too many bytes of requests are held");
+    http_refuse_busy(h, "too many bytes of requests are held (buffered_bytes, token_bytes)");
     return true;
 }
 
@@ -200,12 +232,17 @@ static void after_answer(struct http *h)
         conn_finish(h->x.conn);
 }
 
+static size_t out_most(const struct http *h)
+{
+    return !h->x.conn->grant || held_is_scarce(h->server) ? OUT_LITTLE : OUT_MAX;
+}
+
 /* Goes one step; false: nothing more can be done with what is there. */
 static bool step(struct http *h, str *rest)
 {
     switch (h->phase) {
     case HTTP_IDLE:
-        if (rest->len == 0 || h->x.conn->out_bytes > OUT_MAX)
+        if (rest->len == 0 || h->x.conn->out_bytes > out_most(h))
             return false;
         exchange_begin(h);
         return true;
@@ -239,7 +276,7 @@ static void hold(struct http *h, str bytes)
     }
     memcpy(h->held + h->held_len, bytes.at, bytes.len);
     h->held_len += bytes.len;
-    h->server->buffered += bytes.len;
+    held_count(h);
 }
 
 /* What was held is used up to the last `left` bytes. */
@@ -252,6 +289,7 @@ static void held_used(struct http *h, size_t left)
         h->held = NULL;
         h->held_from = h->held_room = 0;
     }
+    held_count(h);
 }
 
 static void pace(struct http *h)
@@ -314,10 +352,8 @@ static void pump_held(struct http *h)
 {
     str rest = h->held_len > 0 ? (str){ h->held + h->held_from, h->held_len } : STR("");
 
-    h->server->buffered -= h->held_len; /* from now on it counts as the request's */
     pump(h, &rest);
     held_used(h, h->phase == HTTP_CLOSING ? 0 : rest.len);
-    h->server->buffered += h->held_len;
     if (h->phase == HTTP_SWITCHED)
         hand_over(h, rest);
     else
@@ -444,6 +480,7 @@ void http_conn_open(struct conn *c)
 
     *h = (struct http){ .x = { .conn = c }, .server = c->server, .timed = HTTP_ANSWERED };
     h->x.request = &h->parser.request;
+    charge_begin(&h->behind, c->server, c->share);
     conn_switch(c, &http_protocol, h);
     set_deadline(h);
 }

@@ -90,6 +90,16 @@ static void answered(struct http *h)
     h->phase = HTTP_ANSWERED;
 }
 
+/* Whether it can be put to the connection; false: who asks was told to ask again. What was written
+ * must be told, and so must what costs more to ask again: others go for that. */
+static bool is_room_for(struct http *h, size_t bytes, bool must)
+{
+    if (bytes <= TOGETHER_MAX || h->bodiless || held_takes(h->server, h->x.conn, bytes, must))
+        return true;
+    http_refuse_busy(h, "too many answers wait for slow readers (held_bytes, token_bytes)");
+    return false;
+}
+
 static void finish(struct http *h, struct buf *out, const char *type, str body, bool has_length)
 {
     bool together = body.len <= TOGETHER_MAX;
@@ -100,13 +110,16 @@ static void finish(struct http *h, struct buf *out, const char *type, str body, 
     if (together)
         buf_add(out, body);
     conn_send(h->x.conn, buf_str(out));
-    if (!together && body.len > 0)
+    if (!together && body.len > 0) {
         conn_send(h->x.conn, body);
+        conn_flush(h->x.conn); /* what the system takes need not be held */
+    }
     answered(h);
 }
 
 void http_respond_with(struct http *h, int status, const char *type, str fields, str body)
 {
+    is_room_for(h, body.len, true);
     struct buf out = head_begin(h, status);
 
     buf_add(&out, fields);
@@ -280,6 +293,10 @@ void http_answer_shown(struct http *h, struct op_shown *shown)
         op_shown_unref(shown);
         return;
     }
+    if (!shown->holders && !is_room_for(h, shown->text.len, false)) {
+        op_shown_unref(shown);
+        return;
+    }
     struct buf out = head_begin(h, 200);
     if (shown->version > 0)
         write_etag(&out, shown->version);
@@ -431,6 +448,8 @@ void http_answer(struct http *h)
         answer_unchanged(h, c->version);
         return;
     }
+    if (!is_room_for(h, c->answer.len, c->op->effect == OP_WRITES || h->wrote))
+        return;
     struct buf out = head_begin(h, c->empty ? 204 : c->created ? 201 : 200);
     write_answer_fields(&out, h);
     if (c->empty)

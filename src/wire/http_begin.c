@@ -87,10 +87,11 @@ static bool is_unsafe_head(struct http *h)
 void http_want_body(struct http *h, void (*then)(struct http *h))
 {
     const struct http_request *r = &h->parser.request;
-    const struct server *s = h->server;
 
-    if (s->buffered + r->content_length > s->limits.buffered_max) {
-        http_refuse_busy(h, "too many bytes of requests are held");
+    h->reserved = h->x.arena->bytes + r->content_length;
+    if (!http_count(h)) {
+        h->reserved = 0;
+        http_refuse_busy(h, "too many bytes of requests are held (buffered_bytes, token_bytes)");
         return;
     }
     if (r->expect_continue) {
@@ -132,7 +133,7 @@ static bool is_crowded(const struct http *h)
     const struct server *s = h->server;
     const struct grant *g = h->x.conn->grant;
 
-    return s->conn_count + s->limits.connections_kept > s->limits.connections_max &&
+    return s->known_count + s->limits.connections_kept > s->limits.connections_max &&
            !(g && g->operates);
 }
 
@@ -143,6 +144,7 @@ static void admitted(struct http *h, enum route_need need)
 
     if (need != ROUTE_OPEN && is_crowded(h)) {
         h->close = true;
+        conn_admit(h->x.conn, NULL); /* it goes before anybody who may stay */
         http_refuse_busy(h, "there are too many connections");
     } else if (!is_method(r->method)) {
         http_problem(h, 501,
@@ -156,23 +158,19 @@ static void admitted(struct http *h, enum route_need need)
     }
 }
 
-static void grant_set(struct conn *c, struct grant *g)
-{
-    if (c->grant)
-        grant_unref(c->grant);
-    c->grant = g;
-}
-
 static void grant_came(void *owner, struct grant *g, err refused)
 {
     struct http *h = owner;
 
     h->phase = HTTP_HEAD;
+    if (h->x.conn)
+        h->x.conn->admitting = false;
     if (!h->x.conn) {
         if (g)
             grant_unref(g);
-    } else if (g && !(refused = server_check_inside(h->x.conn, g, h->x.arena))) {
-        grant_set(h->x.conn, g);
+    } else if (g && !(refused = server_check_welcome(h->x.conn, g, h->x.arena))) {
+        conn_admit(h->x.conn, g);
+        http_count(h);
         http_remember(h);
         admitted(h, route_needs(h->server, h->x.request));
     } else {
@@ -192,7 +190,7 @@ static void admit(struct http *h, enum route_need need)
         return;
     }
     if (need == ROUTE_SELF && !http_header(h->x.request, "authorization", &token)) {
-        grant_set(h->x.conn, NULL); /* what an earlier request showed is not this one's */
+        conn_admit(h->x.conn, NULL); /* what an earlier request showed is not this one's */
         admitted(h, need);
         return;
     }
@@ -202,6 +200,7 @@ static void admit(struct http *h, enum route_need need)
         return;
     }
     h->phase = HTTP_ADMITTING;
+    h->x.conn->admitting = true;
     h->grant_wait = (struct grant_wait){ .then = grant_came, .owner = h };
     server_grant(h->server, token, &h->grant_wait);
 }
@@ -213,6 +212,7 @@ static void fenced(void *owner, err refused)
 
     h->phase = HTTP_HEAD;
     if (h->x.conn) {
+        h->x.conn->admitting = false;
         h->pumping = true; /* what is said at once is dealt with below */
         if (refused)
             refuse(h, refused);
@@ -229,6 +229,7 @@ static void fenced(void *owner, err refused)
 static void admit_fenced(struct http *h)
 {
     h->phase = HTTP_ADMITTING;
+    h->x.conn->admitting = true;
     h->fence = (struct fence){ .then = fenced, .owner = h };
     server_fence(h->server, &h->fence);
 }

@@ -39,10 +39,11 @@ struct http {
 
     /* The request. */
     struct http_parser parser;
-    uint64_t counted; /* bytes of it that are counted in server->buffered */
-    bool whole;       /* its body was read to the end */
-    bool close;       /* the connection ends with its response */
-    bool bodiless;    /* HEAD: the head of GET's response and nothing more */
+    struct charge *charge; /* what it takes of what there is for all; it goes with the arena */
+    uint64_t reserved;     /* what it will, by the length of its body */
+    bool whole;            /* its body was read to the end */
+    bool close;            /* the connection ends with its response */
+    bool bodiless;         /* HEAD: the head of GET's response and nothing more */
     struct op_match match;
     struct fence fence;                /* that it waits for while it is admitted, */
     struct grant_wait grant_wait;      /* and what its token stands for */
@@ -65,6 +66,7 @@ struct http {
     /* What came behind the request and waits for its turn. */
     char *held;
     size_t held_from, held_len, held_room;
+    struct charge behind; /* for these */
 
     /* What the last request said and was found good: Host; and Authorization, for which c->grant
      * stands. */
@@ -92,6 +94,14 @@ str http_legible(struct arena *a, str value);
 /* Whoever worked on the request is done with it: goes on with the connection, or lets go of the
  * memory where that is gone. */
 void http_go_on(struct http *h);
+
+/* Counts what the request has come to take. False: there is no room for that. */
+bool http_count(struct http *h);
+
+/* Bytes of memory that the values of its body may take: so many times the bytes that a body may have,
+ * unless there is less room at present. */
+enum { HTTP_GROWTH = 4 };
+size_t http_memory(const struct http *h);
 
 /* ---- http_begin.c ---- */
 

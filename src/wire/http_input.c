@@ -42,7 +42,8 @@ static err read_body(struct http *h, struct json *input)
 {
     const struct http_request *r = &h->parser.request;
     struct json_limits limits = { .depth_max = JSON_DEPTH_MAX + ENVELOPE_DEPTH,
-                                  .bytes_max = h->parser.limits.body_max };
+                                  .bytes_max = h->parser.limits.body_max,
+                                  .memory_max = http_memory(h) };
     const struct json *body;
     str type = STR("");
 
@@ -52,6 +53,10 @@ static err read_body(struct http *h, struct json *input)
     if (r->body.len == 0 && !field)
         return NULL;
     err e = json_parse(h->x.arena, r->body, &limits, &body);
+    if (e && e->kind == ERR_TOO_LARGE && limits.memory_max < HTTP_GROWTH * limits.bytes_max)
+        return err_new(h->x.arena, ERR_UNAVAILABLE,
+                       "there is no room for the values of the body now (buffered_bytes, "
+                       "token_bytes): try again in a moment");
     if (e)
         return err_within(h->x.arena, e, "the body");
     if (field) {

@@ -13,10 +13,9 @@
 #include <assert.h>
 
 enum {
-    CHUNK_LINE_MAX = 256,        /* a size and its extensions */
-    EXTENSIONS_MAX = 4096,       /* of a whole body */
-    CHUNK_DIGITS_MAX = 16,       /* what 64 bits hold */
-    BODY_RESERVED_MAX = 1 << 16, /* a length is only a claim: the rest when it has come */
+    CHUNK_LINE_MAX = 256,  /* a size and its extensions */
+    EXTENSIONS_MAX = 4096, /* of a whole body */
+    CHUNK_DIGITS_MAX = 16, /* what 64 bits hold */
 };
 
 enum state {
@@ -181,7 +180,7 @@ static bool begin_body(struct http_parser *p, str *rest)
         return false;
     p->body = buf_in(p->arena);
     if (p->left > 0)
-        buf_reserve(&p->body, p->left < BODY_RESERVED_MAX ? p->left + 1 : BODY_RESERVED_MAX);
+        buf_reserve(&p->body, p->left + 1); /* whoever lets it come has counted it */
     p->state = p->request.chunked ? AT_CHUNK_SIZE : AT_CONTENT;
     return true;
 }

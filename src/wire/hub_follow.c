@@ -67,7 +67,7 @@ static bool follower_wants(const struct follower *f, str type)
 static void kept_drop(struct follower *f)
 {
     for (uint32_t i = 0; i < f->kept_count; i++)
-        shared_unref(f->kept[i].framed);
+        shared_release(f->hub->server, f->kept[i].framed);
     mem_free(f->kept);
     f->kept = NULL;
     f->kept_count = 0;
@@ -76,13 +76,14 @@ static void kept_drop(struct follower *f)
 
 static void kept_add(struct follower *f, struct shared *framed, int64_t seq)
 {
-    if (f->kept_count == KEPT_MAX) {
+    if (f->kept_count == KEPT_MAX || held_is_full(f->hub->server)) {
         f->kept_lost = true;
         return;
     }
     if ((f->kept_count & (f->kept_count - 1)) == 0) /* 0 or a power of two: it is full */
         f->kept = mem_grow(f->kept, (f->kept_count ? 2 * f->kept_count : 1) * sizeof(struct kept));
     f->kept[f->kept_count++] = (struct kept){ shared_ref(framed), seq };
+    shared_hold(f->hub->server, framed);
 }
 
 static void follower_unref(struct follower *f)
@@ -151,10 +152,14 @@ static struct json *page_input(struct arena *a, const struct follower *f)
 static void page_ask(struct follower *f)
 {
     struct server *s = f->hub->server;
-    struct arena *a = server_arena(s);
-    struct command *c = ARENA_NEW(a, struct command);
 
     assert(!f->reading && !f->live && f->hub->list);
+    if (f->started && held_is_full(s)) {
+        page_stall(f); /* what it would be given has no room */
+        return;
+    }
+    struct arena *a = server_arena(s);
+    struct command *c = ARENA_NEW(a, struct command);
     *c = (struct command){ .arena = a,
                            .op = f->hub->list,
                            .input = page_input(a, f),
@@ -322,6 +327,7 @@ struct follower *hub_listen(struct hub *h, const struct hub_wish *wish, struct g
     *f = (struct follower){ .hub = h,
                             .topic = topic_use(h, event_scope(g->actor, wish->subject)),
                             .grant = grant_ref(g),
+                            .share = share_of(h->server, g),
                             .look = look,
                             .events = events,
                             .owner = owner,
@@ -335,6 +341,7 @@ struct follower *hub_listen(struct hub *h, const struct hub_wish *wish, struct g
             (str){ memcpy(at, wish->types[i].at, wish->types[i].len), wish->types[i].len };
         at += wish->types[i].len;
     }
+    f->share->waits++;
     list_append(&f->topic->followers, &f->link);
     list_init(&f->stalled);
     page_ask(f);
@@ -351,6 +358,8 @@ void hub_leave(struct follower *f)
     list_remove(&f->link);
     list_remove(&f->stalled);
     topic_done(f->hub, f->topic);
+    f->share->waits--;
+    share_unref(f->share);
     follower_unref(f);
 }
 

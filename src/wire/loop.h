@@ -68,6 +68,7 @@ bool link_peer(const struct link *l, uint32_t *uid, int64_t *pid);
 
 /* ---- listening ---- */
 
+/* A connection; NULL: one came and could not be taken, because the process has no descriptor left. */
 typedef void link_accept(void *owner, struct link *l);
 
 /* Where HOST or HOST:PORT says: "127.0.0.1", "[::1]:0", "localhost:8765" (which is 127.0.0.1).

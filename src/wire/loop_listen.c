@@ -21,8 +21,10 @@ static void on_connection(uv_stream_t *stream, int status)
 {
     struct listener *from = stream->data;
 
-    if (status < 0)
-        return; /* out of descriptors: libuv has dropped the connection and goes on */
+    if (status < 0) { /* out of descriptors: libuv has dropped the connection and goes on */
+        from->accept(from->owner, NULL);
+        return;
+    }
     struct link *l = link_take(stream);
     if (l)
         from->accept(from->owner, l);

@@ -8,6 +8,7 @@
 
 #include "wire/http_text.h"
 #include "wire/mcp_wire.h"
+#include "wire/pace.h"
 
 enum {
     KEPT_MAX = 256,          /* messages of one channel */
@@ -46,6 +47,7 @@ static void put(struct mcp_channel *ch, struct shared *framed)
 {
     if (!ch->conn)
         return;
+    held_takes(ch->server, ch->conn, framed->bytes.len, true);
     conn_send_shared(ch->conn, framed);
     conn_flush_later(ch->conn);
 }
@@ -57,7 +59,7 @@ static void kept_drop(struct mcp_channel *ch)
     list_remove(&oldest->link);
     ch->kept_count--;
     ch->kept_bytes -= oldest->framed->bytes.len;
-    shared_unref(oldest->framed);
+    shared_release(ch->server, oldest->framed);
     mem_free(oldest);
 }
 
@@ -66,10 +68,14 @@ static void keep(struct mcp_channel *ch, struct shared *framed)
     struct kept *k = mem_alloc(sizeof *k);
 
     *k = (struct kept){ .number = ch->sent, .framed = shared_ref(framed) };
+    shared_hold(ch->server, framed);
     list_append(&ch->kept, &k->link);
     ch->kept_count++;
     ch->kept_bytes += framed->bytes.len;
     while (ch->kept_count > 1 && (ch->kept_count > KEPT_MAX || ch->kept_bytes > KEPT_BYTES_MAX))
+        kept_drop(ch);
+    /* A client may come back for them; those who wait for theirs are there. */
+    while (ch->kept_count > 0 && held_is_full(ch->server))
         kept_drop(ch);
 }
 
@@ -96,7 +102,7 @@ void mcp_channel_prime(struct mcp_channel *ch)
 
 bool mcp_channel_has_room(const struct mcp_channel *ch)
 {
-    return ch->conn && !ch->conn->closing && ch->conn->out_bytes <= ch->server->limits.behind_bytes;
+    return ch->conn && !ch->conn->closing && ch->conn->out_bytes <= pace_most(ch->conn);
 }
 
 /* ---- beginning and end ---- */

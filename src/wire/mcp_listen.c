@@ -8,7 +8,10 @@
 
 #include "wire/mcp_wire.h"
 
-enum { TOPICS_MAX = 256 }; /* of one listener */
+enum {
+    TOPICS_MAX = 256, /* of one listener */
+    NAME_MAX_BYTES = 1000,
+};
 
 struct mcp_listener {
     struct server *server;
@@ -240,6 +243,15 @@ err mcp_listener_add(struct mcp_listener *l, struct arena *a, enum mcp_topic_kin
         return NULL;
     if (l->topic_count == TOPICS_MAX)
         return err_new(a, ERR_INVALID, "one listener hears of %d things at most", TOPICS_MAX);
+    if (name.len > NAME_MAX_BYTES)
+        return err_new(a, ERR_INVALID, "expected a name of at most %d bytes, found %zu",
+                       NAME_MAX_BYTES, name.len);
+    if (g) {
+        struct share *sh = share_of(l->server, g);
+        err e = share_check_wait(l->server, sh, kind == TOPIC_TASK ? 2 : 1, a);
+        share_unref(sh);
+        TRY(e);
+    }
     struct mcp_topic *t = mem_alloc(sizeof *t + name.len);
     *t = (struct mcp_topic){ .listener = l, .kind = kind, .name = { (char *)(t + 1), name.len } };
     if (name.len)
@@ -393,5 +405,10 @@ void mcp_listener_open(struct mcp_work *w)
     mcp_work_take(w, l->channel);
     mcp_channel_send(l->channel, w->call.answer);
     err e = add_wishes(l, w->arena, wishes);
-    assert(!e); /* they were counted */
+    if (e) { /* some of it is more than its token may hear of: it is told so, and hears of nothing */
+        mcp_channel_send(l->channel, mcp_fault(w->arena, l->id, RPC_PARAMS,
+                                               arena_copy(w->arena, e->message).at));
+        mcp_channel_end(l->channel);
+        listener_release(l);
+    }
 }

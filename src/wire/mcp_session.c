@@ -7,9 +7,12 @@
 #include <assert.h>
 #include <sys/random.h>
 
+#include "base/utf8.h"
 #include "wire/mcp_wire.h"
 
 enum {
+    KEPT = 16,                    /* sessions, for the operator: or a quarter, when there are few */
+    TEXT_MAX = 200,               /* bytes of what a client calls itself, and of its version */
     CHANNELS_KEPT = 16,           /* of a session, that have sent their last and may be asked for */
     CHANNEL_BYTES_KEPT = 1 << 20, /* and what they hold */
 };
@@ -97,7 +100,7 @@ struct mcp_session *mcp_session_find(struct server *s, const struct http_request
         struct mcp_session *session = LIST_ENTRY(it, struct mcp_session, bucket);
         if (!str_eq(id_of(session), id))
             continue;
-        if (!str_eq(session->token_id, g ? g->token_id : STR("")))
+        if (!str_eq(session->share->token_id, g ? g->token_id : STR("")))
             return NULL;
         use(session);
         return session;
@@ -105,19 +108,34 @@ struct mcp_session *mcp_session_find(struct server *s, const struct http_request
     return NULL;
 }
 
-/* Makes room for one more. */
-static bool make_room(struct server *s)
+/* Ends the one of a share (NULL: of any) that was not used for longest. False: all are in use. */
+static bool idle_end(struct server *s, const struct share *of)
 {
-    if (s->mcp->session_count < s->limits.mcp_sessions_max)
-        return true;
     LIST_EACH(it, &s->mcp->sessions) {
         struct mcp_session *session = LIST_ENTRY(it, struct mcp_session, link);
-        if (is_idle(session)) {
+        if (is_idle(session) && (!of || session->share == of)) {
             mcp_session_end(session);
             return true;
         }
     }
     return false;
+}
+
+/* Makes room for one more: among a token's own, for nobody is to end another's. Only the operator's
+ * stands before all others, and some places are for him alone. */
+static err make_room(struct server *s, const struct share *sh, struct arena *a)
+{
+    uint32_t most = s->limits.mcp_sessions_max, kept = most > 4 * KEPT ? KEPT : most / 4;
+
+    if (share_check_session(s, sh, a) && !idle_end(s, sh))
+        return share_check_session(s, sh, a);
+    if (s->mcp->session_count < (sh->operates ? most : most - kept) || idle_end(s, sh) ||
+        (sh->operates && idle_end(s, NULL)))
+        return NULL;
+    return err_new(a, ERR_UNAVAILABLE,
+                   "expected at most %u sessions of MCP (mcp_sessions), found as many in use: try "
+                   "again later",
+                   (unsigned)most);
 }
 
 static str text_put(char **at, str text)
@@ -130,21 +148,26 @@ static str text_put(char **at, str text)
     return copy;
 }
 
-struct mcp_session *mcp_session_begin(struct server *s, const struct mcp_client *client,
-                                      const struct grant *g)
+err mcp_session_begin(struct server *s, struct arena *a, const struct mcp_client *client,
+                      const struct grant *g, struct mcp_session **out)
 {
     struct mcp_front *f = s->mcp;
-    str token_id = g ? g->token_id : STR("");
+    struct share *sh = share_of(s, g);
+    str name = utf8_cut(client->name, TEXT_MAX),
+        version = utf8_cut(client->client_version, TEXT_MAX);
+    err full = make_room(s, sh, a);
 
-    if (!make_room(s))
-        return NULL;
-    struct mcp_session *session =
-        mem_alloc(sizeof *session + client->name.len + client->client_version.len + token_id.len);
+    if (full) {
+        share_unref(sh);
+        return full;
+    }
+    struct mcp_session *session = mem_alloc(sizeof *session + name.len + version.len);
     char *texts = (char *)(session + 1);
-    *session = (struct mcp_session){ .server = s, .client = *client, .channel_next = 1 };
-    session->client.name = text_put(&texts, client->name);
-    session->client.client_version = text_put(&texts, client->client_version);
-    session->token_id = text_put(&texts, token_id);
+    *session =
+        (struct mcp_session){ .server = s, .share = sh, .client = *client, .channel_next = 1 };
+    sh->sessions++;
+    session->client.name = text_put(&texts, name);
+    session->client.client_version = text_put(&texts, version);
     id_make(session->id);
     list_init(&session->link);
     list_init(&session->works);
@@ -154,7 +177,8 @@ struct mcp_session *mcp_session_begin(struct server *s, const struct mcp_client 
     if (f->session_count++ == 0)
         timer_set(f->idle, s->limits.mcp_session_ms);
     use(session);
-    return session;
+    *out = session;
+    return NULL;
 }
 
 /* Works that are cut are answered at once or soon; they do without the session then, and so do
@@ -175,6 +199,8 @@ void mcp_session_end(struct mcp_session *session)
     while (!list_empty(&session->channels))
         mcp_channel_forget(LIST_ENTRY(session->channels.next, struct mcp_channel, link));
     mcp_listener_free(session->listener);
+    session->share->sessions--;
+    share_unref(session->share);
     mem_free(session);
 }
 
@@ -238,7 +264,7 @@ void mcp_front_revoke(struct server *s, str token_id)
         return;
     LIST_EACH(it, &s->mcp->sessions) {
         struct mcp_session *session = LIST_ENTRY(it, struct mcp_session, link);
-        if (str_eq(session->token_id, token_id))
+        if (str_eq(session->share->token_id, token_id))
             mcp_session_end(session);
     }
 }

@@ -82,7 +82,7 @@ struct mcp_session {
     struct list link;   /* in the order of use */
     struct list bucket; /* of its id */
     char id[MCP_ID_CHARS];
-    str token_id; /* of whoever began it; nobody else gets at it */
+    struct share *share; /* of whoever began it; nobody else gets at it */
     struct mcp_client client;
     int64_t used_ms;
     struct list works;    /* that are not answered */
@@ -96,9 +96,9 @@ struct mcp_session {
 struct mcp_session *mcp_session_find(struct server *s, const struct http_request *r,
                                      const struct grant *g);
 
-/* NULL: there are too many, and none of them is idle. */
-struct mcp_session *mcp_session_begin(struct server *s, const struct mcp_client *client,
-                                      const struct grant *g);
+/* LIMIT or UNAVAILABLE: there are too many, and none of the token's own is idle. */
+err mcp_session_begin(struct server *s, struct arena *a, const struct mcp_client *client,
+                      const struct grant *g, struct mcp_session **out);
 void mcp_session_end(struct mcp_session *session);
 
 /* The channel that an event's id belongs to, and the number of the event. False: there is none. */
@@ -136,6 +136,7 @@ struct mcp_work {
     struct arena *arena; /* the request's, which this is in */
     struct mcp_call call;
     struct http_request request; /* the message's; its texts are in the arena */
+    struct charge *charge;       /* the request's */
     struct grant *grant;
     struct mcp_session *session; /* NULL: none */
     struct list link;            /* there */

@@ -41,8 +41,25 @@ static void respond(struct mcp_work *w, int status, str fields, str body)
     http_go_on(h);
 }
 
+/* What a message is answered by holds more than the operation's answer: that as a text, and as it
+ * is. */
+static void answer_bound(struct mcp_work *w)
+{
+    uint64_t most = w->server->limits.answer_max;
+
+    if (w->call.answer.len > most)
+        w->call.answer =
+            mcp_fault(w->arena, w->call.message.id, RPC_INTERNAL,
+                      arena_printf(w->arena,
+                                   "the answer would be larger than %llu bytes (answer_bytes): ask "
+                                   "for less of it, by a pointer, a query or max_chars",
+                                   (unsigned long long)most)
+                          .at);
+}
+
 void mcp_work_answer(struct mcp_work *w)
 {
+    answer_bound(w);
     if (w->http) {
         respond(w, w->call.status, STR(""), w->call.answer);
         return;
@@ -91,6 +108,16 @@ static void refuse_stream(struct mcp_work *w)
     http_problem(h, 406,
                  STR("this is answered by a stream: expected Accept to allow text/event-stream"),
                  STR(""));
+    http_go_on(h);
+}
+
+static void refuse_busy(struct mcp_work *w)
+{
+    struct http *h = w->http;
+
+    release(w);
+    h->work = NULL;
+    http_refuse_busy(h, "too many bytes of requests are held (buffered_bytes, token_bytes)");
     http_go_on(h);
 }
 
@@ -206,6 +233,7 @@ static void wait_for(struct mcp_work *w)
         w->timer = timer_new(w->server->loop, on_sign, w);
     if (w->timer)
         timer_set(w->timer, w->server->limits.mcp_progress_ms);
+    w->charge->share->waits++;
     w->waiting = wait_begin(w->server, c, w->wait_mark);
 }
 
@@ -229,7 +257,11 @@ static void performed(struct command *c)
     struct mcp_work *w = c->owner;
     bool waited = w->waiting;
 
+    w->charge->share->waits -= waited;
     w->waiting = NULL;
+    charge_set(w->charge, w->charge->share, w->arena->bytes);
+    if (c->waits && !c->error)
+        c->error = share_check_wait(w->server, w->charge->share, 1, w->arena);
     if (w->call.plain)
         op_cache_read(w->server->cache, c, w->cache_mark);
     take_cut(w, waited);
@@ -323,12 +355,12 @@ static void accept_message(struct mcp_work *w)
 
 static void initialize(struct mcp_work *w)
 {
-    struct mcp_session *session = mcp_session_begin(w->server, &w->call.client, w->grant);
+    struct mcp_session *session;
+    err full = mcp_session_begin(w->server, w->arena, &w->call.client, w->grant, &session);
 
-    if (!session) {
-        respond(w, 503, STR("Retry-After: 1\r\n"),
-                mcp_fault(w->arena, w->call.message.id, RPC_INTERNAL,
-                          "there are too many sessions: end one, or try again later"));
+    if (full) {
+        respond(w, error_look(full->kind)->http, STR("Retry-After: 1\r\n"),
+                mcp_fault(w->arena, w->call.message.id, RPC_INTERNAL, full->message.at));
         return;
     }
     str id = { session->id, MCP_ID_CHARS };
@@ -421,6 +453,7 @@ void mcp_work_begin(struct http *h)
     w->server = s;
     w->arena = h->x.arena;
     w->request = *h->x.request;
+    w->charge = h->charge;
     w->http = h;
     w->wait_until_ms = now + s->limits.mcp_wait_ms;
     w->grant = s->options.mcp_open ? NULL : grant_ref(h->x.conn->grant);
@@ -437,7 +470,14 @@ void mcp_work_begin(struct http *h)
     http_header(h->x.request, "idempotency-key", &w->call.key);
     h->work = w;
     h->phase = HTTP_AWAY;
-    mcp_begin(&w->call, h->x.request->body);
+    w->call.memory_max = HTTP_GROWTH * h->parser.limits.body_max;
+    bool fits = charge_fits(w->charge, w->charge->bytes + HTTP_GROWTH * h->x.request->body.len);
+    if (fits)
+        mcp_begin(&w->call, h->x.request->body);
+    if (!http_count(h) || !fits) {
+        refuse_busy(w);
+        return;
+    }
     if (mcp_is_modern(w->call.client.version))
         w->session = NULL; /* it names one by mistake */
     if (w->session)

@@ -1,11 +1,22 @@
 /* pace.c: whether a subscriber keeps up with what it is sent. */
 #include "wire/pace.h"
 
+enum { BYTES_SCARCE = 16 << 10 }; /* that each may be behind when much waits for others too */
+
+size_t pace_most(const struct conn *c)
+{
+    const struct server_limits *l = &c->server->limits;
+
+    if (l->behind_bytes > BYTES_SCARCE && held_is_scarce(c->server))
+        return BYTES_SCARCE;
+    return l->behind_bytes;
+}
+
 static bool too_much_waits(const struct pace *p, const struct conn *c)
 {
     const struct server_limits *l = &c->server->limits;
 
-    return c->out_bytes > 0 && (p->events > l->behind_events || c->out_bytes > l->behind_bytes);
+    return c->out_bytes > 0 && (p->events > l->behind_events || c->out_bytes > pace_most(c));
 }
 
 bool pace_put(struct pace *p, struct conn *c, struct shared *framed)

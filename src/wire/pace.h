@@ -18,4 +18,7 @@ bool pace_put(struct pace *p, struct conn *c, struct shared *framed);
 /* Called when all that had to wait is sent. True: it was behind. */
 bool pace_sent(struct pace *p);
 
+/* Bytes that may wait for a peer: fewer when much waits for others too. */
+size_t pace_most(const struct conn *c);
+
 #endif

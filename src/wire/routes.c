@@ -109,8 +109,13 @@ static void metrics_answer(struct http_exchange *x, const struct json *team)
     write_metric(&out, "baton_http_cache_hits_total", "counter", "Requests answered from memory.",
                  s->cache_hits);
     write_metric(&out, "baton_connections", "gauge", "Connections that are open.", s->conn_count);
-    write_metric(&out, "baton_buffered_bytes", "gauge", "Bytes of requests that are held.",
-                 s->buffered);
+    write_metric(&out, "baton_connections_unknown", "gauge",
+                 "Connections of those that have shown no token.", s->unknown_count);
+    write_metric(&out, "baton_connections_dropped_total", "counter",
+                 "Connections that were closed to make room for others.", s->dropped);
+    write_metric(&out, "baton_buffered_bytes", "gauge",
+                 "Bytes that requests take, parsed values included.", s->buffered);
+    write_metric(&out, "baton_held_bytes", "gauge", "Bytes that wait for their readers.", s->held);
     write_metric(&out, "baton_published_seq", "gauge", "The number of the last event published.",
                  (uint64_t)s->published);
     if (s->options.metrics)
@@ -175,6 +180,12 @@ static void write_limits(struct json_writer *w, const struct server_limits *l,
     write_limit(w, "write_ms", (uint64_t)l->write_ms);
     write_limit(w, "connections", l->connections_max);
     write_limit(w, "connections_kept_for_operator", l->connections_kept);
+    write_limit(w, "connections_unknown", l->connections_unknown);
+    write_limit(w, "token_connections", l->token_connections);
+    write_limit(w, "token_waits", l->token_waits);
+    write_limit(w, "token_bytes", l->token_bytes);
+    write_limit(w, "answer_bytes", l->answer_max);
+    write_limit(w, "held_bytes", l->held_max);
     write_limit(w, "buffered_bytes", l->buffered_max);
     write_limit(w, "message_bytes", l->message_max);
     write_limit(w, "behind_events", l->behind_events);
@@ -185,6 +196,7 @@ static void write_limits(struct json_writer *w, const struct server_limits *l,
     write_limit(w, "mcp_progress_ms", (uint64_t)l->mcp_progress_ms);
     write_limit(w, "mcp_session_ms", (uint64_t)l->mcp_session_ms);
     write_limit(w, "mcp_sessions", l->mcp_sessions_max);
+    write_limit(w, "token_mcp_sessions", l->token_mcp_sessions);
 }
 
 static void limits(struct http_exchange *x)

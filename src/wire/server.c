@@ -12,10 +12,11 @@
 
 enum {
     ARENAS_KEPT = 64,
-    ARENA_BYTES_KEPT = 1 << 20,
+    ARENA_BYTES_KEPT = 64 << 10,
     GATHERED_MAX = 8192,
-    REFUSALS_MAX = 64, /* connections beyond the limit that are told so, at a time */
-    ROUNDS_MAX = 8,    /* at the end of a turn: each may make work for the next */
+    UNKNOWN_TOGETHER = 16, /* connections without a token that go when there are no descriptors */
+    REFUSALS_MAX = 64,     /* connections beyond the limit that are told so, at a time */
+    ROUNDS_MAX = 8,        /* at the end of a turn: each may make work for the next */
     LOOK_MS_MIN = 5,
     LOOK_MS_MAX = 1000,
 };
@@ -40,7 +41,14 @@ struct server_limits server_limits_default(void)
         .write_ms = 60 * 1000,
         .connections_max = 4096,
         .connections_kept = 16,
-        .buffered_max = 256u << 20,
+        .connections_unknown = 1024,
+        .buffered_max = 64u << 20,
+        .held_max = 64u << 20,
+        .answer_max = 4u << 20,
+        .token_bytes = 32u << 20,
+        .token_connections = 1024,
+        .token_waits = 4096,
+        .token_mcp_sessions = 250,
         .message_max = 1 << 20,
         .behind_events = 1000,
         .behind_bytes = 4 << 20,
@@ -250,16 +258,69 @@ err server_check_inside(struct conn *c, const struct grant *g, struct arena *a)
                    "outside of the run");
 }
 
+err server_check_welcome(struct conn *c, const struct grant *g, struct arena *a)
+{
+    struct share *sh = share_of(c->server, g);
+    err e = c->share == sh ? NULL : share_check_connection(c->server, sh, a);
+
+    share_unref(sh);
+    return e ? e : server_check_inside(c, g, a);
+}
+
+/* Closes the connection without a token that has been there for longest, unless what it shows is
+ * just being looked up. False: there is none. */
+static bool unknown_close(struct server *s, const struct conn *but)
+{
+    LIST_EACH(it, &s->unknown) {
+        struct conn *c = LIST_ENTRY(it, struct conn, unknown);
+        if (c->admitting || c == but)
+            continue;
+        s->dropped++;
+        conn_abort(c);
+        return true;
+    }
+    return false;
+}
+
+/* Whoever comes has shown nothing yet, and may be the operator: he gets the place of one who has
+ * had time to show something. */
+static bool place_find(struct server *s)
+{
+    bool crowded = s->unknown_count >= s->limits.connections_unknown ||
+                   s->open_count >= s->limits.connections_max;
+
+    return !crowded || unknown_close(s, NULL);
+}
+
+bool server_makes_room(struct conn *c)
+{
+    return (!c->grant || c->grant->operates) && unknown_close(c->server, c);
+}
+
+/* Without descriptors nobody can come: some of those go who have shown nothing. */
+static void none_could_come(struct server *s)
+{
+    for (int i = 0; i < UNKNOWN_TOGETHER && unknown_close(s, NULL); i++) {
+    }
+}
+
 void server_accept(void *owner, struct link *l)
 {
     struct server *s = owner;
-    uint32_t most = s->limits.connections_max;
 
-    if (s->stopping || is_stranger(l) || s->conn_count >= most + REFUSALS_MAX) {
+    if (!l) {
+        none_could_come(s);
+        return;
+    }
+    if (s->stopping || is_stranger(l)) {
         link_close(l);
         return;
     }
-    bool one_too_many = s->conn_count >= most;
+    bool one_too_many = !place_find(s);
+    if (one_too_many && s->open_count >= s->limits.connections_max + REFUSALS_MAX) {
+        link_close(l);
+        return;
+    }
     struct conn *c = conn_open(s, l);
     if (one_too_many) {
         conn_switch(c, &refused, NULL);
@@ -270,11 +331,46 @@ void server_accept(void *owner, struct link *l)
     }
 }
 
+static void conn_count(struct server *s, struct conn *c)
+{
+    c->share->connections++;
+    s->open_count++;
+    if (!c->share->token_id.len) {
+        s->unknown_count++;
+        list_append(&s->unknown, &c->unknown);
+    } else if (!c->share->operates) {
+        s->known_count++;
+    }
+}
+
+static void conn_discount(struct server *s, struct conn *c, struct share *sh)
+{
+    sh->connections--;
+    s->open_count--;
+    if (!sh->token_id.len)
+        s->unknown_count--;
+    else if (!sh->operates)
+        s->known_count--;
+    list_remove(&c->unknown);
+}
+
 void server_conn_came(struct server *s, struct conn *c)
 {
     list_append(&s->conns, &c->all);
     s->conn_count++;
+    conn_count(s, c);
     look_later(s);
+}
+
+void server_conn_moved(struct server *s, struct conn *c, struct share *from)
+{
+    conn_discount(s, c, from);
+    conn_count(s, c);
+}
+
+void server_conn_left(struct server *s, struct conn *c)
+{
+    conn_discount(s, c, c->share);
 }
 
 /* ---- beginning and end ---- */
@@ -342,6 +438,8 @@ struct server *server_new(const struct server_options *options)
                           .team_published = options->seq };
     list_init(&s->conns);
     list_init(&s->dirty);
+    list_init(&s->unknown);
+    s->shares = shares_new();
     s->gathered_end = &s->gathered;
     s->arenas = mem_alloc(ARENAS_KEPT * sizeof *s->arenas);
     s->cache = op_cache_new(options->cache_bytes);
@@ -389,5 +487,6 @@ void server_free(struct server *s)
     while (s->arena_count)
         arena_free(s->arenas[--s->arena_count]);
     mem_free(s->arenas);
+    shares_free(s);
     mem_free(s);
 }

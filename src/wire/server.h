@@ -32,7 +32,14 @@ struct server_limits {
     int64_t write_ms;                     /* a peer that takes nothing for that long: 60 s */
     uint32_t connections_max;             /* 4,096 */
     uint32_t connections_kept;            /* of those, for the operator: 16 */
-    uint64_t buffered_max;                /* bytes of requests, in all: 256 MiB */
+    uint32_t connections_unknown;         /* and for those who have shown no token: 1,024 */
+    uint64_t buffered_max;                /* bytes of requests, in all: 64 MiB */
+    uint64_t held_max;                    /* of answers that wait for slow readers: 64 MiB */
+    uint64_t answer_max;                  /* of one answer: 4 MiB */
+    uint64_t token_bytes;                 /* of either, for one token: 32 MiB */
+    uint32_t token_connections;           /* 1,024 */
+    uint32_t token_waits;                 /* and subscriptions: 4,096 */
+    uint32_t token_mcp_sessions;          /* 250 */
     uint32_t message_max;                 /* of a WebSocket: 1 MiB */
     uint32_t behind_events, behind_bytes; /* of a slow subscriber: 1,000 and 4 MiB */
     int64_t ping_ms;                      /* to a silent subscriber: 25 s */

@@ -2,6 +2,7 @@
  *
  * server.c    connections, limits of all of them together, stopping
  * deliver.c   what other threads bring;  fence.c  what other nodes have committed
+ * share.c     who takes how much of what there is for all
  * grants.c    who the tokens stand for that were shown
  * http.c      requests → commands → responses, with http_begin.c, _check.c, _input.c, _answer.c
  * hub.c       who listens to what;  hub_follow.c  how a listener catches up with the log;
@@ -17,6 +18,7 @@
 #include "wire/conn.h"
 #include "wire/http_parse.h"
 #include "wire/server.h"
+#include "wire/share.h"
 
 struct hub;
 
@@ -27,8 +29,15 @@ struct server {
     struct op_cache *cache;
     struct hub *hub;
     struct list conns, dirty;
+    struct list unknown; /* of the connections, those that have shown no token, oldest first */
     uint32_t conn_count;
-    uint64_t buffered;      /* bytes of requests that are held */
+    uint32_t open_count;    /* of those, not closed yet */
+    uint32_t unknown_count; /* of these, without a token */
+    uint32_t known_count;   /* with one, and not the operator's */
+    struct shares *shares;
+    uint64_t buffered;      /* bytes of requests: what their arenas take, parsed values included */
+    uint64_t held;          /* bytes that wait for their readers */
+    uint64_t dropped;       /* connections that were, to make room for others */
     int64_t published;      /* the number of the last event that was */
     int64_t team_published; /* and of the last one of a session or a run; at the start all may be */
     bool stopping;
@@ -56,13 +65,23 @@ struct server {
 struct arena *server_arena(struct server *s);
 void server_arena_done(struct server *s, struct arena *a);
 
-/* The first and the last thing that a connection does: afterwards it is in no list any more. */
+/* The first thing that a connection does; and the last, when it is in no list any more. Between them,
+ * that it has become another share's; and that it is closed, and counts no more. */
 void server_conn_came(struct server *s, struct conn *c);
+void server_conn_moved(struct server *s, struct conn *c, struct share *from);
+void server_conn_left(struct server *s, struct conn *c);
 void server_conn_gone(struct server *s);
 
 /* FORBIDDEN, when the one at the other end of a Unix socket belongs to a run and shows the
  * operator's token: an agent may find it in a file, and is not to act with it. */
 err server_check_inside(struct conn *c, const struct grant *g, struct arena *a);
+
+/* The same, and LIMIT when the token has as many connections as it may. */
+err server_check_welcome(struct conn *c, const struct grant *g, struct arena *a);
+
+/* Whether somebody went for whom there is no room: one without a token for another, or for the
+ * operator. */
+bool server_makes_room(struct conn *c);
 
 /* Hands a command over at the end of the turn; c->done is called on this thread, after all events
  * that it can have seen are published. Until then the command and its arena are another's. False: no

@@ -231,6 +231,8 @@ void sse_begin(struct http_exchange *x)
     struct hub_wish wish;
     err e = wish_read(x, &wish);
 
+    if (!e)
+        e = share_check_wait(c->server, c->share, 1, x->arena);
     if (e) {
         http_refuse(x, e);
         return;

@@ -6,7 +6,11 @@
 #include "json/write.h"
 #include "wire/http_text.h"
 
-enum { PINGS_MAX = 2 }; /* that may go unanswered */
+enum {
+    PINGS_MAX = 2, /* that may go unanswered */
+    FIRST_MESSAGE_MAX =
+        4 << 10, /* bytes of one that shows a token: nothing else is wanted before */
+};
 
 #define PROTOCOL "baton.v1"
 #define BEARER "bearer."
@@ -99,6 +103,7 @@ static void on_late(struct conn *c)
 static void ws_release(struct ws *ws)
 {
     websocket_reader_release(&ws->reader);
+    charge_end(&ws->charge);
     mem_free(ws->early);
     mem_free(ws);
 }
@@ -107,7 +112,7 @@ static void ws_release(struct ws *ws)
 static bool is_welcome(struct ws *ws, struct grant *g)
 {
     struct arena *a = server_arena(ws->server);
-    err refused = server_check_inside(ws->conn, g, a);
+    err refused = server_check_welcome(ws->conn, g, a);
 
     if (refused) {
         grant_unref(g);
@@ -124,6 +129,8 @@ static void admitted(void *owner, struct grant *g, err refused)
     str bytes = { early, ws->early_len };
 
     ws->admitting = false;
+    if (ws->conn)
+        ws->conn->admitting = false;
     if (!ws->conn || ws->closing) {
         if (g)
             grant_unref(g);
@@ -135,7 +142,8 @@ static void admitted(void *owner, struct grant *g, err refused)
         ws_close(ws, WEBSOCKET_POLICY, refused->message);
     if (refused || !is_welcome(ws, g))
         return;
-    ws->conn->grant = g;
+    conn_admit(ws->conn, g);
+    ws->reader.message_max = ws->server->limits.message_max;
     ws->heard_ms = loop_now_ms(ws->server->loop);
     deadline_set(ws);
     if (ws->asked)
@@ -150,7 +158,7 @@ static void admitted(void *owner, struct grant *g, err refused)
 
 void ws_authenticate(struct ws *ws, str token)
 {
-    ws->admitting = true;
+    ws->admitting = ws->conn->admitting = true;
     link_pause(ws->conn->link);
     ws->grant_wait = (struct grant_wait){ .then = admitted, .owner = ws };
     server_grant(ws->server, token, &ws->grant_wait);
@@ -193,6 +201,16 @@ static void frame_take(struct ws *ws, const struct websocket_event *e)
         ws_message(ws, e->kind, e->payload);
 }
 
+/* False: there is no room for it. */
+static bool ws_count(struct ws *ws)
+{
+    uint64_t bytes = ws->reader.room + ws->early_len;
+    bool fits = bytes <= ws->charge.bytes || charge_fits(&ws->charge, bytes);
+
+    charge_set(&ws->charge, ws->conn->share, bytes);
+    return fits || server_makes_room(ws->conn);
+}
+
 void ws_read(struct ws *ws, str bytes)
 {
     struct websocket_event e;
@@ -201,8 +219,10 @@ void ws_read(struct ws *ws, str bytes)
         frame_take(ws, &e);
     if (ws->admitting)
         keep_early(ws, bytes);
+    if (!ws_count(ws))
+        ws_close(ws, WEBSOCKET_TRY_LATER, STR("too many bytes of messages are held"));
     /* Who asks and never listens is not read any further until it has taken the answers. */
-    if (ws->conn->out_bytes > ws->server->limits.behind_bytes && !ws->closing)
+    if (ws->conn->out_bytes > pace_most(ws->conn) && !ws->closing)
         link_pause(ws->conn->link);
 }
 
@@ -337,7 +357,9 @@ static void ws_open(struct http_exchange *x)
 
     *ws = (struct ws){ .conn = c, .server = c->server, .heard_ms = loop_now_ms(c->server->loop) };
     list_init(&ws->subs);
-    websocket_reader_init(&ws->reader, WEBSOCKET_SERVER, c->server->limits.message_max);
+    websocket_reader_init(&ws->reader, WEBSOCKET_SERVER,
+                          c->grant ? c->server->limits.message_max : FIRST_MESSAGE_MAX);
+    charge_begin(&ws->charge, c->server, c->share);
     conn_switch(c, &ws_protocol, ws);
     if (c->grant)
         deadline_set(ws);

@@ -13,6 +13,7 @@ struct ws {
     struct conn *conn; /* NULL: gone, but its token is still being looked up */
     struct server *server;
     struct websocket_reader reader;
+    struct charge charge; /* for what came and was not understood yet */
     struct list subs;
     uint32_t sub_count;
     struct pace pace;

@@ -6,7 +6,7 @@
 
 #include "json/write.h"
 
-enum { SUBS_MAX = 100, TYPES_MAX = 64, ID_MAX = 200, FIELDS_MAX = 5 };
+enum { SUBS_MAX = 100, TYPES_MAX = 64, ID_MAX = 200, FIELDS_MAX = 5, SUBJECT_MAX = 500 };
 
 struct sub {
     struct list link; /* in the connection */
@@ -188,7 +188,7 @@ static err types_read(struct arena *a, const struct json *types, struct hub_wish
     bool fits = json_is(types, JSON_ARRAY) && types->len <= TYPES_MAX;
 
     for (uint32_t i = 0; fits && i < types->len; i++) {
-        fits = json_is(&types->items[i], JSON_STRING);
+        fits = json_is(&types->items[i], JSON_STRING) && types->items[i].len <= ID_MAX;
         names[i] = fits ? json_text(&types->items[i]) : STR("");
     }
     if (!fits)
@@ -211,9 +211,10 @@ static err subject_read(struct arena *a, const struct json *m, struct request *o
         return err_new(a, ERR_INVALID, "expected state_id or subject, found both");
     if (!named)
         return NULL;
-    if (!json_is(named, JSON_STRING) || named->len == 0)
-        return err_new(a, ERR_INVALID, "%s: expected a string that is not empty, found %s",
-                       state_id ? "state_id" : "subject", json_printed(a, named).at);
+    if (!json_is(named, JSON_STRING) || named->len == 0 || named->len > SUBJECT_MAX)
+        return err_new(a, ERR_INVALID, "%s: expected a string of 1 to %d bytes, found " STR_FMT,
+                       state_id ? "state_id" : "subject", SUBJECT_MAX,
+                       STR_ARG(str_slice(json_printed(a, named), 0, SUBJECT_MAX)));
     out->of_state = state_id;
     out->subject = out->wish.subject = json_text(named);
     return NULL;
@@ -267,6 +268,7 @@ static err act_subscribe(struct ws *ws, struct arena *a, const struct json *m, s
                        "a connection has at most %d subscriptions: unsubscribe from"
                        " one, or open another connection",
                        SUBS_MAX);
+    TRY(share_check_wait(ws->server, ws->conn->share, 1, a));
     struct sub *s = mem_alloc(sizeof *s + r.id.len + r.subject.len);
     char *texts = (char *)(s + 1);
     *s = (struct sub){ .ws = ws,

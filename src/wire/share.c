@@ -1,0 +1,253 @@
+/* share.c: who takes how much of what there is for all. */
+#include "wire/share.h"
+
+#include <assert.h>
+
+#include "base/hash.h"
+#include "wire/server_private.h"
+
+enum {
+    BUCKETS = 256,
+    KEPT_PART = 16,    /* of the bytes, one in so many is for the operator alone */
+    UNKNOWN_PART = 4,  /* and those who have shown no token may have one in so many */
+    STALLED_MS = 1000, /* who has taken nothing for that long may be dropped for others */
+};
+
+struct shares {
+    struct list buckets[BUCKETS];
+};
+
+/* ---- shares ---- */
+
+struct shares *shares_new(void)
+{
+    struct shares *all = mem_alloc(sizeof *all);
+
+    for (size_t i = 0; i < BUCKETS; i++)
+        list_init(&all->buckets[i]);
+    return all;
+}
+
+void shares_free(struct server *s)
+{
+    for (size_t i = 0; i < BUCKETS; i++)
+        assert(list_empty(&s->shares->buckets[i]));
+    assert(s->buffered == 0 && s->held == 0);
+    mem_free(s->shares);
+}
+
+struct share *share_of(struct server *s, const struct grant *g)
+{
+    str id = g ? g->token_id : STR("");
+    struct list *bucket = &s->shares->buckets[hash_bytes(id.at, id.len) % BUCKETS];
+
+    LIST_EACH(it, bucket) {
+        struct share *sh = LIST_ENTRY(it, struct share, link);
+        if (str_eq(sh->token_id, id)) {
+            sh->refs++;
+            return sh;
+        }
+    }
+    struct share *sh = mem_alloc(sizeof *sh + id.len);
+    *sh = (struct share){ .token_id = { (char *)(sh + 1), id.len },
+                          .operates = g && g->operates,
+                          .refs = 1 };
+    if (id.len)
+        memcpy(sh + 1, id.at, id.len);
+    list_append(bucket, &sh->link);
+    return sh;
+}
+
+void share_unref(struct share *sh)
+{
+    if (--sh->refs > 0)
+        return;
+    assert(!sh->connections && !sh->waits && !sh->sessions && !sh->buffered && !sh->held);
+    list_remove(&sh->link);
+    mem_free(sh);
+}
+
+/* ---- things that are counted ---- */
+
+static err too_many(struct arena *a, const char *what, const char *setting, uint32_t most)
+{
+    return err_new(a, ERR_LIMIT,
+                   "expected at most %u %s of one token (%s), found as many already: end some, or "
+                   "use another token",
+                   (unsigned)most, what, setting);
+}
+
+err share_check_connection(const struct server *s, const struct share *sh, struct arena *a)
+{
+    if (sh->operates || sh->connections < s->limits.token_connections)
+        return NULL;
+    return too_many(a, "connections", "token_connections", s->limits.token_connections);
+}
+
+err share_check_wait(const struct server *s, const struct share *sh, size_t more, struct arena *a)
+{
+    if (sh->operates || sh->waits + more <= s->limits.token_waits)
+        return NULL;
+    return too_many(a, "waits and subscriptions", "token_waits", s->limits.token_waits);
+}
+
+err share_check_session(const struct server *s, const struct share *sh, struct arena *a)
+{
+    if (sh->operates || sh->sessions < s->limits.token_mcp_sessions)
+        return NULL;
+    return too_many(a, "sessions of MCP that are in use", "token_mcp_sessions",
+                    s->limits.token_mcp_sessions);
+}
+
+/* ---- bytes ---- */
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* What a share may still take of a budget of which so much is used. */
+static uint64_t room_in(const struct server *s, const struct share *sh, uint64_t most,
+                        uint64_t used, uint64_t own)
+{
+    uint64_t others = sh->operates ? most : most - most / KEPT_PART;
+    uint64_t most_own = sh->operates       ? most
+                        : sh->token_id.len ? s->limits.token_bytes
+                                           : most / UNKNOWN_PART;
+    uint64_t left = used < others ? others - used : 0;
+
+    return least(left, own < most_own ? most_own - own : 0);
+}
+
+void charge_begin(struct charge *c, struct server *s, struct share *sh)
+{
+    *c = (struct charge){ .server = s, .share = sh };
+    sh->refs++;
+}
+
+void charge_end(struct charge *c)
+{
+    charge_set(c, c->share, 0);
+    share_unref(c->share);
+}
+
+static void charge_release(void *charge)
+{
+    charge_end(charge);
+}
+
+struct charge *charge_new(struct server *s, struct arena *a, struct share *sh)
+{
+    struct charge *c = ARENA_NEW(a, struct charge);
+
+    charge_begin(c, s, sh);
+    arena_on_release(a, charge_release, c);
+    return c;
+}
+
+void charge_set(struct charge *c, struct share *sh, uint64_t bytes)
+{
+    c->server->buffered += bytes - c->bytes;
+    c->share->buffered -= c->bytes;
+    sh->buffered += bytes;
+    c->bytes = bytes;
+    if (c->share == sh)
+        return;
+    sh->refs++;
+    share_unref(c->share);
+    c->share = sh;
+}
+
+uint64_t charge_most(const struct charge *c)
+{
+    const struct server *s = c->server;
+
+    return c->bytes + room_in(s, c->share, s->limits.buffered_max, s->buffered, c->share->buffered);
+}
+
+bool charge_fits(const struct charge *c, uint64_t bytes)
+{
+    return bytes <= charge_most(c);
+}
+
+/* ---- answers that wait ---- */
+
+static bool is_before(const struct conn *a, const struct conn *b)
+{
+    return a->share->operates != b->share->operates ? b->share->operates : a->sent_ms < b->sent_ms;
+}
+
+/* Drops the one who has taken nothing for longest, at least for so long: of one share, or of all,
+ * and then operators only when nobody else is slow. False: there is none. */
+static bool slowest_drop(struct server *s, const struct share *of, const struct conn *but,
+                         int64_t ms)
+{
+    int64_t latest = loop_now_ms(s->loop) - ms;
+    struct conn *found = NULL;
+
+    LIST_EACH(it, &s->conns) {
+        struct conn *c = LIST_ENTRY(it, struct conn, all);
+        bool counts = c != but && c->sending && !c->closed && (!of || c->share == of);
+        if (counts && conn_progress_ms(c) <= latest && (!found || is_before(c, found)))
+            found = c;
+    }
+    if (!found)
+        return false;
+    s->dropped++;
+    conn_abort(found);
+    return true;
+}
+
+static bool has_room(const struct server *s, const struct conn *c, size_t bytes)
+{
+    return bytes <= room_in(s, c->share, s->limits.held_max, s->held, c->share->held);
+}
+
+/* Who has used up his own share makes room in that, and not in others'. */
+static const struct share *who_gives(const struct server *s, const struct conn *c, size_t bytes)
+{
+    bool own = !c->share->operates && c->share->held + bytes > s->limits.token_bytes;
+
+    return own ? c->share : NULL;
+}
+
+bool held_takes(struct server *s, struct conn *c, size_t bytes, bool must)
+{
+    int64_t ms = must ? 0 : STALLED_MS;
+
+    if (has_room(s, c, bytes))
+        return true;
+    LIST_EACH(it, &s->dirty)
+        conn_flush(LIST_ENTRY(it, struct conn, dirty)); /* it may only be this turn that is long */
+    while (!has_room(s, c, bytes) && slowest_drop(s, who_gives(s, c, bytes), c, ms)) {
+    }
+    return must || c->share->operates || has_room(s, c, bytes);
+}
+
+bool held_is_scarce(const struct server *s)
+{
+    return s->held > s->limits.held_max / 2;
+}
+
+bool held_is_full(struct server *s)
+{
+    uint64_t most = s->limits.held_max / 4 * 3;
+
+    while (s->held > most && slowest_drop(s, NULL, NULL, STALLED_MS)) {
+    }
+    return s->held > most;
+}
+
+void shared_hold(struct server *s, struct shared *f)
+{
+    if (f->holders++ == 0)
+        s->held += f->bytes.len;
+}
+
+void shared_release(struct server *s, struct shared *f)
+{
+    assert(f->holders > 0);
+    if (--f->holders == 0)
+        s->held -= f->bytes.len;
+    shared_unref(f);
+}

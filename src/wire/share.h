@@ -1,0 +1,77 @@
+/* share.h: who takes how much of what there is for all: connections, waits, sessions, bytes.
+ *
+ * A share is a token's, whatever it is shown by; all who have shown none yet are
+ * one share together, and a small one. The operator's is as large as all there is,
+ * and a part of that is for nobody else, so that he can always see to it. What a
+ * share may take is in server_limits. Does not know what the bytes are for. */
+#ifndef WIRE_SHARE_H
+#define WIRE_SHARE_H
+
+#include "base/list.h"
+#include "ops/op.h"
+
+struct server;
+struct conn;
+struct shared;
+
+struct share {
+    struct list link; /* in its bucket */
+    str token_id;     /* empty: of all who have shown none */
+    bool operates;
+    unsigned refs;
+    uint32_t connections, waits, sessions;
+    uint64_t buffered; /* bytes of requests */
+    uint64_t held; /* of answers that wait for their readers, without what they have in common */
+};
+
+struct shares *shares_new(void);
+void shares_free(struct server *s);
+
+/* That of a grant, NULL: of those who have shown nothing. It is the caller's to let go of. */
+struct share *share_of(struct server *s, const struct grant *g);
+void share_unref(struct share *sh);
+
+/* LIMIT, naming it, when one more, or so many more, is too much for the token. */
+err share_check_connection(const struct server *s, const struct share *sh, struct arena *a);
+err share_check_wait(const struct server *s, const struct share *sh, size_t more, struct arena *a);
+err share_check_session(const struct server *s, const struct share *sh, struct arena *a);
+
+/* ---- bytes of requests ---- */
+
+/* What one request holds, or what somebody else does for it. */
+struct charge {
+    struct server *server;
+    struct share *share;
+    uint64_t bytes;
+};
+
+void charge_begin(struct charge *c, struct server *s, struct share *sh);
+void charge_end(struct charge *c);
+
+/* One that lives in the request's arena, and ends with it, whoever that is handed to. */
+struct charge *charge_new(struct server *s, struct arena *a, struct share *sh);
+
+/* It is the share's, and so many bytes. */
+void charge_set(struct charge *c, struct share *sh, uint64_t bytes);
+
+/* Whether it could be so many; and how many it could be at most. */
+bool charge_fits(const struct charge *c, uint64_t bytes);
+uint64_t charge_most(const struct charge *c);
+
+/* ---- bytes that wait for their readers ---- */
+
+/* Whether an answer of so many bytes may be put to the connection. When there is no room for it,
+ * those who have taken nothing for a while are dropped, the longest first; with `must`, however
+ * short that was. False: it is to be told to try again. */
+bool held_takes(struct server *s, struct conn *c, size_t bytes, bool must);
+
+/* Whether so much waits that who can do without more for now must: he reads it again later. Those
+ * who have taken nothing for a while are dropped before it is full. */
+bool held_is_scarce(const struct server *s);
+bool held_is_full(struct server *s);
+
+/* What is sent to many counts once, however many it is held for. */
+void shared_hold(struct server *s, struct shared *f);
+void shared_release(struct server *s, struct shared *f); /* with its reference */
+
+#endif

@@ -1,0 +1,292 @@
+/* share_test.c: what one token may take, what those may who have shown none, and that the operator
+ * always gets in. */
+#include <unistd.h>
+
+#include "http_site.h"
+#include "net_help.h"
+
+#define CHECK_SAID(site, pattern)                                           \
+    do {                                                                    \
+        site_listen(site);                                                  \
+        check_fits(__FILE__, __LINE__, buf_str(&(site)->heard), (pattern)); \
+        (site)->heard.len = 0;                                              \
+    } while (0)
+
+static bool is_closed(int fd)
+{
+    char byte;
+
+    return recv(fd, &byte, 1, MSG_DONTWAIT) == 0;
+}
+
+/* ---- connections ---- */
+
+static struct server_limits few(void)
+{
+    struct server_limits l = server_limits_default();
+
+    l.connections_max = 6;
+    l.connections_kept = 2;
+    l.connections_unknown = 3;
+    return l;
+}
+
+TEST(newcomer_takes_the_place_of_the_oldest_who_has_shown_no_token)
+{
+    struct server_limits limits = few();
+    struct site *s = site_open(&limits);
+    int fds[5];
+
+    for (int i = 0; i < 5; i++) {
+        site_connect(s);
+        fds[i] = s->fd;
+    }
+    CHECK_INT(s->server->open_count, 3);
+    CHECK(is_closed(fds[0]) && is_closed(fds[1]) && !is_closed(fds[2]) && !is_closed(fds[4]));
+    site_ask(s, "GET /health HTTP/1.1|" H "|");
+    CHECK_SAID(s, "HTTP/1.1 200 *");
+    for (int i = 0; i < 5; i++)
+        close(fds[i]);
+    site_close(s);
+}
+
+TEST(operator_gets_in_however_many_others_there_are)
+{
+    struct server_limits limits = few();
+    struct site *s = site_open(&limits);
+    int fds[16], count = 0;
+
+    for (int i = 0; i < 4; i++) { /* as many as there are for others */
+        site_connect(s);
+        fds[count++] = s->fd;
+        site_ask(s, GET_AS("viewer", "/things/a"));
+        CHECK_SAID(s, "HTTP/1.1 200 *");
+    }
+    site_connect(s);
+    fds[count++] = s->fd;
+    site_ask(s, GET_AS("viewer", "/things/a"));
+    CHECK_SAID(s, "HTTP/1.1 503 *Retry-After: 1|*");
+    for (int i = 0; i < 8; i++) { /* and whoever says nothing */
+        site_connect(s);
+        fds[count++] = s->fd;
+    }
+    site_connect(s);
+    fds[count++] = s->fd;
+    site_ask(s, GET("/things/a"));
+    CHECK_SAID(s, "HTTP/1.1 200 *");
+    site_connect_local(s);
+    fds[count++] = s->fd;
+    site_ask(s, GET("/things/a"));
+    CHECK_SAID(s, "HTTP/1.1 200 *");
+    CHECK(s->server->open_count <= limits.connections_max);
+    while (count)
+        close(fds[--count]);
+    site_turn(s);
+    CHECK_INT(s->server->open_count, 0);
+    CHECK_INT(s->server->known_count, 0);
+    CHECK_INT(s->server->unknown_count, 0);
+    site_close(s);
+}
+
+TEST(connection_that_is_one_too_many_is_told_so)
+{
+    struct server_limits limits = server_limits_default();
+    struct site *s;
+    int fds[2];
+
+    limits.connections_max = 2;
+    limits.connections_kept = 0;
+    s = site_open(&limits);
+    s->holds = true; /* what they show is being looked up: nobody can say who they are */
+    for (int i = 0; i < 2; i++) {
+        site_connect(s);
+        fds[i] = s->fd;
+        site_ask(s, GET("/things/a"));
+    }
+    site_connect(s);
+    CHECK_SAID(s, "HTTP/1.1 503 Service Unavailable|*Retry-After: 1|Connection: close|*<closed>");
+    site_hang_up(s);
+    s->holds = false;
+    site_answer_admissions(s);
+    site_turn(s);
+    for (int i = 0; i < 2; i++)
+        close(fds[i]);
+    site_close(s);
+}
+
+TEST(token_has_a_share_of_the_connections)
+{
+    struct server_limits limits = server_limits_default();
+    struct site *s;
+    int fds[4];
+
+    limits.token_connections = 2;
+    s = site_open(&limits);
+    for (int i = 0; i < 4; i++) {
+        site_connect(s);
+        fds[i] = s->fd;
+        site_ask(s, i < 3 ? GET_AS("viewer", "/things/a") : GET_AS("session", "/things/a"));
+        if (i == 2)
+            CHECK_SAID(s, "HTTP/1.1 429 *at most 2 connections of one token (token_connections)*");
+        else
+            CHECK_SAID(s, "HTTP/1.1 200 *");
+    }
+    for (int i = 0; i < 4; i++)
+        close(fds[i]);
+    site_close(s);
+}
+
+TEST(token_has_a_share_of_the_waits)
+{
+    struct server_limits limits = server_limits_default();
+    struct site *s;
+    int fds[3];
+
+    limits.token_waits = 1;
+    s = site_open(&limits);
+    for (int i = 0; i < 3; i++) {
+        site_connect(s);
+        fds[i] = s->fd;
+        site_ask(s, i < 2 ? GET_AS("viewer", "/things/a/wait?timeout=1000")
+                          : GET_AS("session", "/things/a/wait?timeout=1000"));
+        if (i == 1)
+            CHECK_SAID(s, "HTTP/1.1 429 *(token_waits)*");
+        else
+            CHECK_SAID(s, "");
+    }
+    for (int i = 0; i < 3; i++)
+        close(fds[i]);
+    site_turn(s);
+    site_connect(s); /* those are gone, and it may again */
+    site_ask(s, GET_AS("viewer", "/things/a/wait?timeout=1000"));
+    CHECK_SAID(s, "");
+    site_hang_up(s);
+    site_close(s);
+}
+
+/* ---- bytes of requests ---- */
+
+static str put(const char *token, int numbers)
+{
+    struct buf out = buf_in(check_arena()), body = buf_in(check_arena());
+
+    buf_add(&body, STR("{\"data\":[0"));
+    for (int i = 1; i < numbers; i++)
+        buf_add(&body, STR(",0"));
+    buf_add(&body, STR("]}"));
+    buf_printf(&out,
+               "PUT /things/a HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n"
+               "Content-Length: %zu\r\n\r\n",
+               token, body.len);
+    buf_add(&out, buf_str(&body));
+    return buf_str(&out);
+}
+
+static void say_all(struct site *s, str bytes)
+{
+    while (bytes.len) {
+        str piece = str_slice(bytes, 0, 16 << 10);
+        site_say(s, piece);
+        bytes = str_slice(bytes, piece.len, bytes.len);
+    }
+}
+
+TEST(values_of_a_body_count_and_not_only_its_bytes)
+{
+    struct server_limits limits = server_limits_default();
+    struct site *s;
+    int waits;
+
+    limits.buffered_max = 1 << 20;
+    limits.http.body_max = 128 << 10;
+    s = site_open(&limits);
+    s->holds = true;
+    site_connect(s);
+    waits = s->fd;
+    say_all(s, put("op", 30000)); /* 60 KB, which are 480 KB of values */
+    site_answer_admissions(s);
+    site_turn(s);
+    CHECK(s->server->buffered > 480000);
+    CHECK(s->waiting);
+
+    site_connect(s);
+    say_all(s, put("op", 40000));
+    site_turn(s);
+    CHECK_SAID(s, "HTTP/1.1 503 *Retry-After: 1|*buffered_bytes*");
+    site_hang_up(s);
+    s->holds = false;
+    site_perform(s);
+    site_turn(s);
+    CHECK_INT(s->server->buffered, 0);
+
+    site_connect(s); /* now there is room, but not for values that are too many in any case */
+    say_all(s, put("op", 40000));
+    site_turn(s);
+    CHECK_SAID(s, "HTTP/1.1 413 *bytes of memory*");
+    site_hang_up(s);
+    close(waits);
+    site_close(s);
+}
+
+TEST(body_that_is_announced_has_its_room_before_it_comes)
+{
+    struct server_limits limits = server_limits_default();
+    struct site *s;
+    int first;
+
+    limits.buffered_max = 4 << 20;
+    limits.token_bytes = 1 << 20;
+    s = site_open(&limits);
+    site_connect(s);
+    first = s->fd;
+    site_ask(s,
+             "PUT /things/a HTTP/1.1|" H "Authorization: Bearer viewer|Content-Length: 700000||");
+    CHECK_SAID(s, "");
+    CHECK(s->server->buffered > 700000);
+    site_connect(s);
+    site_ask(s,
+             "PUT /things/a HTTP/1.1|" H "Authorization: Bearer viewer|Content-Length: 700000||");
+    CHECK_SAID(s, "HTTP/1.1 503 *token_bytes*");
+    site_hang_up(s);
+    site_connect(s); /* another token has its own */
+    site_ask(s,
+             "PUT /things/a HTTP/1.1|" H "Authorization: Bearer session|Content-Length: 700000||");
+    CHECK_SAID(s, "");
+    site_hang_up(s);
+    close(first);
+    site_close(s);
+}
+
+/* ---- answers that nobody takes ---- */
+
+/* By the Unix socket, for which the system keeps little. */
+static void slow_ask(struct site *s, const char *token)
+{
+    site_connect_local(s);
+    say_all(s, put(token, 1000000)); /* is answered with as much */
+    site_turn(s);
+}
+
+TEST(slowest_reader_is_dropped_when_answers_that_wait_are_too_many)
+{
+    enum { PEERS = 12 };
+    struct server_limits limits = server_limits_default();
+    struct site *s;
+    int fds[PEERS];
+
+    limits.held_max = 4 << 20;
+    limits.buffered_max = 64 << 20;
+    s = site_open(&limits);
+    for (int i = 0; i < PEERS; i++) {
+        slow_ask(s, "viewer");
+        fds[i] = s->fd;
+        CHECK(s->server->held <= limits.held_max);
+    }
+    CHECK(s->server->dropped > 0);
+    CHECK(s->server->held > 0);
+    for (int i = 0; i < PEERS; i++)
+        close(fds[i]);
+    site_turn(s);
+    CHECK_INT(s->server->held, 0);
+    site_close(s);
+}
