@@ -11,7 +11,7 @@
 #include "black/black.h"
 #include "wire/websocket.h"
 
-enum { PEAK_KIB = 256 << 10, EACH = BLACK_SANITIZED ? 150 : 1000, TOGETHER = EACH * 6 / 10 };
+enum { PEAK_KIB = 256 << 10, EACH = BLACK_SANITIZED ? 10 : 1000, TOGETHER = EACH * 6 / 10 };
 
 static str repeated(const char *what, size_t bytes)
 {
