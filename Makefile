@@ -16,9 +16,12 @@ CFLAGS_ALL = -std=gnu11 -g $(WARNINGS) $(INCLUDES) -MMD -MP $(CFLAGS)
 # One line for each way to compile: what is compiled so lives in build/NAME.
 FLAGS_release = -O2
 FLAGS_asan    = -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+# With tsan, gcc takes what a function sets when it succeeds for something without a value.
+FLAGS_tsan    = -O1 -fno-omit-frame-pointer -fsanitize=thread -Wno-maybe-uninitialized
 FLAGS_fuzz    = $(FLAGS_asan) -fsanitize=fuzzer-no-link -fprofile-instr-generate -fcoverage-mapping
 CC_release    = $(CC)
 CC_asan       = $(CC)
+CC_tsan       = $(CC)
 CC_fuzz       = $(CLANG)
 
 # What else the program can be called by (src/cli/ao.c).
@@ -66,7 +69,8 @@ run:
 
 test:
 	@scripts/setup build test
-	@+$(build) build/baton build/asan/baton build/release/baton-test build/asan/baton-test \
+	@+$(build) build/baton build/asan/baton build/tsan/baton \
+	    build/release/baton-test build/asan/baton-test \
 	    $(PLANTS:%=build/planted-%/baton-test) $(BENCH:test/bench/%.c=build/bench/%)
 	@PLANTS="$(PLANTS)" tools/test.sh
 
@@ -82,7 +86,8 @@ planted:
 
 soak:
 	@scripts/setup build
-	@+$(build) build/baton build/asan/baton build/release/baton-test build/asan/baton-test
+	@+$(build) build/baton build/asan/baton build/tsan/baton \
+	    build/release/baton-test build/asan/baton-test
 	@tools/soak.sh
 
 test-clients:
@@ -121,7 +126,7 @@ clean:
 help:
 	@echo 'make            build/baton, the program'
 	@echo 'make run        build it and start a server; ARGS="--data DIR" for its options'
-	@echo 'make test       every test, in a plain and in a sanitized build'
+	@echo 'make test       every test, in a plain and in a sanitized build; and the server for races'
 	@echo 'make test-clients  the server under clients that others wrote; gets them from npm'
 	@echo 'make soak       what make test does in seconds, for minutes: BATON_SOAK_SECONDS=60'
 	@echo 'make sim        one run of the swarm, with its log; SEED=n says which, TEAM=1 a team'
@@ -141,7 +146,7 @@ build/$(1)/%.o: %.c Makefile
 	$$(call run_,CC)mkdir -p $$(@D) && $$(CC_$(1)) $$(CFLAGS_ALL) $$(FLAGS_$(1)) -c -o $$@ $$<
 -include $$(patsubst %.c,build/$(1)/%.d,$$(MAIN) $$(SRC) $$(TEST) $$(FUZZ) $$(BENCH) $$(BENCH_SHARED))
 endef
-$(foreach w,release asan fuzz,$(eval $(call way,$(w))))
+$(foreach w,release asan tsan fuzz,$(eval $(call way,$(w))))
 
 # The runner must find the sources from any directory.
 build/%/test/check.o build/%/test/describe_test.o: CFLAGS_ALL += -DSOURCE_DIR='"$(CURDIR)"'
@@ -149,7 +154,7 @@ build/%/test/check.o build/%/test/describe_test.o: CFLAGS_ALL += -DSOURCE_DIR='"
 objects = $(patsubst %.c,build/$(1)/%.o,$(2))
 
 # Profiles that come with the program are part of this object.
-$(patsubst %,build/%/src/core/profile_data.o,release asan fuzz): $(wildcard profiles/*.json)
+$(patsubst %,build/%/src/core/profile_data.o,release asan tsan fuzz): $(wildcard profiles/*.json)
 
 # The list of sources, touched only when it changes: programs are linked anew when one is deleted.
 build/sources: FORCE
@@ -164,6 +169,8 @@ build/baton: $(call objects,release,$(MAIN) $(SRC)) build/sources
 	$(call link,release,-Wl$(comma)--strip-debug)
 build/asan/baton: $(call objects,asan,$(MAIN) $(SRC)) build/sources
 	$(call link,asan)
+build/tsan/baton: $(call objects,tsan,$(MAIN) $(SRC)) build/sources
+	$(call link,tsan)
 build/release/baton-test: $(call objects,release,$(SRC) $(TEST)) build/sources
 	$(call link,release)
 build/asan/baton-test: $(call objects,asan,$(SRC) $(TEST)) build/sources

@@ -2,11 +2,11 @@
 # soak.sh: what `make test` does in seconds, for minutes.
 #
 # The server killed again and again under load, alone and as one of several nodes; abuse in larger
-# numbers; and many runs of the swarm, on SQLite and on PostgreSQL.
+# numbers, also for races (tools/races.sh); and many runs of the swarm, on SQLite and on PostgreSQL.
 #   BATON_SOAK_SECONDS  how long the server is killed, in each build (60)
 #   BATON_SIM_RUNS      runs of the swarm, rounded up to hundreds (500)
 #   BATON_SEED          where chance begins (the time: it is shown with each result)
-# Expects both builds to be up to date.
+# Expects all builds to be up to date.
 cd "$(dirname "$0")/.." || exit 2
 export BATON_SOAK_SECONDS="${BATON_SOAK_SECONDS:-60}"
 export BATON_SEED="${BATON_SEED:-$(date +%s)}"
@@ -18,6 +18,11 @@ for way in release asan; do
     # One at a time: each of them takes the whole machine.
     build/$way/baton-test --jobs 1 test/black/ || failed=1
 done
+echo "tsan:"
+totals=$(mktemp)
+tools/races.sh 600 "$totals"
+awk '{ f += $2 } END { exit f > 0 }' "$totals" || failed=1
+rm -f "$totals"
 build/release/baton-test --jobs 1 test/swarm_postgres_test.c || failed=1
 echo "swarm:"
 while [ "$runs" -gt 0 ]; do

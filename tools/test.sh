@@ -1,7 +1,7 @@
 #!/bin/sh
 # test.sh: everything that `make test` promises, one after the other, and the sum of it.
 #
-# Expects both builds to be up to date. The last line is "N passed, N failed, N skipped".
+# Expects all builds to be up to date. The last line is "N passed, N failed, N skipped".
 cd "$(dirname "$0")/.." || exit 2
 root=$PWD
 work=$(mktemp -d)
@@ -56,6 +56,8 @@ format() {
 
 unit release
 unit asan
+echo "tsan:"
+tools/races.sh 75 "$totals" # the last of it may take a while: two minutes in all
 
 # Two at a time, each in both builds: most of the time they wait for something.
 files=0

@@ -2,7 +2,7 @@
  * insides.
  *
  * The program is the one that was built the same way as the test: a sanitized test starts a
- * sanitized server. Functions that take an arena may be called from any thread. */
+ * sanitized server, or the one that $BATON_SERVER names. Functions that take an arena may be called from any thread. */
 #ifndef TEST_BLACK_BLACK_H
 #define TEST_BLACK_BLACK_H
 
@@ -33,6 +33,10 @@ struct black {
     int out;            /* its standard output */
     struct place place; /* where clients find it, with the operator's token */
 };
+
+/* The program: the one that $BATON_SERVER names; else beside the test (build/asan/baton), or a folder
+ * above it (build/baton). */
+const char *black_program(void);
 
 /* Starts it and waits until it is ready. What it logs is added to ./log. */
 void black_start(struct black *b);

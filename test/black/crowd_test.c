@@ -122,36 +122,6 @@ static int health_status(const struct black *b)
     return status;
 }
 
-/* Who has no token costs nothing but the answer that says so, however many show the same one. */
-TEST_LIMIT(one_unknown_token_that_many_show_at_once_hurts_nobody, 60)
-{
-    enum { PEERS = 64, REQUESTS = 20, ROUNDS = 10 };
-    struct black b = { 0 };
-    struct peer peers[PEERS];
-    struct buf requests = buf_in(check_arena());
-
-    for (int i = 0; i < REQUESTS; i++)
-        buf_add(&requests, STR("GET /tokens HTTP/1.1\r\nHost: localhost\r\n"
-                               "Authorization: Bearer bt_unknown\r\n\r\n"));
-    black_start(&b);
-    for (int i = 0; i < PEERS; i++)
-        peers[i] = peer_open(&b, check_arena());
-    for (int round = 0; round < ROUNDS * black_times(); round++) {
-        for (int i = 0; i < PEERS; i++)
-            peer_send(&peers[i], buf_str(&requests));
-        for (int i = 0; i < PEERS * REQUESTS; i++) {
-            struct response r = peer_next(&peers[i % PEERS]);
-            if (r.status != 401)
-                black_alive(&b);
-            CHECK_INT(r.status, 401);
-        }
-    }
-    for (int i = 0; i < PEERS; i++)
-        peer_close(&peers[i]);
-    black_expect(&b, 200, "GET /tokens", "");
-    black_stop(&b);
-}
-
 /* A system that gives few files makes the limit lower, not the server unable to answer. */
 TEST(connections_beyond_the_files_that_there_are_hurt_nobody)
 {

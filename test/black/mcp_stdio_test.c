@@ -25,29 +25,12 @@ struct bridge {
     str rest;
 };
 
-static const char *program(void)
-{
-    static const char *const places[] = { "baton", "../baton" };
-    char self[4096];
-    ssize_t len = readlink("/proc/self/exe", self, sizeof self - 1);
-
-    CHECK(len > 0);
-    self[len] = '\0';
-    *(strrchr(self, '/') + 1) = '\0';
-    for (size_t i = 0; i < 2; i++) {
-        const char *path = arena_printf(check_arena(), "%s%s", self, places[i]).at;
-        if (access(path, X_OK) == 0)
-            return path;
-    }
-    check_fail(__FILE__, __LINE__, "expected the program beside %s", self);
-}
-
 /* It is told where the server is, and so starts none; the token is the operator's, as for an agent
  * that a person has started. */
 static struct bridge bridge_start(const struct black *b)
 {
     struct bridge r = { .rest = STR("") };
-    const char *path = program();
+    const char *path = black_program();
     int in[2], out[2];
 
     CHECK(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0);
