@@ -237,6 +237,22 @@ TEST(size_is_limited_before_anything_is_read)
     CHECK_STR(e->message, "expected at most 10 bytes of JSON, found 11");
 }
 
+TEST(what_we_have_printed_ourselves_may_be_deeper_and_longer_than_what_others_send)
+{
+    struct buf text = buf_in(check_arena());
+    const struct json *j;
+
+    CHECK_OK(json_parse_own(check_arena(), nested(1000, '[', ']'), &j));
+    buf_byte(&text, '"');
+    memset(buf_reserve(&text, JSON_BYTES_MAX), 'x', JSON_BYTES_MAX);
+    text.len += JSON_BYTES_MAX;
+    buf_byte(&text, '"');
+    CHECK_ERR(parse(buf_str(&text), &j), ERR_TOO_LARGE);
+    CHECK_OK(json_parse_own(check_arena(), buf_str(&text), &j));
+    CHECK_INT(j->len, JSON_BYTES_MAX);
+    CHECK_ERR(json_parse_own(check_arena(), STR("{"), &j), ERR_INTERNAL);
+}
+
 TEST(nul_is_accepted_only_on_request)
 {
     const struct json *j;

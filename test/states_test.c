@@ -586,6 +586,31 @@ TEST_BOTH(a_document_as_deep_as_allowed_can_be_had_again_and_a_deeper_one_is_ref
     world_close(w);
 }
 
+/* What is kept of an answer is wrapped once more, and must be read all the same. */
+TEST_BOTH(a_repeated_key_is_answered_however_deep_the_answer_is)
+{
+    static const struct json_limits envelope = { .depth_max = JSON_DEPTH_MAX + 4 };
+    struct world *w = world_new();
+    struct command *all[2];
+
+    answer(w, "schema.create", "{'name':'any','json_schema':true}");
+    for (int i = 0; i < 2; i++) {
+        all[i] = world_command(w, "state.create", "{'schema_name':'any'}", "deep");
+        CHECK_OK(json_parse(check_arena(),
+                            arena_printf(check_arena(),
+                                         "{\"schema_name\":\"any\",\"representation\":true,"
+                                         "\"initial_data\":%s}",
+                                         nested(JSON_DEPTH_MAX).at),
+                            &envelope, &all[i]->input));
+        op_perform(&w->engine, &all[i], 1);
+        CHECK_OK(all[i]->error);
+    }
+    CHECK(!all[0]->repeated && all[1]->repeated);
+    CHECK_HAS(all[0]->answer, nested(JSON_DEPTH_MAX).at);
+    CHECK(str_eq(all[0]->answer, all[1]->answer));
+    world_close(w);
+}
+
 TEST_BOTH(a_patch_with_too_many_operations_is_refused)
 {
     struct world *w = world_new();

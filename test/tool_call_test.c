@@ -259,6 +259,23 @@ TEST(a_start_that_is_not_done_says_how_to_go_on)
     desk_free(d);
 }
 
+/* Its answer shows the prompt, and is longer than a request may be. */
+TEST(a_start_with_the_longest_prompt_is_a_start_like_any_other)
+{
+    enum { CHARS = 1048500 };
+    struct desk *d = desk_new(NULL);
+    struct buf arguments = buf_in(check_arena());
+
+    d->older = true;
+    buf_add(&arguments, STR("{'session_name':'one','execution_mode':'sync','prompt':'"));
+    for (int i = 0; i < CHARS; i++)
+        buf_add(&arguments, STR("\xf0\x9f\x98\x80"));
+    buf_add(&arguments, STR("'}"));
+    CHECK_STR(json_str(told(d, "start_agent_session", buf_str(&arguments).at), "status"),
+              "pending");
+    desk_free(d);
+}
+
 /* In each round the same session is waited for: nothing is started twice. */
 TEST(a_start_is_one_start_in_all_of_its_rounds)
 {

@@ -116,8 +116,7 @@ static err call(void *self, struct arena *a, str name, const struct json *input,
     *status = r.status;
     *answer = NULL;
     if (r.body.len)
-        TRY(json_parse(a, r.body, &(struct json_limits){ .bytes_max = JSON_BYTES_CEILING },
-                       answer));
+        TRY(json_parse(a, r.body, &json_limits_own, answer));
     if (str_eq(name, STR("state.create")) && r.status == 201)
         s->state_id = arena_copy(s->cli->arena, json_str(*answer, "state_id"));
     return NULL;
@@ -183,7 +182,7 @@ static err scenario_find(struct cli *c, str id, bool fresh, str purpose, const s
             return err_new(c->arena, ERR_NOT_FOUND,
                            "there is no conversation " STR_FMT ": %s is not there", STR_ARG(id),
                            path.at);
-        return json_parse(c->arena, kept, NULL, out);
+        return json_parse_own(c->arena, kept, out);
     }
     TRY(scripted_read(c->arena, prompt, out));
     return data_write(c->arena, path, json_printed(c->arena, *out));

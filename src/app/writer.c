@@ -298,7 +298,7 @@ static int64_t tick_failed(struct writer *w, const struct command *c, int64_t no
     w->put_off = NULL;
     log_warn("system.tick", LOG_S("error", c->error->message), LOG_S("what", c->error->members));
     str text = arena_printf(w->tick_arena, "{" STR_FMT "}", STR_ARG(c->error->members));
-    if (json_parse(w->tick_arena, text, NULL, &members) || !(due = json_get(members, "due")))
+    if (json_parse_own(w->tick_arena, text, &members) || !(due = json_get(members, "due")))
         return now + TICK_RETRY_MS;
     struct json *what = ARENA_NEW(w->tick_arena, struct json);
     *what = *due;
@@ -316,7 +316,7 @@ static int64_t tick_next(struct writer *w, const struct command *c)
 
     if (c->error)
         return tick_failed(w, c, now);
-    err e = json_parse(c->arena, c->answer, NULL, &answer);
+    err e = json_parse_own(c->arena, c->answer, &answer);
     assert(!e);
     w->put_off = NULL;
     if (json_bool_or(answer, "more", false))
@@ -368,7 +368,7 @@ static int64_t nodes_of(const struct command *c)
 {
     const struct json *answer;
 
-    if (c->error || json_parse(c->arena, c->answer, NULL, &answer))
+    if (c->error || json_parse_own(c->arena, c->answer, &answer))
         return 0;
     return json_int_or(answer, "nodes", 0);
 }

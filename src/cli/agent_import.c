@@ -17,7 +17,7 @@ static err ask(struct arena *a, struct http_client *client, const struct place *
     TRY(http_client_call(client, a, &call, &r));
     *status = r.status;
     *answer = NULL;
-    return r.body.len ? json_parse(a, r.body, NULL, answer) : NULL;
+    return r.body.len ? json_parse(a, r.body, &json_limits_own, answer) : NULL;
 }
 
 static err refusal(struct arena *a, int status, const struct json *problem)

@@ -63,14 +63,12 @@ static str key_make(struct arena *a)
 
 static err answer_read(struct arena *a, const struct response *r, const struct json **out)
 {
-    static const struct json_limits limits = { .bytes_max = JSON_BYTES_CEILING, .depth_max = 128 };
-
     *out = NULL;
     if (r->status >= 400)
         return render_refusal(a, r);
     if (!r->body.len)
         return NULL;
-    err e = json_parse(a, r->body, &limits, out);
+    err e = json_parse(a, r->body, &json_limits_own, out);
     return e ? err_within(a, e, "the server's answer is not JSON") : NULL;
 }
 

@@ -67,7 +67,7 @@ static err ask(struct doctor *d, const char *path, const struct url_param *param
     TRY(http_client_call(d->client, d->arena, &call, r));
     if (r->status >= 400)
         return render_refusal(d->arena, r);
-    return json_parse(d->arena, r->body, NULL, out);
+    return json_parse(d->arena, r->body, &json_limits_own, out);
 }
 
 static void version_tell(struct doctor *d, str version)

@@ -129,7 +129,7 @@ static err answer_check(struct arena *a, const struct response *r)
 
     if (r->status >= 300)
         return render_refusal(a, r);
-    TRY(json_parse(a, r->body, NULL, &answer));
+    TRY(json_parse(a, r->body, &json_limits_own, &answer));
     return json_is(answer, JSON_OBJECT)
                ? NULL
                : err_new(a, ERR_INTERNAL, "expected the server's answer to be an object");

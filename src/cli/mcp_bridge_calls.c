@@ -247,10 +247,9 @@ void call_has_failed(struct bridge *b, struct call *c, err e)
 /* The text of a problem as RFC 9457 has it, or what else there is to say. */
 err call_refusal(struct arena *a, const struct response *r)
 {
-    static const struct json_limits limits = { .bytes_max = JSON_BYTES_CEILING };
     const struct json *problem = NULL;
 
-    if (json_parse(a, r->body, &limits, &problem))
+    if (json_parse(a, r->body, &json_limits_own, &problem))
         problem = NULL;
     str title = json_str(problem, "title"), detail = json_str(problem, "detail");
     if (!detail.len)

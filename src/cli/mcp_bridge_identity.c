@@ -147,7 +147,7 @@ void identity_init(struct bridge *b)
 static const struct json *answer_of(struct bridge *b, const struct response *r)
 {
     const struct json *answer = NULL;
-    return json_parse(b->scratch, r->body, NULL, &answer) ? NULL : answer;
+    return json_parse(b->scratch, r->body, &json_limits_own, &answer) ? NULL : answer;
 }
 
 /* Not now: whoever waits for it is told, and the next message asks again. */

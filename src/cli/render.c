@@ -374,7 +374,7 @@ err render_refusal(struct arena *a, const struct response *r)
     enum error_kind kind = response_kind(r->status);
     const struct json *problem;
 
-    if (json_parse(a, r->body, NULL, &problem) || !json_is(problem, JSON_OBJECT))
+    if (json_parse(a, r->body, &json_limits_own, &problem) || !json_is(problem, JSON_OBJECT))
         return err_new(a, kind, "%s: the server answered with status %d", error_look(kind)->title,
                        r->status);
     str title = json_str(problem, "title"), detail = json_str(problem, "detail");
@@ -390,7 +390,8 @@ static err render_problem(struct cli *c, const struct response *r)
     err e = render_refusal(c->arena, r);
     const struct json *problem;
 
-    if (c->json || json_parse(c->arena, r->body, NULL, &problem) || !json_is(problem, JSON_OBJECT))
+    if (c->json || json_parse(c->arena, r->body, &json_limits_own, &problem) ||
+        !json_is(problem, JSON_OBJECT))
         return e;
     cli_warn(c, e);
     show_violations(c, json_get(problem, "errors"), json_str(problem, "detail"));
@@ -402,7 +403,6 @@ static err render_problem(struct cli *c, const struct response *r)
 
 err render_answer(struct cli *c, const struct response *r)
 {
-    static const struct json_limits limits = { .bytes_max = JSON_BYTES_CEILING, .depth_max = 128 };
     struct buf out = buf_in(c->arena);
     const struct json *answer, *valid;
 
@@ -410,7 +410,7 @@ err render_answer(struct cli *c, const struct response *r)
         return render_problem(c, r);
     if (r->body.len == 0)
         return NULL;
-    err e = json_parse(c->arena, r->body, &limits, &answer);
+    err e = json_parse(c->arena, r->body, &json_limits_own, &answer);
     if (e)
         return err_within(c->arena, e, "the server's answer is not JSON");
 

@@ -163,8 +163,7 @@ static err message_take(struct watch *w, str text)
 {
     const struct json *m;
 
-    err e =
-        json_parse(w->arena, text, &(struct json_limits){ .bytes_max = JSON_BYTES_CEILING }, &m);
+    err e = json_parse(w->arena, text, &json_limits_own, &m);
     if (e)
         return err_within(w->arena, e, "the server's message is not JSON");
     str control = json_str(m, "type");

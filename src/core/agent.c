@@ -237,7 +237,7 @@ static err profile_check(struct tx *tx, const struct json *agent, str source)
         return entry_unfit(tx->arena, STR("/profile"), "profile", e->message);
     if (e || !permissions.len || str_eq(permissions, STR("work")))
         return e;
-    TRY(json_parse(tx->arena, entry.text, NULL, &parsed));
+    TRY(stored_parse(tx, THING("profile", profile), entry.text, &parsed));
     if (has_option(parsed, permissions))
         return NULL;
     return entry_unfit(tx->arena, STR("/permissions"), "permissions",
@@ -402,7 +402,7 @@ err agent_startable(struct tx *tx, str agent, const struct agent_starter *by, bo
     TRY(stored(tx, CATALOG_AGENTS, agent, &entry, out));
     if (!*out)
         return NULL;
-    TRY(json_parse(tx->arena, entry.text, NULL, &text));
+    TRY(stored_parse(tx, THING("agent", agent), entry.text, &text));
     const struct json *words = json_get(text, "started_by");
     *out = false;
     for (uint32_t i = 0; words && i < words->len; i++)

@@ -72,7 +72,7 @@ err demand_check(struct arena *a, const struct demand *d)
 void demand_read(struct arena *a, str key, struct demand *out)
 {
     const struct json *json;
-    err e = json_parse(a, key, NULL, &json);
+    err e = json_parse_own(a, key, &json);
 
     *out = (struct demand){ .unreadable = true };
     if (e || !json_is(json, JSON_ARRAY) || json->len < 4 || json->len > 5)
@@ -505,7 +505,7 @@ bool run_wakes(const struct runner *r, const struct event *e)
     if (e->type != EVENT_RUN_ENQUEUED && !str_contains(e->data, r->id))
         return false;
     struct arena *a = arena_new();
-    if (!json_parse(a, e->data, NULL, &data))
+    if (!json_parse_own(a, e->data, &data))
         wakes = e->type == EVENT_RUN_ENQUEUED ? enqueued_fits(a, r, data)
                                               : str_eq(json_str(data, "runner_id"), r->id);
     arena_free(a);

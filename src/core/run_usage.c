@@ -51,7 +51,7 @@ static err models_add(struct tx *tx, struct stored of, str *to, str more, bool w
         return NULL;
     if (to->len && !whole) {
         TRY(stored_parse(tx, of, *to, &x));
-        TRY(json_parse(tx->arena, more, NULL, &y));
+        TRY(json_parse_own(tx->arena, more, &y));
         struct json sum = models_sum(tx->arena, x, y);
         more = json_printed(tx->arena, &sum);
     }

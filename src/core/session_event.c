@@ -10,7 +10,7 @@ enum { HEARD_BYTES = 160 }; /* of what was heard last: enough for one line */
 static str heard_of(struct tx *tx, str type, str data)
 {
     const struct json *json = NULL;
-    err unread = json_parse(tx->arena, data, NULL, &json);
+    err unread = json_parse_own(tx->arena, data, &json);
     str text = unread ? STR("") : json_str(json, "content");
     str tool = unread ? STR("") : json_str(json, "tool_name");
 

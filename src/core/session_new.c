@@ -311,7 +311,7 @@ static err created_emit(struct tx *tx, const struct session *s)
     json_put(tx->arena, &data, STR("depth"), json_int(tx->arena, s->depth));
     json_put(tx->arena, &data, STR("attended"), json_bool(s->attended));
     if (s->pointers.len)
-        TRY(json_parse(tx->arena, s->pointers, NULL, &pointers));
+        TRY(json_parse_own(tx->arena, s->pointers, &pointers));
     json_put(tx->arena, &data, STR("pointers"), pointers ? *pointers : json_null());
     return event_emit(tx,
                       (struct event){ .type = EVENT_SESSION_CREATED,

@@ -1,10 +1,6 @@
 /* stored.c: what we have stored, read back. */
 #include "core/stored.h"
 
-/* A patch is deeper than the document that it holds. */
-static const struct json_limits limits = { .depth_max = JSON_DEPTH_MAX + 4,
-                                           .bytes_max = JSON_BYTES_CEILING };
-
 #define NOT_JSON "what is stored of it is not JSON"
 
 err stored_damage(struct tx *tx, struct stored of, const char *problem)
@@ -23,7 +19,7 @@ void stored_note(struct tx *tx, err damage)
 
 err stored_parse(struct tx *tx, struct stored of, str text, const struct json **out)
 {
-    return json_parse(tx->arena, text, &limits, out) ? stored_damage(tx, of, NOT_JSON) : NULL;
+    return json_parse_own(tx->arena, text, out) ? stored_damage(tx, of, NOT_JSON) : NULL;
 }
 
 bool stored_is_json(struct tx *tx, struct stored of, str text)
@@ -32,7 +28,7 @@ bool stored_is_json(struct tx *tx, struct stored of, str text)
 
     /* What it is parsed into goes at once: a page of events may hold megabytes. */
     struct arena *scratch = arena_new();
-    bool good = !json_parse(scratch, text, &limits, &parsed);
+    bool good = !json_parse_own(scratch, text, &parsed);
     arena_free(scratch);
     if (!good)
         stored_note(tx, stored_damage(tx, of, NOT_JSON));

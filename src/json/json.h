@@ -109,6 +109,13 @@ struct json_limits {
 err json_parse(struct arena *a, str text, const struct json_limits *limits,
                const struct json **out);
 
+/* The limits of what we have printed ourselves, the highest that there are: what others send is
+ * wrapped, escaped and put together by us, so it may be deeper and longer than they may send. */
+extern const struct json_limits json_limits_own;
+
+/* Parses what we have printed: an answer, a row of the store. INTERNAL: it is no JSON. */
+err json_parse_own(struct arena *a, str text, const struct json **out);
+
 /* ---- print.c ---- */
 
 void json_print(struct buf *out, const struct json *j); /* compact */

@@ -18,6 +18,7 @@
 
 enum {
     SCRATCH_BYTES = 8 << 10,    /* on the C stack; more comes from malloc              */
+    DEPTH_CEILING = 1024,       /* of any depth_max: frames are on the C stack, too */
     REAL_DIGITS_SAFE = 300,     /* fewer digits than this cannot leave a double's range */
     DOUBLE_EXPONENT_MAX = 308,  /* 1.79…e308                                           */
     EXPONENT_CLAMP = 100000000, /* an exponent beyond this is as good as infinite       */
@@ -331,7 +332,7 @@ err json_parse(struct arena *a, str text, const struct json_limits *limits, cons
     _Alignas(16) char scratch[SCRATCH_BYTES];
     struct frame frames[depth_max];
 
-    assert(bytes_max <= JSON_BYTES_CEILING && depth_max <= 1024);
+    assert(bytes_max <= JSON_BYTES_CEILING && depth_max <= DEPTH_CEILING);
     if (text.len > bytes_max)
         return err_new(a, ERR_TOO_LARGE, "expected at most %zu bytes of JSON, found %zu", bytes_max,
                        text.len);
@@ -357,4 +358,17 @@ err json_parse(struct arena *a, str text, const struct json_limits *limits, cons
     if (p.scratch != scratch)
         free(p.scratch);
     return e;
+}
+
+const struct json_limits json_limits_own = { .depth_max = DEPTH_CEILING,
+                                             .bytes_max = JSON_BYTES_CEILING,
+                                             .nul_allowed = true };
+
+err json_parse_own(struct arena *a, str text, const struct json **out)
+{
+    err e = json_parse(a, text, &json_limits_own, out);
+
+    return e ? err_new(a, ERR_INTERNAL, "what was printed here cannot be read: " STR_FMT,
+                       STR_ARG(e->message))
+             : NULL;
 }

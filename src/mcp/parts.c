@@ -14,10 +14,8 @@ void mcp_ask_with(struct mcp_call *m, const char *op, struct json input,
 
 const struct json *mcp_answer_json(struct mcp_call *m, const struct command *done)
 {
-    const struct json_limits own = { .depth_max = JSON_DEPTH_MAX + 8,
-                                     .bytes_max = JSON_BYTES_CEILING };
     const struct json *answer;
-    err unread = json_parse(m->arena, arena_copy(m->arena, done->answer), &own, &answer);
+    err unread = json_parse_own(m->arena, arena_copy(m->arena, done->answer), &answer);
 
     assert(!unread); /* we have printed it ourselves */
     return answer;

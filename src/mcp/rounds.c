@@ -80,7 +80,7 @@ static bool unseal(struct mcp_call *m, const struct json *sealed, const struct j
     sign(m, inner, mac);
     return digest_equal((str){ (const char *)mac, sizeof mac },
                         str_slice(whole, 0, SHA256_BYTES)) &&
-           !json_parse(m->arena, inner, NULL, out);
+           !json_parse_own(m->arena, inner, out);
 }
 
 bool round_open(struct mcp_call *m, const struct json **out)

@@ -6,6 +6,7 @@
  * its children have ended. */
 #include <assert.h>
 
+#include "mcp/parts.h"
 #include "mcp/tools.h"
 #include "mcp/write.h"
 
@@ -92,7 +93,7 @@ static void answer_with(struct mcp_call *m, str callbacks)
 static void callbacks_taken(struct mcp_call *m, const struct command *done)
 {
     const struct json *taken;
-    bool none = done->error || json_parse(m->arena, done->answer, NULL, &taken);
+    bool none = done->error || json_parse_own(m->arena, done->answer, &taken);
 
     answer_with(m, none ? STR("") : json_str(taken, "text"));
 }
@@ -228,15 +229,12 @@ static void result_ask(struct mcp_call *m)
 static void started(struct mcp_call *m, const struct command *done)
 {
     struct calling *c = m->own;
-    const struct json *run;
 
     if (done->error) {
         conclude_error(m, done->error);
         return;
     }
-    err unread = json_parse(m->arena, arena_copy(m->arena, done->answer), NULL, &run);
-    assert(!unread);
-    (void)unread;
+    const struct json *run = mcp_answer_json(m, done);
     c->session = json_str(run, "session_id");
     if (m->client.tasks)
         task_answer_created(m, run);

@@ -25,7 +25,7 @@ static const struct json *members_of(struct arena *a, err e)
     const struct json *members;
     str text = arena_printf(a, "{" STR_FMT "}", STR_ARG(e->members));
 
-    return json_parse(a, text, NULL, &members) ? NULL : members;
+    return json_parse_own(a, text, &members) ? NULL : members;
 }
 
 /* A call that was refused. */

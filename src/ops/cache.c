@@ -186,7 +186,7 @@ static void forget_state_of(struct op_cache *c, const struct event *e)
     struct arena *a = arena_new();
     const struct json *data;
 
-    if (!json_parse(a, e->data, NULL, &data))
+    if (!json_parse_own(a, e->data, &data))
         forget(c, json_str(data, "workflow_state_id"));
     arena_free(a);
 }

@@ -146,7 +146,7 @@ struct grant *grant_after(const struct grant *g, const struct event *e)
     if (!(bound || e->type == EVENT_SESSION_DELETED) || !str_eq(e->subject, g->actor->session_id))
         return NULL;
     struct held *h = held_new();
-    err unread = json_parse(h->arena, arena_copy(h->arena, e->data), NULL, &data);
+    err unread = json_parse_own(h->arena, arena_copy(h->arena, e->data), &data);
     assert(!unread);
     h->actor = actor_copy(h->arena, g->actor);
     h->actor.state_id = bound ? json_str(data, "workflow_state_id") : STR("");

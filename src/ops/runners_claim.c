@@ -23,7 +23,7 @@ static str traceparent(struct arena *a, str root_id, str run_id)
 static str attempt_of(struct tx *tx, const struct run *r)
 {
     const struct json *metadata;
-    err e = json_parse(tx->arena, r->metadata, NULL, &metadata);
+    err e = json_parse_own(tx->arena, r->metadata, &metadata);
     int64_t attempt = e ? 0 : json_int_or(metadata, "attempt", 0);
 
     return attempt ? arena_printf(tx->arena, "%lld", (long long)attempt) : STR("");

@@ -141,8 +141,9 @@ static err write_errors(struct tx *tx, struct json_writer *w, err unfit)
 
     json_write_name(w, STR("errors"));
     if (unfit)
-        TRY(json_parse(tx->arena, arena_printf(tx->arena, "{" STR_FMT "}", STR_ARG(unfit->members)),
-                       NULL, &members));
+        TRY(json_parse_own(tx->arena,
+                           arena_printf(tx->arena, "{" STR_FMT "}", STR_ARG(unfit->members)),
+                           &members));
     if (json_get(members, "errors")) {
         json_write_value(w, json_get(members, "errors"));
         return NULL;

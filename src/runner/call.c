@@ -85,7 +85,7 @@ static err refusal(struct arena *a, const struct response *r)
     const struct json *problem = NULL;
     str detail = STR("");
 
-    if (!json_parse(a, r->body, NULL, &problem))
+    if (!json_parse(a, r->body, &json_limits_own, &problem))
         detail = json_str(problem, "detail");
     return err_new(a, response_kind(r->status), "%d " STR_FMT, r->status,
                    STR_ARG(detail.len ? detail : STR("without a reason")));
@@ -117,7 +117,7 @@ err caller_ask(struct caller *c, struct arena *a, const struct call *call,
     if (!e && r.status >= 400)
         e = refusal(a, &r);
     else if (!e && r.body.len)
-        e = json_parse(a, r.body, &(struct json_limits){ .bytes_max = JSON_BYTES_CEILING }, answer);
+        e = json_parse(a, r.body, &json_limits_own, answer);
     if (!e)
         return NULL;
     e = err_new(a, e->kind, STR_FMT, STR_ARG(e->message)); /* it may live in the place's arena */
@@ -139,7 +139,7 @@ static str announced(struct caller *c, struct arena *a)
     ssize_t n = read(fd, room, 64 << 10);
     close(fd);
     text = (str){ room, n > 0 ? (size_t)n : 0 };
-    return json_parse(a, text, NULL, &server) ? STR("") : json_str(server, "url");
+    return json_parse(a, text, &json_limits_own, &server) ? STR("") : json_str(server, "url");
 }
 
 str caller_url(struct caller *c, struct arena *a)

@@ -52,8 +52,7 @@ err keeper_read(struct keeper *k)
     str text;
 
     TRY(folder_read(k->arena, folder_path(k->arena, k->folder, "spec.json"), &text));
-    TRY(json_parse(k->arena, text, &(struct json_limits){ .bytes_max = JSON_BYTES_CEILING },
-                   &k->spec));
+    TRY(json_parse_own(k->arena, text, &k->spec));
     TRY(secrets_read(k));
     TRY(user_read(k));
     k->run = json_get(k->spec, "run");

@@ -368,11 +368,9 @@ static void write_location(struct buf *out, struct http *h)
 {
     const struct command *c = &h->command;
     str field = member_field(h->server->options.table, c->op);
-    struct json_limits limits = { .depth_max = JSON_DEPTH_MAX * 2,
-                                  .bytes_max = JSON_BYTES_CEILING };
     const struct json *answer, *id;
 
-    if (field.len == 0 || json_parse(h->x.arena, c->answer, &limits, &answer))
+    if (field.len == 0 || json_parse_own(h->x.arena, c->answer, &answer))
         return;
     id = json_find(answer, field);
     if (!json_is(id, JSON_STRING) && !json_is(id, JSON_INTEGER))

@@ -13,7 +13,6 @@ enum {
     PAGE_MAX = 200, /* and at most */
     KEPT_MAX = 256, /* events kept for one listener; beyond it, it reads again */
     RETRY_MS = 50,  /* until a page is asked for again, when there was no room for it */
-    ENVELOPE = 16,  /* containers that an event has around its document */
     FROM_NOW = -1,  /* of hub_wish.after */
 };
 
@@ -229,11 +228,9 @@ static void page_start(struct follower *f, int64_t seen)
 
 static err page_take(struct follower *f, struct command *c)
 {
-    const struct json_limits limits = { .depth_max = JSON_DEPTH_MAX + ENVELOPE,
-                                        .bytes_max = JSON_BYTES_CEILING };
     const struct json *answer;
 
-    TRY(json_parse(c->arena, c->answer, &limits, &answer));
+    TRY(json_parse_own(c->arena, c->answer, &answer));
     const struct json *events = json_get(answer, "events");
     int64_t seen = json_int_or(answer, "seen", -1), next = json_int_or(answer, "next", -1);
     if (!json_is(events, JSON_ARRAY) || seen < 0 || next < 0)
@@ -259,7 +256,7 @@ static err page_gone(struct follower *f, struct command *c)
     const struct json *members;
     str text = arena_printf(c->arena, "{" STR_FMT "}", STR_ARG(c->error->members));
 
-    TRY(json_parse(c->arena, text, NULL, &members));
+    TRY(json_parse_own(c->arena, text, &members));
     int64_t oldest = json_int_or(members, "oldest", 0);
     int64_t newest = f->hub->newest > c->seq ? f->hub->newest : c->seq;
     if (oldest - 1 <= f->given)

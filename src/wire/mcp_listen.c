@@ -204,7 +204,7 @@ static void follow_session(struct mcp_topic *t, const struct command *run)
     struct hub_wish wish = { .types = types, .type_count = 2, .after = s->published };
     const struct json *answer;
 
-    if (t->session || json_parse(run->arena, run->answer, NULL, &answer))
+    if (t->session || json_parse_own(run->arena, run->answer, &answer))
         return;
     wish.subject = json_str(answer, "session_id");
     if (wish.subject.len)

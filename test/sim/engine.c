@@ -228,7 +228,7 @@ void world_check_answer(const struct world *w, const struct command *c)
 
     if (w->engine.stopped || c->error || c->empty || c->waits)
         return;
-    CHECK_OK(json_parse(c->arena, c->answer, NULL, &answer));
+    CHECK_OK(json_parse_own(c->arena, c->answer, &answer));
     CHECK_OK(schema_require(c->arena, op_output_schema(w->table, c->op), answer));
 }
 
