@@ -17,7 +17,7 @@ struct service;
 struct test {
     const char *name, *file;
     int line;
-    int limit_s; /* seconds that it may take; 0: 20 */
+    int limit_s; /* seconds of a processor that it may take; 0: 20 */
     void (*run)(void);
     struct service *service; /* that it uses; NULL: none */
     struct test *next;
