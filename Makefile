@@ -32,7 +32,7 @@ SRC   = $(filter-out $(MAIN),$(wildcard src/*/*.c))
 TEST  = $(wildcard test/*.c) $(wildcard test/sim/*.c) $(wildcard test/black/*.c)
 PLANTS = ANSWER_BEFORE_COMMIT HISTORY_IN_SECOND_TRANSACTION KEY_IN_SECOND_TRANSACTION \
          NO_VERSION_CHECK SAVEPOINT_AFTER_DEATH \
-         CALLBACK_BEFORE_UPDATE CALLBACK_TWICE LEASE_WITHOUT_FENCE
+         CALLBACK_BEFORE_UPDATE CALLBACK_TWICE LEASE_WITHOUT_FENCE REPORT_LOST
 FUZZ  = $(if $(TARGET),test/fuzz/$(TARGET).c,$(wildcard test/fuzz/*.c))
 BENCH = $(wildcard test/bench/*_bench.c)
 BENCH_SHARED = $(filter-out $(BENCH),$(wildcard test/bench/*.c))

@@ -91,6 +91,7 @@ struct fake {
     int count;
     size_t body_bytes;  /* of all reports, those too that are not kept: progress, when it is much */
     bool away;          /* nobody is answered */
+    int missed;         /* requests that were not, because of that */
     const char *refuse; /* reports of this kind: 409 */
     bool stop;          /* progress is answered so */
     const char *stop_run; /* claims name it */
@@ -194,6 +195,8 @@ static void *fake_serve(void *self)
         pthread_mutex_lock(&c.fake->mutex);
         bool away = c.fake->away;
         arena_take(c.fake->arena); /* it goes with the mutex */
+        c.fake->missed += away;
+        pthread_cond_broadcast(&c.fake->changed);
         str answer = away ? STR("")
                           : fake_answer(c.fake, method, target, token,
                                         (str){ in.at + head, whole - head }, &status);

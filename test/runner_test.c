@@ -1,7 +1,9 @@
 /* runner_test.c: a runner, its keepers and real processes as agents, against a made-up server. */
 #define _GNU_SOURCE /* accept4 */
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 
+#include "runner/pulse.h"
 #include "runner_help.h"
 
 #define SHELL                                                                            \
@@ -257,6 +259,108 @@ TEST(end_is_told_when_a_server_that_was_away_is_back)
     CHECK_STR(body_str(fake_wait(f, "run_1", "completed", 1), "result"), "ok");
     CHECK_INT(fake_count(f, "run_1", "completed"), 1);
     runner_end(runner, SIGTERM);
+}
+
+/* ---- reports, while the server is away ---- */
+
+/* What a keeper tells with, in this process, to a server that is away. */
+static struct report report_to(struct fake *f)
+{
+    char url[64];
+
+    snprintf(url, sizeof url, "http://127.0.0.1:%u", (unsigned)f->port);
+    setenv("BATON_URL", url, 1);
+    setenv("BATON_TOKEN", "rn_of_the_runner", 1);
+    fake_set(f, &f->away, true);
+    return (struct report){ .caller = caller_new(STR("")),
+                            .run_id = STR("run_1"),
+                            .runner_id = STR("rnr_1"),
+                            .fence = 1,
+                            .folder = STR(".") };
+}
+
+/* Waits until that many requests have found nobody. */
+static void missed_wait(struct fake *f, int count)
+{
+    pthread_mutex_lock(&f->mutex);
+    while (f->missed < count)
+        pthread_cond_wait(&f->changed, &f->mutex);
+    pthread_mutex_unlock(&f->mutex);
+}
+
+static void *end_tell(void *report)
+{
+    struct json facts = json_object();
+
+    json_put(check_arena(), &facts, STR("result"), json_string(STR("done")));
+    return (void *)(intptr_t)report_until(report, "completed", 1, &facts, 600000);
+}
+
+TEST(report_is_told_until_a_server_that_was_away_hears_it)
+{
+    struct fake *f = fake_new();
+    struct report r = report_to(f);
+    pthread_t teller;
+    void *result;
+
+    CHECK(pthread_create(&teller, NULL, end_tell, &r) == 0);
+    missed_wait(f, 2);
+    CHECK_INT(fake_count(f, "run_1", "completed"), 0);
+    fake_set(f, &f->away, false);
+    pthread_join(teller, &result);
+    CHECK_INT((intptr_t)result, REPORT_TAKEN);
+    CHECK_STR(body_str(fake_wait(f, "run_1", "completed", 1), "result"), "done");
+    CHECK_INT(fake_count(f, "run_1", "completed"), 1);
+    caller_free(r.caller);
+}
+
+TEST(report_that_nobody_hears_ends_with_its_patience)
+{
+    struct fake *f = fake_new();
+    struct report r = report_to(f);
+
+    CHECK_INT(report_until(&r, "completed", 1, NULL, 0), REPORT_LATER);
+    fake_set(f, &f->away, false);
+    f->refuse = "completed";
+    CHECK_INT(report_until(&r, "completed", 1, NULL, 600000), REPORT_REFUSED);
+    caller_free(r.caller);
+}
+
+/* All that was told of a run's output, in order. */
+static str output_told(struct fake *f)
+{
+    struct buf out = buf_in(check_arena());
+
+    pthread_mutex_lock(&f->mutex);
+    for (int i = 0; i < f->count; i++) {
+        const struct json *output = json_get(f->reports[i].body, "output");
+        for (uint32_t k = 0; output && k < output->len; k++)
+            buf_add(&out, json_str(&output->items[k], "text"));
+    }
+    pthread_mutex_unlock(&f->mutex);
+    return buf_str(&out);
+}
+
+TEST(output_while_the_server_is_away_is_told_once_when_it_is_back)
+{
+    struct fake *f = fake_new();
+    struct report r = report_to(f);
+    int wake = eventfd(0, EFD_CLOEXEC);
+    struct pulse *p = pulse_new(&r, 600000, wake);
+
+    pulse_output(p, PULSE_STDOUT, STR("one"));
+    missed_wait(f, 1);
+    pulse_output(p, PULSE_STDOUT, STR("two"));
+    pulse_facts(p, STR("client-1"), STR("heard"));
+    missed_wait(f, 2);
+    CHECK_INT(pulse_word(p), PULSE_GO);
+    fake_set(f, &f->away, false);
+    fake_wait(f, "run_1", "progress", 1);
+    pulse_free(p, 600000); /* tells what there is */
+    CHECK_STR(output_told(f), "one\ntwo\n");
+    CHECK_STR(body_str(&f->reports[f->count - 1], "client_id"), "client-1");
+    caller_free(r.caller);
+    close(wake);
 }
 
 /* ---- who is killed ---- */

@@ -25,7 +25,11 @@ static enum report_answer answer_of(err e)
     if (!e)
         return REPORT_TAKEN;
     switch (e->kind) {
+#ifdef PLANT_REPORT_LOST
+    case ERR_UNAVAILABLE: return REPORT_WRONG;
+#else
     case ERR_UNAVAILABLE:
+#endif
     case ERR_LIMIT:
     case ERR_INTERNAL:
     case ERR_FULL: return REPORT_LATER;
