@@ -3,6 +3,7 @@
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 
+#include "runner/folder.h"
 #include "runner/pulse.h"
 #include "runner_help.h"
 
@@ -513,4 +514,51 @@ TEST(agents_run_as_another_user_where_that_is_asked_for)
     CHECK_STR(body_str(end, "result"), "nobody\nnobody\ndo it");
     CHECK(holds(body_str(end, "stderr_tail"), "ermission denied"));
     runner_end(runner, SIGTERM);
+}
+
+/* ---- what is another user's ---- */
+
+/* A folder that the agent's user has, with something in it that he could not remove: removing the
+ * run's files must not do that for him. */
+TEST(files_of_another_user_are_removed_with_his_rights)
+{
+    struct exec_user nobody;
+    struct arena *a = check_arena();
+    str agent;
+
+    if (geteuid() != 0)
+        check_skip("only root has agents run as others");
+    CHECK_OK(exec_user_find(a, STR("nobody"), &nobody));
+    CHECK_OK(folder_make(a, STR("run")));
+    CHECK_OK(folder_for_agent(a, STR("run"), &nobody, &agent));
+    CHECK_OK(folder_write(a, folder_path(a, agent, "token"), STR("t"), &nobody));
+    CHECK_OK(folder_give(a, STR("run"), &nobody));
+    str kept = folder_path(a, agent, "kept"), file = folder_path(a, kept, "file");
+    CHECK(mkdir(kept.at, 0755) == 0);
+    CHECK_OK(folder_write(a, file, STR("root's"), NULL));
+    folder_remove(a, STR("run"));
+    CHECK(access(file.at, F_OK) == 0);
+    CHECK(access(folder_path(a, agent, "token").at, F_OK) != 0);
+    CHECK(access("run", F_OK) != 0);
+    CHECK(unlink(file.at) == 0 && rmdir(kept.at) == 0 && rmdir(agent.at) == 0);
+}
+
+/* Until its files are there, nobody else can put something in their place. */
+TEST(folder_is_given_away_when_it_is_complete)
+{
+    struct exec_user nobody;
+    struct arena *a = check_arena();
+    struct stat st;
+    str agent;
+
+    if (geteuid() != 0)
+        check_skip("only root has agents run as others");
+    CHECK_OK(exec_user_find(a, STR("nobody"), &nobody));
+    CHECK_OK(folder_make(a, STR("run")));
+    CHECK_OK(folder_for_agent(a, STR("run"), &nobody, &agent));
+    CHECK(stat(agent.at, &st) == 0 && st.st_uid == 0 && (st.st_mode & 0777) == 0700);
+    CHECK_OK(folder_give(a, STR("run"), &nobody));
+    CHECK(stat(agent.at, &st) == 0 && st.st_uid == nobody.uid);
+    folder_remove(a, STR("run"));
+    CHECK(access(agent.at, F_OK) != 0);
 }

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { READ_MAX = 16 << 20 };
+enum { READ_MAX = 16 << 20, REMOVE_MS = 10000 };
 
 str folder_path(struct arena *a, str folder, const char *name)
 {
@@ -77,7 +77,9 @@ err folder_read(struct arena *a, str path, str *out)
 
 /* ---- the agent's own ---- */
 
-/* Another user cannot look into our directory, so its files are elsewhere. */
+/* Another user cannot look into our directory, so its files are elsewhere. They are put there while
+ * the folder is still ours: in one that another can write, a path may lead anywhere by the time that
+ * it is used. */
 err folder_for_agent(struct arena *a, str folder, const struct exec_user *user, str *out)
 {
     *out = folder_path(a, folder, "agent");
@@ -86,10 +88,18 @@ err folder_for_agent(struct arena *a, str folder, const struct exec_user *user, 
     char *elsewhere = (char *)arena_printf(a, "/tmp/baton-run-XXXXXX").at;
     if (!mkdtemp(elsewhere))
         return failed(a, elsewhere, "make");
-    if (symlink(elsewhere, out->at) < 0 || chown(elsewhere, user->uid, user->gid) < 0)
+    if (symlink(elsewhere, out->at) < 0)
         return failed(a, out->at, "make");
     *out = str_from(elsewhere);
     return NULL;
+}
+
+err folder_give(struct arena *a, str folder, const struct exec_user *user)
+{
+    str path = folder_of_agent(a, folder);
+
+    return user && lchown(path.at, user->uid, user->gid) < 0 ? failed(a, path.at, "give away")
+                                                             : NULL;
 }
 
 static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
@@ -99,9 +109,27 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
     return 0;
 }
 
+/* In folders that nobody else can write. */
 static void remove_all(const char *path)
 {
     nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+/* What is another's is removed with that one's rights, not with ours: whatever he has put there, or
+ * puts there meanwhile, nothing goes that he could not have removed himself. */
+static void remove_as_owner(struct arena *a, const char *path, const struct stat *st)
+{
+    char *argv[] = { "rm", "-rf", "--one-file-system", "--", (char *)path, NULL };
+    char *env[] = { "PATH=/usr/bin:/bin", NULL };
+    struct exec_user owner = {
+        .uid = st->st_uid, .gid = st->st_gid, .groups = &st->st_gid, .group_count = 1
+    };
+    struct exec_plan plan = {
+        .argv = argv, .env = env, .folder = "/", .in = -1, .out = -1, .error = -1, .user = &owner
+    };
+    str nothing;
+
+    exec_output(a, &plan, REMOVE_MS, 0, &nothing);
 }
 
 str folder_of_agent(struct arena *a, str folder)
@@ -115,8 +143,14 @@ str folder_of_agent(struct arena *a, str folder)
 
 void folder_remove_agent(struct arena *a, str folder)
 {
-    remove_all(folder_of_agent(a, folder).at);
-    remove_all(folder_path(a, folder, "agent").at);
+    str own = folder_path(a, folder, "agent"), path = folder_of_agent(a, folder);
+    struct stat st;
+
+    if (lstat(path.at, &st) == 0 && st.st_uid != geteuid())
+        remove_as_owner(a, path.at, &st);
+    else
+        remove_all(path.at);
+    remove_all(own.at);
 }
 
 void folder_remove(struct arena *a, str folder)

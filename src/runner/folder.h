@@ -26,6 +26,9 @@ err folder_read(struct arena *a, str path, str *out);
 /* Makes the folder for the agent's files; `out` is where it really is. */
 err folder_for_agent(struct arena *a, str folder, const struct exec_user *user, str *out);
 
+/* Hands it over to the user, when all of its files are there. */
+err folder_give(struct arena *a, str folder, const struct exec_user *user);
+
 /* Where the agent's files are, if there are any; what folder_for_agent gave. */
 str folder_of_agent(struct arena *a, str folder);
 

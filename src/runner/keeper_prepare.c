@@ -227,5 +227,6 @@ err keeper_prepare(struct keeper *k, struct exec_plan *plan)
     *plan = (struct exec_plan){
         .argv = argv, .env = k->env, .folder = k->project_dir.at, .user = k->user
     };
-    return stdin_open(k, &l, &plan->in);
+    TRY(stdin_open(k, &l, &plan->in));
+    return folder_give(k->arena, k->folder, k->user);
 }
