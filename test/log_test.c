@@ -140,3 +140,18 @@ TEST(log_loses_lines_quietly_when_standard_error_is_gone)
     dup2(old, STDERR_FILENO);
     CHECK_INT(kept_errno, 0);
 }
+
+/* Whoever looks at the log in a terminal sees them, and they do nothing. */
+TEST(log_shows_what_a_terminal_would_obey)
+{
+    struct kept kept;
+    keep_from(LOG_INFO, &kept);
+    log_info("x",
+             LOG_S("a", STR("\xc2\x9b"
+                            "2J")),
+             LOG_S("b", STR("\xe2\x80\xae"
+                            "gpj")),
+             LOG_S("c", STR("\xc3\xa4")), LOG_S("d", STR("\x9b")));
+    CHECK_STR(buf_str(&kept.lines),
+              "x a=\"\\xc2\\x9b2J\" b=\"\\xe2\\x80\\xaegpj\" c=\xc3\xa4 d=\"\\x9b\"\n");
+}

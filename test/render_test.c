@@ -90,6 +90,29 @@ TEST(control_characters_are_shown_and_not_sent)
               "a\\u001b[2Jb  1\n");
 }
 
+/* Controls of eight bits, and those that turn the direction of a line, whichever way they come. */
+TEST(what_a_terminal_would_obey_is_shown_in_every_answer)
+{
+    static const struct {
+        const char *raw, *shown;
+    } all[] = {
+        { "\xc2\x9b", "\\u009b" },     { "\xc2\x85", "\\u0085" },     { "\xd8\x9c", "\\u061c" },
+        { "\xe2\x80\x8e", "\\u200e" }, { "\xe2\x80\xae", "\\u202e" }, { "\xe2\x81\xa6", "\\u2066" },
+        { "\xe2\x81\xa9", "\\u2069" },
+    };
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct arena *a = check_arena();
+        const char *one = arena_printf(a, "{\"name\":\"a%sb\"}", all[i].raw).at;
+        const char *deep = arena_printf(a, "{\"x\":[{\"y\":\"a%sb\"}]}", all[i].raw).at;
+        CHECK_STR(rendered("state", "read", true, one),
+                  arena_printf(a, "name  a%sb\n", all[i].shown).at);
+        CHECK(strstr(rendered("state", "read", true, deep).at, all[i].shown));
+        CHECK(!strstr(rendered("state", "read", true, deep).at, all[i].raw));
+        CHECK(strstr(rendered("state", "read", false, deep).at, all[i].raw)); /* a pipe gets all */
+    }
+}
+
 TEST(pipe_gets_the_answer_in_one_line)
 {
     CHECK_STR(rendered("schema", "list", false, "{ \"schemas\": [ ] }"), "{\"schemas\":[]}\n");

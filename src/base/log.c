@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
+
 #define LINE_BYTES 4000 /* with a level before it, still below the 4,096 that pipes take whole */
 
 static void stderr_write(void *to, enum log_level level, str line);
@@ -68,33 +70,53 @@ static void put(struct line *l, str s)
     l->len += s.len;
 }
 
-static bool is_control(char c)
+/* The bytes of the character at the front; *shown: as they are, and not as numbers, because a terminal
+ * would obey it or cannot know it. */
+static size_t char_bytes(str s, bool *shown)
 {
-    return (unsigned char)c < 0x20 || c == 0x7f;
+    str rest = s;
+
+    *shown = false;
+    if ((unsigned char)s.at[0] >= 0x80 && utf8_valid_to(str_slice(s, 0, 4)) == 0)
+        return 1;
+    *shown = !utf8_is_control(utf8_next(&rest));
+    return s.len - rest.len;
 }
 
 static bool needs_quotes(str s)
 {
-    for (size_t i = 0; i < s.len; i++)
-        if (s.at[i] == ' ' || s.at[i] == '"' || is_control(s.at[i]))
+    bool shown = true;
+
+    for (size_t i = 0; i < s.len && shown; i += char_bytes(str_slice(s, i, s.len), &shown))
+        if (s.at[i] == ' ' || s.at[i] == '"')
             return true;
-    return s.len == 0;
+    return s.len == 0 || !shown;
+}
+
+static void put_number(struct line *l, char c)
+{
+    char hex[] = { '\\', 'x', "0123456789abcdef"[c >> 4 & 15], "0123456789abcdef"[c & 15] };
+
+    put(l, (str){ hex, sizeof(hex) });
 }
 
 static void put_quoted(struct line *l, str s)
 {
+    bool shown;
+
     put(l, STR("\""));
-    for (size_t i = 0; i < s.len && !l->cut; i++) {
+    for (size_t i = 0, n; i < s.len && !l->cut; i += n) {
         char c = s.at[i];
-        char hex[] = { '\\', 'x', "0123456789abcdef"[c >> 4 & 15], "0123456789abcdef"[c & 15] };
+        n = char_bytes(str_slice(s, i, s.len), &shown);
         if (c == '\n')
             put(l, STR("\\n"));
         else if (c == '"' || c == '\\')
             put(l, (str){ (char[]){ '\\', c }, 2 });
-        else if (is_control(c))
-            put(l, (str){ hex, sizeof(hex) });
+        else if (shown)
+            put(l, str_slice(s, i, i + n));
         else
-            put(l, (str){ &c, 1 });
+            for (size_t k = i; k < i + n; k++)
+                put_number(l, s.at[k]);
     }
     put(l, STR("\""));
 }

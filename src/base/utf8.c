@@ -109,3 +109,9 @@ str utf8_cut(str s, size_t most)
         most--;
     return (str){ s.at, most };
 }
+
+bool utf8_is_control(uint32_t c)
+{
+    return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x061c || c == 0x200e || c == 0x200f ||
+           (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}

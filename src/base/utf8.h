@@ -19,6 +19,10 @@ size_t utf8_length(str s);
 /* Takes one code point off the front of valid, non-empty UTF-8. */
 uint32_t utf8_next(str *s);
 
+/* Whether a terminal does something at it instead of showing it: controls (C0, DEL, C1), and those that
+ * turn the direction of what follows, so that it reads as something else. */
+bool utf8_is_control(uint32_t code_point);
+
 /* Writes one code point (at most 4 bytes) and gives their number. */
 size_t utf8_put(char *at, uint32_t code_point);
 

@@ -51,8 +51,9 @@ static void put_painted(struct buf *out, enum paint paint, str text)
     buf_add(out, STR("\033[0m"));
 }
 
-/* C0, DEL and C1 become \u escapes, bytes that are not UTF-8 become U+FFFD. */
-static str visible(struct arena *a, str text)
+/* What a terminal would obey becomes \u escapes, bytes that are not UTF-8 become U+FFFD. Of texts that
+ * we have made for a terminal, C0 is our own: lines, colours. */
+static str visible(struct arena *a, str text, bool ours)
 {
     struct buf out = buf_in(a);
     while (text.len > 0) {
@@ -63,7 +64,7 @@ static str visible(struct arena *a, str text)
         }
         str before = text;
         uint32_t c = utf8_next(&text);
-        if (c < 0x20 || (c >= 0x7f && c < 0xa0))
+        if (utf8_is_control(c) && (c >= 0x20 || !ours))
             buf_printf(&out, "\\u%04x", (unsigned)c);
         else
             buf_add(&out, str_slice(before, 0, before.len - text.len));
@@ -73,12 +74,12 @@ static str visible(struct arena *a, str text)
 
 str term_utf8(struct arena *a, str text)
 {
-    return utf8_valid(text) ? text : visible(a, text);
+    return utf8_valid(text) ? text : visible(a, text, false);
 }
 
 void term_put(struct buf *out, enum paint paint, str text)
 {
-    put_painted(out, paint, visible(out->arena, text));
+    put_painted(out, paint, visible(out->arena, text, false));
 }
 
 /* One past the closing quote of the string that begins at `from`. */
@@ -171,10 +172,32 @@ err cli_read(struct cli *c, struct arena *a, const char *path, str *out)
 
 /* ---- writing, and the end ---- */
 
-void cli_write(struct cli *c, str text)
+static void write_out(struct cli *c, str text)
 {
     if (fwrite(text.at, 1, text.len, stdout) < text.len && !c->write_error)
         c->write_error = errno;
+}
+
+static bool is_ascii(str text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if ((unsigned char)text.at[i] >= 0x7f)
+            return false;
+    return true;
+}
+
+/* The one way to standard output: whatever has put a text together, a terminal gets nothing of it
+ * that could drive it. */
+void cli_write(struct cli *c, str text)
+{
+    if (c->terminal && !is_ascii(text)) {
+        struct arena *a = arena_new();
+        text = visible(a, text, true);
+        write_out(c, text);
+        arena_free(a);
+    } else {
+        write_out(c, text);
+    }
 }
 
 bool cli_flush(struct cli *c)
@@ -204,7 +227,8 @@ static void print_error(struct cli *c, err e)
         term_put(&out, PAINT_PLAIN, e->message);
     }
     buf_byte(&out, '\n');
-    fwrite(out.at, 1, out.len, stderr);
+    str text = isatty(STDERR_FILENO) ? visible(c->arena, buf_str(&out), true) : buf_str(&out);
+    fwrite(text.at, 1, text.len, stderr);
 }
 
 void cli_warn(struct cli *c, err e)

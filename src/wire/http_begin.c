@@ -242,6 +242,8 @@ void http_begin(struct http *h)
     err e = http_check_host(h);
     if (!e)
         e = http_check_origin(h);
+    if (!e)
+        e = http_check_single(h);
     if (e)
         refuse(h, e);
     else if (need == ROUTE_OPEN)

@@ -111,6 +111,23 @@ err http_check_origin(struct http *h)
                    STR_ARG(http_legible(h->x.arena, origin)));
 }
 
+/* ---- what there is one of ---- */
+
+/* Who reads the first and who reads the last of them, as a proxy before us may, see two requests. */
+err http_check_single(struct http *h)
+{
+    static const char *const names[] = {
+        "authorization",  "content-type",  "x-workflow-state-id",
+        "mcp-session-id", "last-event-id", "mcp-protocol-version"
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (http_header_count(&h->parser.request, names[i]) > 1)
+            return err_new(h->x.arena, ERR_INVALID,
+                           "expected one header %s, found more than one: send it once", names[i]);
+    return NULL;
+}
+
 /* ---- Authorization ---- */
 
 err http_bearer(struct http *h, str *token)

@@ -116,6 +116,7 @@ void http_want_body(struct http *h, void (*then)(struct http *h));
 /* MISDIRECTED, when the host is not ours; FORBIDDEN, when a page of another site asks. */
 err http_check_host(struct http *h);
 err http_check_origin(struct http *h);
+err http_check_single(struct http *h); /* what may be there once is not there twice */
 
 /* The token of Authorization. UNAUTHENTICATED, when there is none of the right scheme. */
 err http_bearer(struct http *h, str *token);
