@@ -1,16 +1,14 @@
 // claude.mjs PACKAGES BATON: Claude Code as a child's agent, in a project that baton init has wired and
 // in one that it has not; and started by hand.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { ask, askingScript, mustAsk } from './asking.mjs';
 import { byHand, byHandScript, run as runBy } from './by_hand.mjs';
-import { handOn, house, live, script, start } from './life.mjs';
+import { edit, handOn, house, live, parentByHand, runByHand, script, start } from './life.mjs';
 import { startModel, use } from './model.mjs';
-import { baton, check, clean, end, finally_, from } from './site.mjs';
+import { baton, check, end, finally_, from } from './site.mjs';
 
 const program = from('agents/claude', `@anthropic-ai/claude-code-${process.platform}-${process.arch}/claude`);
 const { home, wired, bare, env: own } = house('claude', program);
@@ -37,13 +35,8 @@ await check('Claude Code by hand: hooks and tools speak for one session, a root,
   const id = randomUUID();
   const trusted = { projects: { [wired]: { hasTrustDialogAccepted: true } } };
   writeFileSync(join(home, '.claude.json'), JSON.stringify(trusted));
-  const started = promisify(execFile)(program, ['-p', '--session-id', id, 'Make a state.'], {
-    cwd: wired,
-    env: clean({ ...env, BATON_DATA: site.data }),
-    timeout: 60000,
-  });
-  started.child.stdin.end();
-  const { stdout } = await started;
+  const args = ['-p', '--session-id', id, 'Make a state.'];
+  const stdout = await runByHand(site, program, args, { cwd: wired, env });
   assert.match(stdout, /It is made\./);
   const session = await site.call('GET', `/sessions/claude-${id}`);
   assert.match(session.workflow_state_id ?? 'none', /^wfstate_/);
@@ -51,6 +44,17 @@ await check('Claude Code by hand: hooks and tools speak for one session, a root,
   assert.equal(session.status, 'finished');
   const { sessions } = await site.call('GET', '/sessions');
   assert.equal(sessions.filter((s) => /^(claude|mcp)-/.test(s.session_id)).length, 1);
+});
+await parentByHand(site, model, {
+  named: 'Claude Code by hand',
+  agent: 'coder',
+  run: (prompt) => runByHand(site, program, ['-p', prompt], { cwd: wired, env }),
+});
+await edit(site, {
+  named: 'Claude Code',
+  profile: 'claude',
+  project: bare,
+  write: (file_path, content) => ['Write', { file_path, content }],
 });
 await ask(site, {
   named: 'Claude Code', agent: 'asker', project: wired, turns: { deny: 3, allow: 3 },

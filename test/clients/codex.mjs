@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ask, askingScript, mustAsk } from './asking.mjs';
 import { byHand, byHandScript, run as runBy } from './by_hand.mjs';
-import { handOn, house, live, script, start } from './life.mjs';
+import { edit, handOn, house, live, parentByHand, runByHand, script, start } from './life.mjs';
 import { startModel, use } from './model.mjs';
 import { check, end, finally_, from } from './site.mjs';
 
@@ -31,7 +31,8 @@ env_key = "LOOPBACK_KEY"
 trust_level = "trusted"
 `,
 );
-const site = await start({ ...env, LOOPBACK_KEY: 'a key that nobody looks at' });
+const all = { ...env, LOOPBACK_KEY: 'a key that nobody looks at' };
+const site = await start(all);
 
 // Hooks that nobody has trusted do not run. A person trusts them once; here an option does.
 const { source, created_at, updated_at, ...codex } = await site.call('GET', '/profiles/codex');
@@ -45,6 +46,18 @@ await site.call('POST', '/agents', { name: 'asker', profile: 'codex-trusting', a
 await live(site, { named: 'Codex with hooks', agent: 'trusting', project: wired, how: ['work'] });
 await live(site, {
   named: 'Codex without hooks', agent: 'coder', project: bare, how: ['work', 'state_update'],
+});
+await parentByHand(site, model, {
+  named: 'Codex by hand',
+  agent: 'coder',
+  run: (prompt) =>
+    runByHand(site, program, ['exec', '--skip-git-repo-check', prompt], { cwd: wired, env: all }),
+});
+await edit(site, {
+  named: 'Codex',
+  profile: 'codex',
+  project: bare,
+  write: (path, text) => ['exec_command', { cmd: `echo ${text} >${path}` }],
 });
 await ask(site, { named: 'Codex', agent: 'asker', project: wired, turns: { deny: 3, allow: 4 } });
 await handOn(site, { named: 'Codex as a parent', agent: 'coder', project: bare });

@@ -1,12 +1,14 @@
-// life.mjs: the life of a child whose agent is a real client, from its start to its parent's callback.
+// life.mjs: the lives of agents that are real clients: of a child, from its start to its parent's
+// callback; of a parent that a person runs, and of one that baton resumes; and of one that writes.
 //
 // The model of the client follows a script (model.mjs) that reads the state and then stops without
 // recording anything, as agents do. What makes it record is baton: by a hook, in the same turn, or by
 // a second run.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { baton, check, clean, folder, Site, until } from './site.mjs';
 import { say, tokens, use } from './model.mjs';
 
@@ -27,19 +29,38 @@ const parts = [
     last: 'It is handed on.',
   },
   { asked: /Find the answer\./, tools: [['state_read', {}]], last: 'It is done.' },
+  {
+    asked: /Give it to (\S+) as (\S+), and wait\./,
+    tools: ([, agent_name, session_name]) => [
+      ['state_create', made],
+      ['start_agent_session', { ...child, agent_name, session_name }],
+      ['state_read', {}, () => settled(session_name)],
+    ],
+    last: 'I know how it went.',
+  },
+  {
+    asked: /Write a note into (\S+), by (\S+) and (\S+)\./,
+    tools: ([, path, tool, how]) => [[tool, JSON.parse(atob(how))]],
+    last: 'It is written.',
+  },
   { asked: /(?:)/, tools: [], last: 'Nobody told me what to do.' },
 ];
 
-export function script({ asked, since }) {
-  const { tools, last } = parts.find((part) => part.asked.test(asked));
-  const next = tools.find(([tool]) => !since.includes(tool));
-  return next ? use(...next) : say(last);
+// A tool may have something to wait for before it is called.
+export async function script({ asked, since }) {
+  const { asked: pattern, tools, last } = parts.find((part) => part.asked.test(asked));
+  const all = typeof tools === 'function' ? tools(asked.match(pattern)) : tools;
+  const next = all.find(([tool]) => !since.includes(tool));
+  if (!next) return say(last);
+  const [tool, input, first] = next;
+  await first?.();
+  return use(tool, input);
 }
 
 const settings = {
   BATON_STATE_UPDATE_MAX_RETRIES: '2',
   BATON_STATE_UPDATE_RETRY_DELAY: '0',
-  BATON_STATE_UPDATE_TIMEOUT: '60',
+  BATON_STATE_UPDATE_TIMEOUT: '240',
 };
 
 // A home with the client in its path and two projects: one is wired for it, the other is not.
@@ -52,11 +73,22 @@ export function house(client, program) {
   return { home, wired, bare, env: { HOME: home, PATH: `${bin}:${process.env.PATH}` } };
 }
 
+let site_;
+
 export async function start(env) {
-  const site = await Site.start({ ...settings, ...env });
+  const site = (site_ = await Site.start({ ...settings, ...env }));
   await site.call('POST', '/workflow-schemas', { name: 'any', json_schema: { type: 'object' } });
   return site;
 }
+
+// The session, when it has settled.
+const settled = (name) =>
+  until(`the end of ${name}`, async () => {
+    const session = await site_.call('GET', `/sessions/${name}`);
+    return session.settled && session;
+  }, 240000);
+
+const stemOf = (named) => named.replaceAll(/[^a-z]+/gi, '-').toLowerCase();
 
 // A tool of the parent's, as its client calls it: the texts of the result.
 async function tool(site, parent, name, args = {}) {
@@ -92,7 +124,7 @@ async function failure(site, name) {
 
 // One child of a root that somebody runs by hand. `how`: the purposes of its runs, one after the other.
 export async function live(site, { named, agent, project, how }) {
-  const name = named.replaceAll(/[^a-z]+/gi, '-').toLowerCase();
+  const name = stemOf(named);
   const say = (sentence, body) => check(`${named}: ${sentence}`, body);
   const root = await site.session(`${name}-root`, { project_dir: project });
   const [text] = await tool(site, root, 'state_create', made);
@@ -107,10 +139,7 @@ export async function live(site, { named, agent, project, how }) {
       execution_mode: 'async_callback',
     };
     await tool(site, root, 'start_agent_session', asked);
-    child = await until(`the end of ${name}`, async () => {
-      const session = await site.call('GET', `/sessions/${name}`);
-      return session.settled && session;
-    }, 120000);
+    child = await settled(name);
     assert.equal(child.status, 'finished', await failure(site, name));
   });
   if (!child) return;
@@ -126,8 +155,8 @@ export async function live(site, { named, agent, project, how }) {
   await say('the tokens of its four turns are counted', () => {
     assert.equal(child.usage.input_tokens, 4 * tokens.input);
     assert.equal(child.usage.output_tokens, 4 * tokens.output);
-    for (const { inputTokens } of Object.values(child.usage.models ?? {}))
-      assert.equal(inputTokens, 4 * tokens.input);
+    for (const { inputTokens, input_tokens } of Object.values(child.usage.models ?? {}))
+      assert.equal(inputTokens ?? input_tokens, 4 * tokens.input);
   });
   await say('its parent is told once, after the state was written', async () => {
     const told = [];
@@ -160,7 +189,7 @@ export async function handOn(site, { named, agent, project }) {
       const runs = await ofRoot();
       const { settled } = await site.call('GET', `/sessions/${name}`);
       return runs.length > 1 && runs.every((run) => run.ended_at) && settled;
-    }, 60000);
+    }, 240000);
     const runs = (await ofRoot()).map((run) => `${run.purpose} ${run.status}`);
     assert.deepEqual(runs.sort(), ['callback completed', 'work completed']);
     const { result } = await site.call('GET', `/sessions/${name}/result`);
@@ -168,4 +197,59 @@ export async function handOn(site, { named, agent, project }) {
     const { state_update_status } = await site.call('GET', '/sessions/handed-on');
     assert.equal(state_update_status, 'completed');
   });
+}
+
+// A client that a person runs, with its input from nobody: what it prints.
+export async function runByHand(site, program, args, { cwd, env }) {
+  const started = promisify(execFile)(program, args, {
+    cwd,
+    env: clean({ ...env, BATON_DATA: site.data }),
+    timeout: 300000,
+  });
+  started.child.stdin.end();
+  const { stdout } = await started;
+  return stdout;
+}
+
+// A root that a person runs: it gives its work to a child, and its model reads of that one's end, in
+// whichever part of what it is sent. `run` runs the client with a prompt.
+export async function parentByHand(site, model, { named, agent, run }) {
+  const name = `${stemOf(named)}-child`;
+  await check(`${named}: its model reads how its child has ended, and it settles`, async () => {
+    const said = await run(`Give it to ${agent} as ${name}, and wait.`);
+    assert.match(said, /I know how it went\.|I have heard\./);
+    const child = await site.call('GET', `/sessions/${name}`);
+    assert.equal(child.status, 'finished');
+    assert.equal(child.state_update_status, 'completed');
+    const told = model.requests.filter(({ body }) =>
+      JSON.stringify(body).includes(`Session \`${name}\` has completed`),
+    );
+    assert.notEqual(told.length, 0, 'its model was not sent the callback');
+    const parent = await settled(child.parent_session_id);
+    assert.equal(parent.status, 'finished');
+    assert.equal(parent.parent_session_id, null);
+    const { tokens: all } = await site.call('GET', '/tokens?limit=500');
+    const held = all.filter((t) => t.scope.session_id === parent.session_id && !t.revoked_at);
+    assert.deepEqual(held, []);
+  });
+}
+
+// A child that writes a file, and one that must not. `write` gives the client's own tool for that.
+export async function edit(site, { named, profile, project, write }) {
+  for (const [permissions, exists] of [[undefined, true], ['read', false]]) {
+    const stem = `${stemOf(named)}-${permissions ?? 'work'}`;
+    const path = join(project, `${stem}.txt`);
+    const [tool, input] = write(path, 'hello');
+    const sentence = exists ? 'a child writes a file' : 'a child that may only read writes none';
+    await check(`${named}: ${sentence}`, async () => {
+      await site.call('POST', '/agents', { name: stem, profile, permissions });
+      const prompt = `Write a note into ${path}, by ${tool} and ${btoa(JSON.stringify(input))}.`;
+      const asked = { type: 'start_session', session_name: stem, agent_name: stem, prompt };
+      await site.call('POST', '/runs', { ...asked, project_dir: project });
+      const session = await settled(stem);
+      assert.equal(session.status, 'finished', await failure(site, stem));
+      assert.equal(existsSync(path), exists);
+      if (exists) assert.equal(readFileSync(path, 'utf8').trim(), 'hello');
+    });
+  }
 }

@@ -1,7 +1,8 @@
 // model.mjs: a model on loopback that follows a script, for clients that ask for one over HTTP.
 //
-// It speaks the messages of Anthropic and the responses of OpenAI, as a stream. Whichever it is, the
-// script sees the same view of the conversation and answers with words or with a call:
+// It speaks the messages of Anthropic, the responses of OpenAI and the contents of Gemini, as a stream.
+// Whichever it is, the script, which may take its time, sees the same view of the conversation and
+// answers with words or with a call:
 //
 //   view = { asked, since, offered }   what the user asked last (its text), which tools were called
 //                                      since then (their own names), and which tools there are
@@ -15,8 +16,9 @@ export const say = (text) => ({ text });
 export const use = (tool, input) => ({ tool, input });
 export const tokens = { input: 1000, output: 10 };
 
-// Tools of MCP servers bear the server's name: mcp__baton__state_read.
-const ownName = (name) => name.replace(/^mcp__.*__/, '');
+// Tools of MCP servers bear the server's name: mcp__baton__state_read, mcp_baton_state_read or
+// baton_state_read.
+const ownName = (name) => name.replace(/^(mcp__.*__|(mcp_)?baton_)/, '');
 
 let turns = 0;
 const fresh = (kind) => `${kind}_${++turns}`;
@@ -63,9 +65,9 @@ function* streamOfMessage(message, block) {
   yield { type: 'message_stop' };
 }
 
-function answerMessages(request, script) {
+async function answerMessages(request, script) {
   const view = viewOfMessages(request);
-  const block = blockOf(view.offered.length ? script(view) : say('fine'), view.offered);
+  const block = blockOf(view.offered.length ? await script(view) : say('fine'), view.offered);
   const message = {
     id: fresh('msg'),
     type: 'message',
@@ -117,9 +119,9 @@ function* streamOfResponse(response, item) {
   yield { type: 'response.completed', response };
 }
 
-function answerResponses(request, script) {
+async function answerResponses(request, script) {
   const view = viewOfResponses(request);
-  const item = itemOf(script(view), view.offered);
+  const item = itemOf(await script(view), view.offered);
   const response = {
     id: fresh('resp'),
     object: 'response',
@@ -137,13 +139,52 @@ function answerResponses(request, script) {
   return request.stream ? { stream: streamOfResponse(response, item) } : { whole: response };
 }
 
+// ---- Gemini: /v1beta/models/NAME:generateContent ----
+
+function viewOfContents({ contents, tools = [] }) {
+  const isResult = (c) => c.parts.some((part) => part.functionResponse);
+  const last = contents.findLastIndex((c) => c.role === 'user' && !isResult(c));
+  const calls = contents.slice(last + 1).flatMap((c) => c.parts.flatMap((part) => part.functionCall ?? []));
+  return {
+    asked: texts(contents[last]?.parts),
+    since: calls.map((call) => ownName(call.name)),
+    offered: tools.flatMap((tool) => (tool.functionDeclarations ?? []).map(({ name }) => name)),
+  };
+}
+
+async function contentOf(request, script) {
+  const view = viewOfContents(request);
+  const answer = view.offered.length ? await script(view) : say('{}');
+  const name = view.offered.find((offer) => ownName(offer) === answer.tool) ?? answer.tool;
+  const part = answer.tool ? { functionCall: { name, args: answer.input } } : { text: answer.text };
+  return {
+    candidates: [{ index: 0, finishReason: 'STOP', content: { role: 'model', parts: [part] } }],
+    usageMetadata: {
+      promptTokenCount: tokens.input,
+      candidatesTokenCount: tokens.output,
+      totalTokenCount: tokens.input + tokens.output,
+    },
+    modelVersion: 'scripted',
+    responseId: fresh('resp'),
+  };
+}
+
+const answerContents = async (request, script) => ({ whole: await contentOf(request, script) });
+const streamContents = async (request, script) => ({ stream: [await contentOf(request, script)] });
+
 // ---- the server ----
 
 const routes = {
   'POST /v1/messages': answerMessages,
   'POST /v1/messages/count_tokens': () => ({ whole: { input_tokens: tokens.input } }),
   'POST /v1/responses': answerResponses,
+  'POST /v1beta/models/*:generateContent': answerContents,
+  'POST /v1beta/models/*:streamGenerateContent': streamContents,
+  'POST /v1beta/models/*:countTokens': () => ({ whole: { totalTokens: tokens.input } }),
 };
+
+const routeOf = ({ method, url }) =>
+  `${method} ${new URL(url, 'http://x').pathname.replace(/\/models\/[^:/]+:/, '/models/*:')}`;
 
 async function bodyOf(request) {
   let text = '';
@@ -157,7 +198,10 @@ function send(response, { whole, stream }) {
     return void response.end(JSON.stringify(whole));
   }
   response.writeHead(200, { 'Content-Type': 'text/event-stream' });
-  for (const event of stream) response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+  for (const event of stream) {
+    const name = event.type ? `event: ${event.type}\n` : '';
+    response.write(`${name}data: ${JSON.stringify(event)}\n\n`);
+  }
   response.end();
 }
 
@@ -165,11 +209,11 @@ function send(response, { whole, stream }) {
 export async function startModel(script) {
   const model = { requests: [], strange: [] };
   const server = createServer(async (request, response) => {
-    const route = `${request.method} ${new URL(request.url, 'http://x').pathname}`;
+    const route = routeOf(request);
     const body = await bodyOf(request);
     model.requests.push({ route, body });
     const answer = routes[route];
-    if (answer) return send(response, answer(body, script));
+    if (answer) return send(response, await answer(body, script));
     if (request.method !== 'HEAD') model.strange.push(route);
     response.writeHead(request.method === 'HEAD' ? 200 : 404).end();
   });
