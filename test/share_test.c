@@ -164,6 +164,35 @@ TEST(token_has_a_share_of_the_waits)
     site_close(s);
 }
 
+TEST(token_has_a_share_of_what_is_worked_on)
+{
+    struct server_limits limits = server_limits_default();
+    struct site *s;
+    int fds[4];
+
+    limits.token_requests = 2;
+    s = site_open(&limits);
+    site_connect(s); /* so that the token is known, and its requests come at once */
+    site_ask(s, GET_AS("viewer", "/things/a"));
+    s->holds = true;
+    site_hang_up(s);
+    for (int i = 0; i < 4; i++) {
+        site_connect(s);
+        fds[i] = s->fd;
+        site_ask(s, i < 3 ? GET_AS("viewer", "/things?limit=5") : GET("/things?limit=5"));
+        site_answer_admissions(s);
+        site_turn(s);
+        CHECK_SAID(s, i == 2 ? "HTTP/1.1 429 *(token_requests)*" : "");
+    }
+    s->holds = false;
+    site_perform(s);
+    site_turn(s);
+    CHECK_SAID(s, "HTTP/1.1 200 *");
+    for (int i = 0; i < 4; i++)
+        close(fds[i]);
+    site_close(s);
+}
+
 /* ---- bytes of requests ---- */
 
 static str put(const char *token, int numbers)

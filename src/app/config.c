@@ -89,6 +89,8 @@ static const struct setting settings[] = {
       "connections of one token that is not the operator's (429)" },
     { "token_waits",        SETTING_COUNT, AT(limits.token_waits),            1,       1000000,
       "long polls and subscriptions of one token that is not the operator's (429)" },
+    { "token_requests",     SETTING_COUNT, AT(limits.token_requests),         1,       1000000,
+      "requests of one token that are worked on at a time, unless it is the operator's (429)" },
     { "token_bytes",        SETTING_SIZE,  AT(limits.token_bytes),            64 * KIB, 64 * GIB,
       "bytes of requests, and of answers that wait, of one token that is not the operator's (503)" },
     { "answer_bytes",       SETTING_SIZE,  AT(limits.answer_max),             64 * KIB, 1 * GIB,

@@ -4,7 +4,7 @@
 
 #include "app/config.h"
 
-enum { SETTING_COUNT_ALL = 64 };
+enum { SETTING_COUNT_ALL = 65 };
 
 enum setting_kind { SETTING_TEXT, SETTING_COUNT, SETTING_SIZE, SETTING_TIME, SETTING_LEVEL };
 

@@ -97,7 +97,9 @@ static bool hand_in(struct http *h)
     h->command.owner = h;
     h->wait_mark = wait_mark(h->server);
     h->phase = HTTP_PERFORMING;
-    return server_submit(h->server, &h->command);
+    h->performing = server_submit(h->server, &h->command);
+    h->charge->share->requests += h->performing;
+    return h->performing;
 }
 
 /* What it has written is committed, and published; the answer is that of a read behind it, which may
@@ -129,6 +131,8 @@ static void performed(struct command *c)
 {
     struct http *h = c->owner;
 
+    h->charge->share->requests -= h->performing;
+    h->performing = false;
     if (h->waiting)
         h->charge->share->waits--;
     h->waiting = NULL;
@@ -165,6 +169,12 @@ static void cut_waiting(struct http *h, enum error_kind kind, const char *why)
 
 static void submit(struct http *h)
 {
+    err busy = share_check_request(h->server, h->charge->share, h->x.arena);
+
+    if (busy) {
+        http_refuse(&h->x, busy);
+        return;
+    }
     h->grant = grant_ref(h->x.conn->grant);
     if (h->plain)
         h->mark = op_cache_mark(h->server->cache, h->match.captures[0].value);

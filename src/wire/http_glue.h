@@ -54,6 +54,7 @@ struct http {
     struct command command;
     struct grant *grant; /* whose it is */
     struct waiting *waiting;
+    bool performing;             /* another thread works on it: it counts as one of its token's */
     int64_t wait_mark;           /* when it was submitted */
     const struct command *wrote; /* that the command reads behind; NULL: it is the request's own */
     const char *cut;             /* why its waiting was cut short, as an error of `cut_kind` */

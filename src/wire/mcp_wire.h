@@ -149,6 +149,7 @@ struct mcp_work {
     struct command command;
     const struct command *wrote; /* that the command reads behind; NULL: it is the message's own */
     struct waiting *waiting;
+    bool performing; /* another thread works on it: it counts as one of its token's */
     int64_t wait_mark, wait_until_ms;
     uint32_t cache_mark;
     const char *cut; /* why it was cut short, as an error of `cut_kind` */

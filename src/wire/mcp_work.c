@@ -164,7 +164,9 @@ static bool hand_in(struct mcp_work *w)
     w->command.done = performed;
     w->command.owner = w;
     w->wait_mark = wait_mark(w->server);
-    return server_submit(w->server, &w->command);
+    w->performing = server_submit(w->server, &w->command);
+    w->charge->share->requests += w->performing;
+    return w->performing;
 }
 
 static void perform(struct mcp_work *w)
@@ -182,10 +184,12 @@ static void perform(struct mcp_work *w)
     w->wrote = NULL;
     if (m->plain)
         w->cache_mark = op_cache_mark(s->cache, m->plain_id);
-    if (hand_in(w))
+    w->command.error = share_check_request(s, w->charge->share, w->arena);
+    if (!w->command.error && hand_in(w))
         return;
-    w->command.error = err_new(w->arena, ERR_UNAVAILABLE,
-                               "more is asked for than can be done: try again in a moment");
+    if (!w->command.error)
+        w->command.error = err_new(w->arena, ERR_UNAVAILABLE,
+                                   "more is asked for than can be done: try again in a moment");
     mcp_performed(m, &w->command);
     next(w);
 }
@@ -257,6 +261,8 @@ static void performed(struct command *c)
     struct mcp_work *w = c->owner;
     bool waited = w->waiting;
 
+    w->charge->share->requests -= w->performing;
+    w->performing = false;
     w->charge->share->waits -= waited;
     w->waiting = NULL;
     charge_set(w->charge, w->charge->share, w->arena->bytes);

@@ -183,6 +183,7 @@ static void write_limits(struct json_writer *w, const struct server_limits *l,
     write_limit(w, "connections_unknown", l->connections_unknown);
     write_limit(w, "token_connections", l->token_connections);
     write_limit(w, "token_waits", l->token_waits);
+    write_limit(w, "token_requests", l->token_requests);
     write_limit(w, "token_bytes", l->token_bytes);
     write_limit(w, "answer_bytes", l->answer_max);
     write_limit(w, "held_bytes", l->held_max);

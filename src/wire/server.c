@@ -48,6 +48,7 @@ struct server_limits server_limits_default(void)
         .token_bytes = 32u << 20,
         .token_connections = 1024,
         .token_waits = 4096,
+        .token_requests = 64,
         .token_mcp_sessions = 250,
         .message_max = 1 << 20,
         .behind_events = 1000,

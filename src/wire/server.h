@@ -39,6 +39,7 @@ struct server_limits {
     uint64_t token_bytes;                 /* of either, for one token: 32 MiB */
     uint32_t token_connections;           /* 1,024 */
     uint32_t token_waits;                 /* and subscriptions: 4,096 */
+    uint32_t token_requests;              /* that are worked on at a time: 64 */
     uint32_t token_mcp_sessions;          /* 250 */
     uint32_t message_max;                 /* of a WebSocket: 1 MiB */
     uint32_t behind_events, behind_bytes; /* of a slow subscriber: 1,000 and 4 MiB */

@@ -62,7 +62,8 @@ void share_unref(struct share *sh)
 {
     if (--sh->refs > 0)
         return;
-    assert(!sh->connections && !sh->waits && !sh->sessions && !sh->buffered && !sh->held);
+    assert(!sh->connections && !sh->waits && !sh->sessions && !sh->requests);
+    assert(!sh->buffered && !sh->held);
     list_remove(&sh->link);
     mem_free(sh);
 }
@@ -89,6 +90,17 @@ err share_check_wait(const struct server *s, const struct share *sh, size_t more
     if (sh->operates || sh->waits + more <= s->limits.token_waits)
         return NULL;
     return too_many(a, "waits and subscriptions", "token_waits", s->limits.token_waits);
+}
+
+/* Who asks for more than is worked on at a time would have all others wait behind him. */
+err share_check_request(const struct server *s, const struct share *sh, struct arena *a)
+{
+    if (sh->operates || sh->requests < s->limits.token_requests)
+        return NULL;
+    return err_new(a, ERR_LIMIT,
+                   "expected at most %u requests of one token at a time (token_requests), found as "
+                   "many already: try again in a moment",
+                   (unsigned)s->limits.token_requests);
 }
 
 err share_check_session(const struct server *s, const struct share *sh, struct arena *a)

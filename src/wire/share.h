@@ -19,7 +19,7 @@ struct share {
     str token_id;     /* empty: of all who have shown none */
     bool operates;
     unsigned refs;
-    uint32_t connections, waits, sessions;
+    uint32_t connections, waits, sessions, requests;
     uint64_t buffered; /* bytes of requests */
     uint64_t held; /* of answers that wait for their readers, without what they have in common */
 };
@@ -34,6 +34,7 @@ void share_unref(struct share *sh);
 /* LIMIT, naming it, when one more, or so many more, is too much for the token. */
 err share_check_connection(const struct server *s, const struct share *sh, struct arena *a);
 err share_check_wait(const struct server *s, const struct share *sh, size_t more, struct arena *a);
+err share_check_request(const struct server *s, const struct share *sh, struct arena *a);
 err share_check_session(const struct server *s, const struct share *sh, struct arena *a);
 
 /* ---- bytes of requests ---- */
