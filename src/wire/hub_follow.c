@@ -12,6 +12,7 @@ enum {
     PAGE_MIN = 25,  /* events of one read: of the first, and after one that was too much */
     PAGE_MAX = 200, /* and at most */
     KEPT_MAX = 256, /* events kept for one listener; beyond it, it reads again */
+    PAGES_MAX = 8,  /* on their way at a time: each may be megabytes, and others are read for, too */
     RETRY_MS = 50,  /* until a page is asked for again, when there was no room for it */
     FROM_NOW = -1,  /* of hub_wish.after */
 };
@@ -153,8 +154,8 @@ static void page_ask(struct follower *f)
     struct server *s = f->hub->server;
 
     assert(!f->reading && !f->live && f->hub->list);
-    if (f->started && held_is_full(s)) {
-        page_stall(f); /* what it would be given has no room */
+    if (f->hub->pages == PAGES_MAX || (f->started && held_is_full(s))) {
+        page_stall(f); /* it is not its turn yet; or what it would be given has no room */
         return;
     }
     struct arena *a = server_arena(s);
@@ -172,6 +173,7 @@ static void page_ask(struct follower *f)
         return;
     }
     f->kept_from = f->hub->newest;
+    f->hub->pages++;
     f->reading = true;
     f->refs++;
 }
@@ -271,11 +273,23 @@ static err page_gone(struct follower *f, struct command *c)
     return NULL;
 }
 
+/* The next of those whose turn it was not. */
+static void page_next(struct hub *h)
+{
+    if (list_empty(&h->stalled))
+        return;
+    struct list *first = h->stalled.next;
+    list_remove(first);
+    page_ask(LIST_ENTRY(first, struct follower, stalled));
+}
+
 static void page_done(struct command *c)
 {
     struct follower *f = c->owner;
+    struct hub *h = f->hub;
     err e = NULL;
 
+    h->pages--;
     f->reading = false;
     f->giving = true;
     if (!follower_listens(f))
@@ -293,6 +307,7 @@ static void page_done(struct command *c)
         kept_drop(f);
     server_arena_done(f->hub->server, c->arena);
     follower_unref(f);
+    page_next(h);
 }
 
 void followers_retry(void *owner)

@@ -65,7 +65,8 @@ struct hub {
     int64_t nudged[RECENT], nudges; /* how many there were, and how many at a subject's last */
 
     struct list choosing, looking; /* choosers: those who wait, the longest first; the others */
-    struct list stalled;
+    struct list stalled;           /* followers that are to ask for a page, the first first */
+    uint32_t pages;                /* that are on their way */
     struct timer *retry;
     struct list due;
     struct timer *alarm;
