@@ -148,7 +148,8 @@ static struct command *draw_command(struct swarm *s, enum op_effect effect)
     return swarm_command(s, op, input, actor, effect == OP_WRITES ? draw_key(s) : STR(""));
 }
 
-/* Several writers who have read the same version; all of them would fit. */
+/* Several writers who have read the same version; all of them would fit, and each makes a version,
+ * whatever it writes. */
 static size_t draw_race(struct swarm *s, struct command **batch)
 {
     static const struct actor racer = { .kind = ACTOR_OPERATOR, .name = { "operator", 8 } };
@@ -160,6 +161,7 @@ static size_t draw_race(struct swarm *s, struct command **batch)
         json_put(s->arena, &input, STR("state_id"), json_string(state->id));
         json_put(s->arena, &input, STR("data"), inputs_document(&s->inputs, state->schema));
         json_put(s->arena, &input, STR("expected_version"), json_int(s->arena, state->version));
+        json_put(s->arena, &input, STR("touch"), json_bool(true));
         batch[i] =
             swarm_command(s, op_find(s->w->table, STR("state.update")), input, &racer, draw_key(s));
     }
