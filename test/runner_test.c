@@ -562,3 +562,22 @@ TEST(folder_is_given_away_when_it_is_complete)
     folder_remove(a, STR("run"));
     CHECK(access(agent.at, F_OK) != 0);
 }
+
+/* A daemon of an agent, in a session of its own and with an environment of its own, has nothing that
+ * tells whose it is but who has started it. */
+TEST(daemon_of_an_agent_ends_when_its_keeper_is_killed)
+{
+    struct fake *f = fake_new();
+
+    script_write("daemon", "#!/bin/sh\necho $$ >pid.new; mv pid.new pid; exec sleep 1000\n");
+    fake_offer(f, script_run("run_1", 1,
+                             "/usr/bin/env -i /usr/bin/setsid ./daemon >/dev/null 2>&1 & "
+                             "exec sleep 1000",
+                             ""));
+    pid_t runner = runner_launch(f, NULL);
+    pid_t agents = pid_in("pid"), keeper = pid_in("data/runs/run_1/lock");
+    CHECK(is_alive(agents));
+    kill(keeper, SIGKILL);
+    gone_wait(agents);
+    runner_end(runner, SIGTERM);
+}

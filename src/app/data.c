@@ -48,6 +48,30 @@ err data_make(struct arena *a, str folder)
     return err_new(a, ERR_INVALID, "%s: expected a directory for the data, but found a file", path);
 }
 
+err data_check(struct arena *a, str folder)
+{
+    static const char *const tokens[] = { "operator.token", "runner.token" };
+    const char *path = arena_copy(a, folder).at;
+    struct stat st;
+
+    if (stat(path, &st) == 0 && (st.st_mode & 022))
+        return err_new(
+            a, ERR_FORBIDDEN,
+            "%s has mode %o: others can write to it, and could put a token or a server of "
+            "their own there: chmod 700 '%s'",
+            path, (unsigned)(st.st_mode & 07777), path);
+    for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++) {
+        const char *token = data_path(a, folder, tokens[i]).at;
+        if (lstat(token, &st) == 0 && (st.st_mode & 077) && !S_ISLNK(st.st_mode))
+            return err_new(
+                a, ERR_FORBIDDEN,
+                "%s has mode %o: others can read it: remove it, and a new one is made; or, "
+                "if nobody can have seen it, chmod 600 '%s'",
+                token, (unsigned)(st.st_mode & 07777), token);
+    }
+    return NULL;
+}
+
 static err folder_sync(struct arena *a, str path)
 {
     size_t slash = path.len;

@@ -23,6 +23,9 @@ struct data {
 /* Makes the directory when it is not there. */
 err data_make(struct arena *a, str folder);
 
+/* FORBIDDEN when others can write to it, or read a token in it: says what mends that. */
+err data_check(struct arena *a, str folder);
+
 /* Takes the directory and the database in it, or the file at `database` unless that is empty, for
  * this process alone. CONFLICT, naming the process that has it. data_close gives back what was
  * taken, after an error too. */

@@ -61,6 +61,19 @@ void process_prepare(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
+/* The texts are overwritten too, since /proc shows those that the process was started with. */
+void process_forget(void)
+{
+    static const char *const names[] = { "PGPASSWORD", "BATON_STORE", "BATON_TOKEN" };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *value = getenv(names[i]);
+        if (value)
+            memset(value, 0, strlen(value));
+        unsetenv(names[i]);
+    }
+}
+
 /* ---- the service manager ---- */
 
 void process_notify(const char *message)

@@ -13,6 +13,10 @@ uint64_t process_files(void);
 /* What is made is for its owner alone; a peer that is gone is an error of a call, and no signal. */
 void process_prepare(void);
 
+/* Takes passwords and tokens out of the environment, when all that needs them has them: whoever may look
+ * at the process could read them there, and a child would get them. */
+void process_forget(void);
+
 /* Tells the service manager, when there is one: "READY=1", "STOPPING=1". */
 void process_notify(const char *message);
 

@@ -159,8 +159,10 @@ static err open_data(struct serving *s)
     if (whole)
         s->plan.folder = arena_copy(s->arena, str_from(whole));
     free(whole);
+    TRY(data_check(s->arena, s->plan.folder));
     TRY(data_open(s->arena, s->plan.folder, s->plan.database, &s->data));
     TRY(open_store(s));
+    process_forget();
     TRY(op_table_all(s->arena, &s->table));
     TRY(threads_new(s->arena,
                     &(struct threads_options){ .store = s->store,

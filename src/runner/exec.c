@@ -17,7 +17,7 @@
 
 #include "client/socket.h"
 
-enum { GROUPS_MAX = 256, SIGNALS = 65, ENVIRON_MAX = 2 << 20 };
+enum { GROUPS_MAX = 256, SIGNALS = 65, ORPHAN_ROUNDS = 10, ENVIRON_MAX = 2 << 20 };
 
 /* ---- users ---- */
 
@@ -264,6 +264,35 @@ int exec_signal(int number, pid_t keep)
     }
     mem_free(all);
     return alive;
+}
+
+/* Whether it, or a process above it, is in the list. */
+static bool is_kept(const struct process *all, size_t count, const struct process *p,
+                    const pid_t *keep, size_t keep_count)
+{
+    for (size_t i = 0; i < keep_count; i++)
+        if (p->pid == keep[i] || is_below(all, count, p, keep[i]))
+            return true;
+    return false;
+}
+
+/* Again while there were some: one that was forked meanwhile is seen the next time. */
+int exec_kill_orphans(const pid_t *keep, size_t keep_count)
+{
+    int killed = 0, found = 1;
+
+    for (int round = 0; round < ORPHAN_ROUNDS && found; round++) {
+        size_t count;
+        struct process *all = processes_list(&count);
+        found = 0;
+        for (size_t i = 0; i < count; i++)
+            if (!all[i].ended && is_below(all, count, &all[i], getpid()) &&
+                !is_kept(all, count, &all[i], keep, keep_count))
+                found += kill(all[i].pid, SIGKILL) == 0;
+        killed += found;
+        mem_free(all);
+    }
+    return killed;
 }
 
 /* Whether one of the strings is the mark. */

@@ -52,6 +52,11 @@ int exec_signal(int number, pid_t keep);
 /* Kills all processes whose environment has this "NAME=value", and gives how many they were. */
 int exec_kill_marked(str mark);
 
+/* Kills all processes below us but those of the list and what is below them, and gives how many they
+ * were. With exec_adopt, what the others of our children have left behind when they ended is below us,
+ * whatever its environment. */
+int exec_kill_orphans(const pid_t *keep, size_t count);
+
 /* Runs it to its end, within a time, and gives what it wrote, at most `most` bytes. False: it could
  * not be started, ended badly or took too long. Its standard error is not kept. */
 bool exec_output(struct arena *a, struct exec_plan *p, int64_t timeout_ms, size_t most, str *out);

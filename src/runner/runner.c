@@ -357,6 +357,7 @@ err runner_run(struct arena *a, const struct runner_options *o)
     TRY(home_take(a, o));
     token_hide(a);
     exec_hide();
+    exec_adopt();
     signals_make(o->local);
     w.arena = arena_new();
     w.caller = caller_new(o->data);

@@ -13,7 +13,7 @@
 #include "runner/keeper.h"
 #include "runner/runner_private.h"
 
-enum { ID_MAX = 64, SAFE_FD = 16 };
+enum { ID_MAX = 64, SAFE_FD = 16, KEEPERS_MAX = 2000 };
 
 /* It becomes the name of a folder. */
 static bool is_id(str id)
@@ -35,13 +35,38 @@ static str folder_of(struct arena *a, str home, str run_id)
 
 /* ---- those that are there ---- */
 
+/* The processes that have, or had, a folder. */
+static const pid_t *keepers_list(struct arena *a, str home, size_t *count)
+{
+    pid_t *all = ARENA_ARRAY(a, pid_t, KEEPERS_MAX);
+    DIR *runs = opendir(folder_path(a, home, "runs").at);
+    const struct dirent *entry;
+
+    *count = 0;
+    while (runs && *count < KEEPERS_MAX && (entry = readdir(runs))) {
+        str id = arena_copy(a, str_from(entry->d_name));
+        pid_t pid = is_id(id) ? folder_holder(a, folder_path(a, folder_of(a, home, id), "lock"))
+                              : 0;
+        if (pid)
+            all[(*count)++] = pid;
+    }
+    if (runs)
+        closedir(runs);
+    return all;
+}
+
 /* Ends and removes what a keeper left that was killed. The agent has died with it; what the agent
- * had started has the path of its token in the environment. */
-static void clear(struct arena *a, str folder, str run_id)
+ * had started has the path of its token in the environment, or has become ours: the runner adopts
+ * what its keepers leave. */
+static void clear(struct arena *a, str home, str folder, str run_id)
 {
     str agent = folder_of_agent(a, folder);
     int killed =
         exec_kill_marked(arena_printf(a, "BATON_TOKEN_FILE=" STR_FMT "/token", STR_ARG(agent)));
+    size_t count;
+    const pid_t *keepers = keepers_list(a, home, &count);
+
+    killed += exec_kill_orphans(keepers, count);
 
     log_warn("run.keeper_lost", LOG_S("run", run_id), LOG_N("killed", killed));
     folder_remove(a, folder);
@@ -54,7 +79,7 @@ static bool is_live(struct arena *a, str home, str run_id)
 
     if (lock < 0)
         return access(folder.at, F_OK) == 0;
-    clear(a, folder, run_id);
+    clear(a, home, folder, run_id);
     close(lock);
     return false;
 }

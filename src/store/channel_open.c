@@ -164,16 +164,13 @@ static err configure(struct channel *c, const char *settings, bool one_by_one)
 err channel_open(struct channel *c, const char *settings, bool one_by_one)
 {
     /* What the URL says wins over what stands before it. */
-    const char *names[] = { "application_name",
-                            "connect_timeout",
-                            "keepalives_idle",
-                            "keepalives_interval",
-                            "keepalives_count",
-                            "tcp_user_timeout",
-                            "dbname",
-                            "client_encoding",
-                            NULL };
-    const char *values[] = { "baton", "5", "5", "5", "3", "15000", c->place->url, "UTF8", NULL };
+    const char *names[] = { "application_name", "connect_timeout",
+                            "keepalives_idle",  "keepalives_interval",
+                            "keepalives_count", "tcp_user_timeout",
+                            "password",         "dbname",
+                            "client_encoding",  NULL };
+    const char *values[] = { "baton",       "5",    "5", "5", "3", "15000", c->place->password,
+                             c->place->url, "UTF8", NULL };
     const struct libpq *pq = c->place->pq;
 
     assert(!c->conn);

@@ -1,6 +1,8 @@
 /* place.c: where a PostgreSQL database is. */
 #include "store/place.h"
 
+#include <stdlib.h>
+
 #include "base/arena.h"
 
 static const char *option_of(const PQconninfoOption *options, const char *name)
@@ -46,6 +48,8 @@ static char *copied(str s)
 err place_init(struct place *p, struct arena *a, str url)
 {
     TRY(libpq_load(a, &p->pq));
+    const char *password = getenv("PGPASSWORD");
+    p->password = password ? copied(str_from(password)) : NULL;
     p->url = copied(url);
     char *reason = NULL;
     PQconninfoOption *options = p->pq->conninfo_parse(p->url, &reason);
@@ -67,6 +71,7 @@ err place_init(struct place *p, struct arena *a, str url)
 
 void place_release(struct place *p)
 {
+    mem_free(p->password);
     mem_free(p->url);
     mem_free(p->shown);
 }

@@ -10,6 +10,7 @@
 
 struct place {
     const struct libpq *pq;
+    char *password;    /* of the environment, which may forget it; NULL: none */
     char *url, *shown; /* only `shown` goes into messages */
 };
 

@@ -66,3 +66,27 @@ seen="the server's own has ended: it ended with exit code 6; it is started again
 grep -q 'runner.ended how="it was ended by signal 9' serve.log || fail 'expected it in the log'
 stop
 rmdir data/runner.lock
+
+# Secrets of the environment are gone once the server has them.
+export PGPASSWORD=secret-of-the-database BATON_TOKEN=op_of_nobody
+serve
+unset PGPASSWORD BATON_TOKEN
+! tr '\000' '\n' <"/proc/$server/environ" | grep -q 'secret-of\|op_of_nobody' ||
+    fail 'expected no secret in the environment of the server'
+stop
+
+# A directory that others can write, or a token that they can read, is not used.
+chmod 777 data
+run serve --data data --listen 127.0.0.1:0
+exits 4
+complains "data has mode 777"
+complains "chmod 700 '"
+chmod 700 data
+chmod 644 data/operator.token
+run serve --data data --listen 127.0.0.1:0
+exits 4
+complains "operator.token has mode 644"
+complains "chmod 600 '"
+rm data/operator.token
+serve
+stop
