@@ -269,3 +269,30 @@ TEST_BOTH(conversation_whose_runner_is_gone_goes_to_nobody_else)
     CHECK(strstr(at(c, "/error").at, "runner other on box as bob"));
     world_end(w);
 }
+
+/* Whoever asks for a result is told when it is the end of a longer one, and where the rest is. */
+TEST_BOTH(result_that_was_cut_says_so)
+{
+    struct world *w = world_new();
+
+    answer(w, "agent.create", "{'name':'coder','profile':'shell','args':['x']}");
+    for (int cut = 0; cut < 2; cut++) {
+        struct machine m = on_box(w, "one", "");
+        CHECK_OK(call(w, "run.create",
+                      "{'type':'start_session','session_name':'s%d','prompt':'go',"
+                      "'agent_name':'coder'}",
+                      cut)
+                     ->error);
+        struct claim held = claim(w, &m);
+        CHECK_OK(report(w, &m, &held, "started", "")->error);
+        CHECK_OK(report(w, &m, &held, "completed",
+                        cut ? ",'result':'end','result_truncated':true" : ",'result':'end'")
+                     ->error);
+        const struct json *r = answer_of(call(w, "session.result", "{'session_id':'s%d'}", cut));
+        CHECK_INT(json_bool_or(r, "truncated", false), cut);
+        CHECK_INT(strstr(json_str(r, "hint").at, "baton logs") != NULL, cut);
+        r = answer_of(call(w, "run.get", "{'run_id':'" STR_FMT "'}", STR_ARG(held.run_id)));
+        CHECK_INT(json_bool_or(r, "truncated", false), cut);
+    }
+    world_end(w);
+}

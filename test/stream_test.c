@@ -222,6 +222,24 @@ TEST(result_is_bounded_and_keeps_its_end)
     stream_feed(s, STR("the end\n"));
     stream_end(s);
     str result = stream_facts(s).result;
+    CHECK(stream_facts(s).result_cut);
     CHECK(result.len <= STREAM_RESULT_MAX && str_ends(result, STR("0123456789\nthe end")));
     stream_free(s);
+}
+
+/* As much as there may be is all of it. */
+TEST(result_says_whether_it_is_whole)
+{
+    static const size_t lengths[] = { 0, 1, STREAM_RESULT_MAX, STREAM_RESULT_MAX + 1,
+                                      3 * STREAM_RESULT_MAX };
+
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        struct buf lines = buf_in(check_arena());
+        struct stream *s = stream_new(NULL, STR(""), line_keep, &lines);
+        for (size_t n = 0; n < lengths[i]; n++)
+            stream_feed(s, STR("x"));
+        stream_end(s);
+        CHECK_INT(stream_facts(s).result_cut, lengths[i] > STREAM_RESULT_MAX);
+        stream_free(s);
+    }
 }

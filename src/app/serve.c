@@ -26,6 +26,7 @@
 enum {
     STEPS_MAX = 64,
     FILES_OWN = 104, /* files that are no connections: the database's, the log, sockets */
+    FILES_LEAST = 128,
     CLOCK_BEHIND_MS = 60 * 1000, /* a wall clock this far behind is worth a line */
     TURN_MS = 5000,              /* beyond the time that another node may hold the writer's lock */
 };
@@ -51,18 +52,26 @@ struct serving {
 
 /* ---- the process ---- */
 
-/* Each connection is a file; with fewer files than connections, some could not be accepted. */
-static void connections_fit(struct serving *s)
+/* Each connection is a file; with fewer files than connections, some could not be accepted. With too
+ * few for itself a server would fail anywhere. */
+static err connections_fit(struct serving *s)
 {
     uint64_t files = process_files();
-    uint64_t most = files > 2 * FILES_OWN ? files - FILES_OWN : FILES_OWN;
+    uint64_t most = files - FILES_OWN;
 
+    if (files < FILES_LEAST)
+        return err_new(
+            s->arena, ERR_UNAVAILABLE,
+            "expected a limit of at least %d open files, found %llu: raise it (ulimit -n "
+            "1024, or LimitNOFILE= of a service)",
+            FILES_LEAST, (unsigned long long)files);
     if (s->plan.config.limits.connections_max <= most)
-        return;
+        return NULL;
     log_warn("serve.files", LOG_N("open_files_max", (int64_t)files),
              LOG_N("connections_max", (int64_t)most),
              LOG_S("do", STR("raise the limit of open files (ulimit -Hn)")));
     s->plan.config.limits.connections_max = (uint32_t)most;
+    return NULL;
 }
 
 /* ---- the store ---- */
@@ -356,7 +365,7 @@ static err serve(struct serving *s, struct cli *c)
     process_log((enum log_level)s->plan.config.log_level);
     local_runner_note(&s->runner);
     process_prepare();
-    connections_fit(s);
+    TRY(connections_fit(s));
     TRY(open_data(s));
     TRY(open_doors(s));
     s->term = signal_new(s->loop, SIGTERM, on_signal, s);

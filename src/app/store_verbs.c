@@ -8,9 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/clock.h"
 #include "app/config.h"
 #include "app/data.h"
 #include "client/find.h"
+#include "core/shift.h"
 #include "core/tables.h"
 #include "json/write.h"
 
@@ -251,6 +253,51 @@ static err store_migrate_verb(struct cli *c)
     return e;
 }
 
+/* ---- the command `store set-clock` ---- */
+
+static err clock_set(struct cli *c, struct depot *d, int64_t *back_ms)
+{
+    static const struct actor system = { .kind = ACTOR_SYSTEM, .name = { "system", 6 } };
+    struct store_node node;
+    err why;
+
+    TRY(store_begin(d->sql, c->arena, &node));
+    int64_t now = node.now ? node.now : clock_wall_ms();
+    struct tx tx = {
+        .arena = c->arena, .sql = d->sql, .now_ms = now, .seq = &node.seq, .actor = &system
+    };
+    *back_ms = node.clock > now ? node.clock - now : 0;
+    err e = *back_ms ? shift_back(&tx, *back_ms) : NULL;
+    if (e || !*back_ms) {
+        store_rollback(d->sql);
+        return e;
+    }
+    node.clock = now;
+    return store_commit(d->sql, &node, &why) == STORE_COMMITTED ? NULL : why;
+}
+
+static err store_set_clock_verb(struct cli *c)
+{
+    struct depot d;
+    int64_t back_ms = 0;
+
+    TRY(depot_name(c, c->arg_count ? c->args[0] : NULL, &d));
+    err e = depot_exists(c, &d);
+    if (!e)
+        e = depot_lock(c, &d);
+    if (!e)
+        e = depot_open(c, &d, STORE_WRITES, 0);
+    if (!e)
+        e = clock_set(c, &d, &back_ms);
+    if (!e)
+        cli_write(c, c->json ? arena_printf(c->arena, "{\"seconds_back\":%lld}\n",
+                                            (long long)(back_ms / 1000))
+                             : arena_printf(c->arena, "OK: the clock was set back by %lld s\n",
+                                            (long long)(back_ms / 1000)));
+    depot_release(&d);
+    return e;
+}
+
 /* ---- the commands ---- */
 
 // clang-format off
@@ -341,6 +388,26 @@ const struct verb store_verbs[] = {
         "full.",
         .options = migrate_options,
         .run = store_migrate_verb,
+    },
+    {
+        .name = "set-clock",
+        .args = "[STORE]",
+        .args_max = 1,
+        .summary = "Set the clock of a database back to now, after one that was far ahead",
+        .example = "--data ./team",
+        .details = STORES
+        "Without a STORE it is the one of the data directory's server.\n"
+        "\n"
+        "Time in a database never goes back: when a machine's clock was years ahead, what\n"
+        "was written then keeps all servers at that time (clock.behind in the log).\n"
+        "Stop the servers, set the machine's clock, and run this: time goes on from now,\n"
+        "and what was to happen comes as much later as it was to. What has happened at\n"
+        "times that have not come counts as of now.\n"
+        "\n"
+        "Exit codes: 0 it is right now, or was; 2 wrong usage; 5 there is no such\n"
+        "database; 6 a server uses it; 14 the disk or the database says no; 15 it is full.",
+        .options = migrate_options,
+        .run = store_set_clock_verb,
     },
     {
         .name = "backup",

@@ -399,6 +399,8 @@ const char *threads_unready(void *threads)
     struct threads *t = threads;
     const struct config *config = t->options.config;
 
+    if (LOOK(t->store_full))
+        return "the database has no space left: writes are refused";
     if (t->follow)
         return follow_lost_ms(t->follow) > config->lost_ms ? "the database cannot be reached"
                                                            : NULL;

@@ -66,6 +66,7 @@ struct threads {
     /* For /metrics: one thread counts, another looks. */
     atomic_llong batch_count, command_count, batch_us, log_bytes, checkpoint_count, restart_count;
     atomic_llong again_count, trip_count, damage_count;
+    atomic_llong store_full; /* whether the last write met a full disk */
 };
 
 #define COUNT(counter, n) atomic_fetch_add_explicit(&(counter), (n), memory_order_relaxed)

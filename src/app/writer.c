@@ -51,6 +51,7 @@ struct writer {
 
     int64_t disk_at_ms; /* when the disk was looked at */
     int64_t disk_free;
+    bool disk_full; /* which was logged */
 };
 
 /* ---- performing ---- */
@@ -86,6 +87,7 @@ static size_t perform_turn(struct writer *w, struct command **commands, size_t *
     COUNT(t->batch_count, 1);
     COUNT(t->command_count, (long long)done);
     SHOW(t->again_count, w->engine->again);
+    SHOW(t->store_full, w->engine->trouble_at_ms && w->engine->trouble == ERR_FULL);
     SHOW(t->trip_count, store_trips(w->engine->sql));
     SHOW(t->log_bytes, store_log_bytes(w->engine->sql));
     return done;
@@ -116,7 +118,15 @@ static bool disk_is_full(struct writer *w)
         w->disk_at_ms = now;
         w->disk_free = data_free_bytes(w->threads->options.data);
     }
-    return w->disk_free < w->config->disk_free_min;
+    bool full = w->disk_free < w->config->disk_free_min;
+    if (full && !w->disk_full)
+        log_error("disk.full", LOG_N("free_bytes", w->disk_free),
+                  LOG_N("disk_free_min", w->config->disk_free_min),
+                  LOG_S("do", STR("free some space: writes are refused until then")));
+    if (!full && w->disk_full)
+        log_info("disk.free", LOG_N("free_bytes", w->disk_free));
+    w->disk_full = full;
+    return full;
 }
 
 /* Of a full disk: keeps those that may be performed, and gives their number; the others have their

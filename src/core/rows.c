@@ -26,7 +26,7 @@
     "run_id, session_id, session_name, type, purpose, status, mode, live, queued, profile," \
     " agent, project_dir, demand, priority, not_before, max_ms, cycle, attempt, fence,"     \
     " runner_id, token_id, lease_until, created_at, claimed_at, started_at, ended_at, seq," \
-    " metadata, error, prompt, result, place, place_in_dir"
+    " metadata, error, prompt, result, place, place_in_dir, result_cut"
 #define RUN_OUTPUT "run_id, number, error, at, bytes, text"
 #define RUNNER                                                                    \
     "runner_id, token_id, name, hostname, project_dir, tags, profiles, capacity," \
@@ -135,7 +135,7 @@ const struct rows_table rows_tables[] = {
     {
         .name = "run",
         .keys = { SQL_TEXT },
-        .columns = 33,
+        .columns = 34,
         .texts = { 12, 27 },
         .count = "SELECT count(*) FROM run",
         .page = "SELECT " RUN " FROM run WHERE run_id > $1"
@@ -143,7 +143,7 @@ const struct rows_table rows_tables[] = {
         .insert = "INSERT INTO run (" RUN ")"
                   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,"
                   " $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28,"
-                  " $29, $30, $31, $32, $33)",
+                  " $29, $30, $31, $32, $33, $34)",
     },
     {
         .name = "run_output",

@@ -18,7 +18,7 @@ enum { STOP_ALL_MAX = 1000 };
     " token_id, lease_until, created_at, claimed_at, started_at, ended_at, seq, metadata,"   \
     " error, place, place_in_dir"
 
-enum { RUN_PROMPT = 30, RUN_RESULT };
+enum { RUN_PROMPT = 30, RUN_RESULT, RUN_RESULT_CUT };
 
 static void run_read(struct tx *tx, const struct row *row, struct run *out)
 {
@@ -56,9 +56,10 @@ static void run_read(struct tx *tx, const struct row *row, struct run *out)
         .place = row_str(row, 28),
         .place_in_dir = row_str(row, 29),
     };
-    if (row->count > RUN_RESULT) {
+    if (row->count > RUN_RESULT_CUT) {
         out->prompt = row_str(row, RUN_PROMPT);
         out->result = row_str(row, RUN_RESULT);
+        out->result_cut = row_int(row, RUN_RESULT_CUT) != 0;
     }
 }
 
@@ -93,7 +94,8 @@ err run_find(struct tx *tx, str id, struct run *out)
     *out = k ? k->stored : (struct run){ .queued = false };
     if (k)
         return NULL;
-    TRY(sql_one(tx->sql, &row, "SELECT " RUN_COLUMNS ", prompt, result FROM run WHERE run_id = $1",
+    TRY(sql_one(tx->sql, &row,
+                "SELECT " RUN_COLUMNS ", prompt, result, result_cut FROM run WHERE run_id = $1",
                 ARGS(TEXT(id))));
     if (row) {
         run_read(tx, row, out);
@@ -403,6 +405,7 @@ static void run_close(struct tx *tx, struct run *r, enum run_status end,
     r->lease_until_ms = 0;
     r->ended_at_ms = tx->now_ms;
     r->result = facts->result;
+    r->result_cut = facts->result_cut;
     if (facts->error.len && !told_why)
         r->error = facts->error;
 }
@@ -415,6 +418,9 @@ err run_end(struct tx *tx, struct run *r, enum run_status end, const struct run_
 
     run_close(tx, r, end, facts);
     TRY(run_store(tx, r));
+    if (r->result_cut)
+        TRY(sql_exec(tx->sql, "UPDATE run SET result_cut = 1 WHERE run_id = $1",
+                     ARGS(TEXT(r->id))));
     if (token.len)
         TRY(token_revoke(tx, token));
     TRY(session_load(tx, r->session_id, &s));

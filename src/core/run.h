@@ -45,6 +45,7 @@ struct run {
     str metadata; /* printed JSON object */
     str prompt;
     str result, error; /* the agent's last words; why it did not end well */
+    bool result_cut;   /* they were more */
     int64_t seq;       /* of its enqueuing: the order of the queue */
 };
 
@@ -93,6 +94,7 @@ struct run_facts {
     struct usage usage;
     struct usage_whole whole;
     int64_t exit_code; /* −1: none */
+    bool result_cut;   /* the result is the end of a longer one */
 };
 
 /* Ends a live run: stores, revokes its token, adds the usage to its session, lets the session's

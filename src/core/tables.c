@@ -321,7 +321,14 @@ static const char *const step_6[] = {
     NULL,
 };
 
+static const char *const step_7[] = {
+    /* Whether a run's result is the end of a longer one. */
+    "ALTER TABLE run ADD COLUMN result_cut BIGINT NOT NULL DEFAULT 0",
+    NULL,
+};
+
 const struct tables_step tables_steps[] = {
-    { 1, step_1 }, { 2, step_2 }, { 3, step_3 }, { 4, step_4 }, { 5, step_5 }, { 6, step_6 },
+    { 1, step_1 }, { 2, step_2 }, { 3, step_3 }, { 4, step_4 },
+    { 5, step_5 }, { 6, step_6 }, { 7, step_7 },
 };
 const int tables_step_count = sizeof tables_steps / sizeof *tables_steps;

@@ -128,6 +128,7 @@ static err runner_heartbeat_op(struct tx *tx, const struct input *in, struct ans
 
 #define END_INPUT FIELDS(JSON("runner_id", "run_id", "fence"), REPORT "," USAGE "," CLIENT_ID "," JSON( \
     "result": { "type": ["string", "null"], "maxLength": 1048576, "description": "The agent's last words." }, \
+    "result_truncated": { "type": "boolean", "description": "The result is the end of a longer one." }, \
     "error": { "type": ["string", "null"], "maxLength": 10000, "description": "Why it did not end well." }, \
     "exit_code": { "type": ["integer", "null"], "description": "Of the agent's process." },        \
     "git": { "type": ["object", "null"], "description": "What the directory looks like now: head, branch, dirty." }, \

@@ -140,6 +140,7 @@ static err end_report(struct tx *tx, const struct input *in, enum run_status end
         .usage = usage_in(tx, in),
         .whole = whole_in(in),
         .exit_code = input_int(in, "exit_code", -1),
+        .result_cut = input_bool(in, "result_truncated", false),
     };
     struct run r;
 

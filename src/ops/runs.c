@@ -40,7 +40,8 @@
 
 #define RUN_SHAPE SHAPE(RUN_REQUIRED, RUN_MEMBERS "," JSON(                                        \
     "prompt": { "type": "string", "description": "What the agent is asked." },                     \
-    "result": { "type": ["string", "null"], "description": "What it answered." }))
+    "result": { "type": ["string", "null"], "description": "What it answered." },                  \
+    "truncated": { "type": "boolean", "description": "The result is the end of a longer one; what the run wrote is in its output (baton logs)." }))
 
 /* What both ways to ask for a run take. */
 #define PROMPT_FIELDS JSON(                                                                        \

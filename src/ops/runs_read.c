@@ -57,6 +57,8 @@ void write_run(struct tx *tx, struct json_writer *w, const struct run *r, bool w
     if (whole) {
         write_text(w, STR("prompt"), r->prompt);
         write_or_null(w, STR("result"), r->result);
+        if (r->result_cut)
+            write_bool(w, STR("truncated"), true);
     }
     json_write_end(w, '}');
 }

@@ -109,10 +109,11 @@ static const struct op ops[] = {
         .input = FIELDS(JSON("session_id"), SESSION_ID "," WAITING),
         .shows = JSON({ "session_id": "Id or name", "wait": "Until it has settled", "timeout": "Seconds to wait" }),
         .tells = JSON({ "session_id": true, "session_name": true, "status": true, "settled": true, "state_update_status": true,
-            "error": true, "result": true, "workflow_state_version": true, "hint": true }),
+            "error": true, "result": true, "truncated": true, "workflow_state_version": true, "hint": true }),
         .output = SHAPE(SESSION_HEAD_REQUIRED "," JSON("result", "run_id", "workflow_state_version", "usage", "hint"),
             SESSION_HEAD "," SESSION_USAGE "," JSON(
             "result": { "type": ["string", "null"], "description": "What its agent said last; null: nothing yet." },
+            "truncated": { "type": "boolean", "description": "The result is the end of a longer one: the hint says where the rest is." },
             "run_id": { "type": ["string", "null"], "description": "The run that said it." },
             "workflow_state_version": { "type": ["integer", "null"], "description": "The version of its state now." },
             "hint": { "type": ["string", "null"], "description": "What to do while it has not settled." })),

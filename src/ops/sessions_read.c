@@ -150,10 +150,13 @@ static err version_of(struct tx *tx, const struct session *s, int64_t *out)
     return e && e->kind != ERR_NOT_FOUND ? e : NULL;
 }
 
-static const char *hint_of(const struct session *s)
+static const char *hint_of(const struct session *s, const struct run *result)
 {
     if (s->settled)
-        return NULL;
+        return result->result_cut
+                   ? "the result is the end of a longer one: what its agent wrote is in "
+                     "the output of the run (baton logs, GET /runs/{run_id}/output)"
+                   : NULL;
     return s->attended
                ? "it has not settled: somebody works in it; ask for its result again with "
                  "wait=true (get_agent_session_result)"
@@ -177,10 +180,12 @@ err session_result_op(struct tx *tx, const struct input *in, struct answer *out)
         TRY(run_load(tx, s.result_run, &run));
     write_head(w, &s);
     write_or_null(w, STR("result"), run.result);
+    if (run.result_cut)
+        write_bool(w, STR("truncated"), true);
     write_or_null(w, STR("run_id"), run.id);
     write_int_or_null(w, STR("workflow_state_version"), version);
     write_usage(tx, w, STR("usage"), s.id, &s.usage);
-    write_or_null(w, STR("hint"), str_from(hint_of(&s)));
+    write_or_null(w, STR("hint"), str_from(hint_of(&s, &run)));
     json_write_end(w, '}');
     return NULL;
 }

@@ -271,6 +271,8 @@ static struct json end_facts(struct keeper *k, const struct stream_facts *f, con
     struct json git = keeper_git(k);
 
     put_text(k, &facts, "result", f->result);
+    if (f->result_cut)
+        json_put(k->arena, &facts, STR("result_truncated"), json_bool(true));
     put_text(k, &facts, "error", end_error(k, f, word));
     put_text(k, &facts, "stderr_tail", stderr_tail(k));
     if (!k->failure)

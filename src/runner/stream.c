@@ -13,6 +13,7 @@ enum { TOKENS_MOST = 1000000000, DOLLARS_MOST = 1000000 };
 struct kept {
     char *at;
     size_t len, room;
+    bool lost; /* the beginning of it is not here any more */
 };
 
 struct stream {
@@ -59,6 +60,7 @@ static str kept_str(const struct kept *k)
 /* Appends, and forgets the beginning when it is more than twice what is wanted. */
 static void kept_add_tail(struct kept *k, str s, size_t most)
 {
+    k->lost = k->lost || s.len > 2 * most || k->len + s.len > 2 * most;
     if (s.len > 2 * most)
         s = str_slice(s, s.len - 2 * most, s.len);
     if (k->len + s.len > 2 * most) {
@@ -228,7 +230,7 @@ static void result_take(struct stream *s, const struct json *line)
     if (!rule)
         return;
     if (!str_eq(json_str(rule, "add"), STR("join")))
-        s->result.len = 0;
+        s->result.len = s->result.lost = 0;
     kept_add_tail(&s->result, text, STREAM_RESULT_MAX);
     mask_seam(s, &s->result, text.len);
     s->has_result = true;
@@ -396,24 +398,27 @@ void stream_end(struct stream *s)
 }
 
 /* A client that ends without saying what its result is has said something before. */
-static str result_of(const struct stream *s)
+static str result_of(const struct stream *s, bool *cut)
 {
-    if (!s->text && s->has_result)
-        return tail_of(kept_str(&s->result), STREAM_RESULT_MAX);
-    if (!s->text && s->heard.len)
+    *cut = false;
+    if (!s->text && !s->has_result && s->heard.len)
         return kept_str(&s->heard);
-    return tail_of(str_trim(kept_str(&s->said)), STREAM_RESULT_MAX);
+    str whole = !s->text && s->has_result ? kept_str(&s->result) : str_trim(kept_str(&s->said));
+    *cut = whole.len > STREAM_RESULT_MAX || (!s->text && s->has_result ? s->result : s->said).lost;
+    return tail_of(whole, STREAM_RESULT_MAX);
 }
 
 struct stream_facts stream_facts(struct stream *s)
 {
+    bool cut;
     struct stream_facts f = { .client_id = kept_str(&s->client_id),
-                              .result = result_of(s),
+                              .result = result_of(s, &cut),
                               .error = kept_str(&s->error),
                               .failed = s->failed,
                               .heard = kept_str(&s->heard),
                               .usage = s->usage };
 
+    f.result_cut = cut;
     f.usage.models = kept_str(&s->models);
     return f;
 }

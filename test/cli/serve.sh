@@ -90,3 +90,10 @@ complains "chmod 600 '"
 rm data/operator.token
 serve
 stop
+
+# Too few files are named, before anything is made.
+status=0
+(ulimit -n 16 && exec "$BATON" serve --data few --listen 127.0.0.1:0) >out 2>err || status=$?
+what='baton serve with 16 files'
+exits 14
+complains 'expected a limit of at least 128 open files, found 16'

@@ -1,0 +1,70 @@
+/* store_clock_test.c: a database that was written while the clock was years ahead. */
+#include <time.h>
+
+#include "base/date.h"
+#include "black/black.h"
+#include "world_help.h"
+
+#define YEARS_MS INT64_C(315360000000) /* ten of them */
+
+static int64_t wall_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static struct world *world_at(int64_t now_ms)
+{
+    struct world *w;
+
+    CHECK_OK(world_open("ahead.db", NULL, &w));
+    w->now_ms = now_ms;
+    w->actor = the_operator;
+    return w;
+}
+
+/* The clock that the store has, and when the next work is due. */
+static int64_t clock_of(struct world *w, int64_t *due_ms)
+{
+    struct store_node node;
+    const struct row *row;
+
+    CHECK_OK(store_begin(w->engine.sql, check_arena(), &node));
+    CHECK_OK(
+        sql_one(w->engine.sql, &row, "SELECT min(at) FROM due WHERE kind = 'run_ready'", NO_ARGS));
+    *due_ms = row_int(row, 0);
+    store_rollback(w->engine.sql);
+    return node.clock;
+}
+
+TEST(clock_that_was_ahead_is_set_back)
+{
+    int64_t ahead_ms = wall_ms() + YEARS_MS, due_ms;
+    char text[DATE_TEXT_MAX];
+    struct world *w = world_at(ahead_ms);
+
+    answer(w, "agent.create", "{'name':'coder','profile':'shell','args':['x']}");
+    str when = date_print(text, ahead_ms + 3600000);
+    CHECK_OK(call(w, "run.create",
+                  "{'type':'start_session','session_name':'s','prompt':'go','agent_name':'coder',"
+                  "'not_before':'" STR_FMT "'}",
+                  STR_ARG(when))
+                 ->error);
+    CHECK_INT(clock_of(w, &due_ms), ahead_ms);
+    world_close(w);
+
+    black_run((const char *const[]){ "store", "set-clock", "sqlite:ahead.db", NULL });
+    w = world_at(wall_ms());
+    w->ids = 1000; /* which those of the first world are below */
+    int64_t now = wall_ms(), clock = clock_of(w, &due_ms);
+    CHECK(clock <= now && clock > now - 60000);
+    CHECK(due_ms > now + 3600000 - 60000 && due_ms <= now + 3600000); /* in an hour, still */
+    answer(w, "session.create", "{'session_name':'t'}");
+    world_audit(w);
+    world_close(w);
+    /* Again, and on one that was never ahead, there is nothing to do. */
+    black_run((const char *const[]){ "store", "set-clock", "sqlite:ahead.db", NULL });
+    black_run((const char *const[]){ "store", "check", "sqlite:ahead.db", "--deep", NULL });
+}
