@@ -473,6 +473,25 @@ TEST(environment_of_an_agent_is_what_was_promised)
     runner_end(runner, SIGTERM);
 }
 
+/* There are clients that believe it rather than where they are. */
+TEST(where_an_agent_is_started_is_where_it_is_told_to_be)
+{
+    static const char *const more[] = { "PWD=/elsewhere", "OLDPWD=/before", NULL };
+    struct fake *f = fake_new();
+    char here[4096];
+
+    CHECK(mkdir("project", 0700) == 0 && realpath("project", here));
+    fake_offer(f, script_run("run_1", 1, "tr \\\\\\\\0 \\\\\\\\n </proc/$$/environ",
+                             arena_printf(check_arena(), ",'project_dir':'%s'", here).at));
+    pid_t runner = runner_launch(f, more);
+    str env = body_str(fake_wait(f, "run_1", "completed", 1), "result");
+
+    CHECK(holds(env, arena_printf(check_arena(), "PWD=%s\n", here).at));
+    CHECK(!holds(env, "/elsewhere") && !holds(env, "/before"));
+    folder_gone("run_1");
+    runner_end(runner, SIGTERM);
+}
+
 TEST(secrets_are_in_no_command_line_and_the_runners_in_no_environment)
 {
     /* The patterns must not find themselves. */

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,7 +24,7 @@ static void become(struct doctor *d, const char *const *argv, int in, int out, i
     dup2(out, STDOUT_FILENO);
     dup2(errors, STDERR_FILENO);
     close_range(STDERR_FILENO + 1, ~0u, 0);
-    if (chdir(d->root.at) == 0)
+    if (chdir(d->root.at) == 0 && setenv("PWD", d->root.at, 1) == 0)
         execvp(argv[0], (char *const *)argv);
     _exit(127);
 }

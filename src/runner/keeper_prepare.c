@@ -147,9 +147,12 @@ static str attempt_of(struct keeper *k)
     return attempt > 0 ? arena_printf(k->arena, "%lld", (long long)attempt) : STR("");
 }
 
+/* Where it is, is said twice: a client that believes PWD rather than the system would work where the
+ * runner was started. */
 static err env_make(struct keeper *k, const struct launch *l, str token_file)
 {
     const struct env_pair more[] = {
+        { "PWD", k->project_dir },
         { "BATON_URL", l->url },
         { "BATON_TOKEN", k->token },
         { "BATON_TOKEN_FILE", token_file },

@@ -329,9 +329,11 @@ err profile_argv(struct arena *a, const struct launch *l, char ***out)
 /* ---- the environment ---- */
 
 /* Of whoever runs us, and not for agents; `*` at the end: all that begin so. */
-static const char *const hidden[] = { "BATON_*",           "CLAUDE*",     "CODEX*",
-                                      "WORKFLOW_STATE_ID", "TRACEPARENT", "AGENT_SESSION_NAME",
-                                      "NOTIFY_SOCKET",     "LISTEN_*" };
+static const char *const hidden[] = { "BATON_*",       "CLAUDE*",
+                                      "CODEX*",        "WORKFLOW_STATE_ID",
+                                      "TRACEPARENT",   "AGENT_SESSION_NAME",
+                                      "NOTIFY_SOCKET", "LISTEN_*",
+                                      "PWD",           "OLDPWD" };
 
 static bool name_fits(str name, str pattern)
 {

@@ -230,11 +230,11 @@ static const struct {
       "{'type':'system','subtype':'init','session_id':'@ID@'}\n"
       "{'type':'result','is_error':false,'result':'ok'}\n",
       "claude|-p|--output-format|stream-json|--verbose|--session-id|ID|--model|m|"
-      "--append-system-prompt|You test.|--allowedTools|Read,Bash(git *)|--mcp-config|FILE|"
-      "--allowedTools|mcp__baton__*",
+      "--append-system-prompt|You test.|--tools|Read,Bash|--allowedTools|Read,Bash(git *)|"
+      "--mcp-config|FILE|--allowedTools|mcp__baton__*|--permission-mode|acceptEdits",
       "claude|-p|--output-format|stream-json|--verbose|--resume|ID|--model|m|"
-      "--append-system-prompt|You test.|--allowedTools|Read,Bash(git *)|--mcp-config|FILE|"
-      "--allowedTools|mcp__baton__*",
+      "--append-system-prompt|You test.|--tools|Read,Bash|--allowedTools|Read,Bash(git *)|"
+      "--mcp-config|FILE|--allowedTools|mcp__baton__*|--permission-mode|acceptEdits",
       "do it",
       "{'mcpServers':{'baton':{'type':'http','url':'${BATON_URL}/mcp','headers':{'Authorization':"
       "'Bearer ${BATON_TOKEN}','X-Workflow-State-Id':'${WORKFLOW_STATE_ID:-}'},"
@@ -242,19 +242,19 @@ static const struct {
     { "codex",
       "{'type':'thread.started','thread_id':'th-1'}\n"
       "{'type':'item.completed','item':{'type':'agent_message','text':'ok'}}\n",
-      "codex|exec|--json|--skip-git-repo-check|-m|m|-c|mcp_servers.baton.command='BATON'|"
+      "codex|exec|--json|--skip-git-repo-check|-m|m|-s|workspace-write|-c|mcp_servers.baton.command='BATON'|"
       "-c|mcp_servers.baton.args=[\"mcp\"]|"
       "-c|mcp_servers.baton.env_vars=[\"BATON_URL\",\"BATON_TOKEN\",\"BATON_SESSION_ID\",\"WORKFLOW_STATE_ID\",\"TRACEPARENT\"]|"
       "-c|mcp_servers.baton.default_tools_approval_mode=\"approve\"|-",
-      "codex|exec|--json|--skip-git-repo-check|-m|m|-c|mcp_servers.baton.command='BATON'|"
+      "codex|exec|--json|--skip-git-repo-check|-m|m|-s|workspace-write|-c|mcp_servers.baton.command='BATON'|"
       "-c|mcp_servers.baton.args=[\"mcp\"]|"
       "-c|mcp_servers.baton.env_vars=[\"BATON_URL\",\"BATON_TOKEN\",\"BATON_SESSION_ID\",\"WORKFLOW_STATE_ID\",\"TRACEPARENT\"]|"
       "-c|mcp_servers.baton.default_tools_approval_mode=\"approve\"|resume|ID|-",
       "You test.||do it", NULL },
     { "gemini",
       "{'type':'init','session_id':'g-1'}\n{'type':'message','role':'assistant','content':'ok'}\n",
-      "gemini|-o|stream-json|--approval-mode|yolo|--skip-trust|-m|m",
-      "gemini|-o|stream-json|--approval-mode|yolo|--skip-trust|-r|ID|-m|m", "You test.||do it",
+      "gemini|-o|stream-json|--skip-trust|-m|m|--approval-mode|yolo",
+      "gemini|-o|stream-json|--skip-trust|-r|ID|-m|m|--approval-mode|yolo", "You test.||do it",
       "{'mcpServers':{'baton':{'httpUrl':'${BATON_URL}/mcp','headers':{'Authorization':"
       "'Bearer ${BATON_TOKEN}'},'timeout':120000,'trust':true}}}" },
     { "opencode", "{'type':'text','sessionID':'ses_1','part':{'text':'ok'}}\n",

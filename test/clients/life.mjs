@@ -51,6 +51,7 @@ export async function script({ asked, since }) {
   const { asked: pattern, tools, last } = parts.find((part) => part.asked.test(asked));
   const all = typeof tools === 'function' ? tools(asked.match(pattern)) : tools;
   const next = all.find(([tool]) => !since.includes(tool));
+  if (since.length > all.length) return say('My tools are not those that I was promised.');
   if (!next) return say(last);
   const [tool, input, first] = next;
   await first?.();
@@ -203,7 +204,7 @@ export async function handOn(site, { named, agent, project }) {
 export async function runByHand(site, program, args, { cwd, env }) {
   const started = promisify(execFile)(program, args, {
     cwd,
-    env: clean({ ...env, BATON_DATA: site.data }),
+    env: clean({ ...env, BATON_DATA: site.data, PWD: cwd }), // which a shell would have set
     timeout: 300000,
   });
   started.child.stdin.end();
