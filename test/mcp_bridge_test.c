@@ -278,3 +278,19 @@ TEST(events_are_the_same_in_whatever_pieces_they_come)
     for (size_t cut = 0; cut <= text.len; cut++)
         CHECK_STR(events_of(text, cut), "[one][two\nlines][three] id=5 retry=250");
 }
+
+/* A line's end that came in two pieces is over: the next line feed is an empty line. */
+TEST(events_are_the_same_byte_by_byte)
+{
+    str text = STR("data: one\r\n\ndata: two\r\n\r\n"), data;
+    struct buf out = buf_in(check_arena());
+    struct event_reader r;
+
+    event_reader_init(&r, check_arena());
+    for (size_t i = 0; i < text.len; i++) {
+        str byte = str_slice(text, i, i + 1);
+        while (event_read(&r, &byte, &data))
+            buf_printf(&out, "[" STR_FMT "]", STR_ARG(data));
+    }
+    CHECK_STR(buf_str(&out), "[one][two]");
+}

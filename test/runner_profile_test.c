@@ -279,6 +279,8 @@ TEST(git_status_is_read_as_head_branch_and_dirty_files)
           "{'head':'(initial)','branch':'main','dirty':[]}" },
         { STATUS("# branch.oid a\0# branch.head m\0? bad\xff\0"),
           "{'head':'a','branch':'m','dirty':[]}" },
+        { STATUS("# branch.oid a\0# branch.oid b\0# branch.head m\0"),
+          "{'head':'a','branch':'m','dirty':[]}" }, /* a name twice would be no JSON */
         { STATUS("nonsense"), "null" },
         { STATUS(""), "null" },
     };

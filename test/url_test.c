@@ -115,10 +115,16 @@ static bool contains(str text, str part)
 TEST(a_password_is_refused_and_not_repeated)
 {
     static const char *const texts[] = {
-        "http://me:secret@host/",   "https://secret@host",
-        "http://me:secret@",        "http://a\\@me:secret@host",
-        "http://@secret",           "htp://me:secret@host",
-        "http://me:secret@h:99999", "http://me:secret@[::1/x?#y",
+        "http://me:secret@host/",
+        "https://secret@host",
+        "http://me:secret@",
+        "http://a\\@me:secret@host",
+        "http://@secret",
+        "htp://me:secret@host",
+        "http://me:secret@h:99999",
+        "http://me:secret@[::1/x?#y",
+        "secret@host",
+        "me:secret@host",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct url u;

@@ -70,10 +70,11 @@ static size_t line_end(str bytes)
 /* The next line, without its end; false: it is not whole yet, and what there was of it is kept. */
 static bool line_next(struct event_reader *r, str *bytes, str *line)
 {
-    if (r->after_cr && bytes->len && bytes->at[0] == '\n')
-        *bytes = str_slice(*bytes, 1, bytes->len);
-    if (bytes->len)
-        r->after_cr = false;
+    if (bytes->len) {
+        bool half = r->after_cr && bytes->at[0] == '\n';
+        r->after_cr = false; /* also when there is nothing behind it yet */
+        *bytes = str_slice(*bytes, half, bytes->len);
+    }
 
     size_t end = line_end(*bytes);
     str part = str_slice(*bytes, 0, end);

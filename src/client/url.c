@@ -105,8 +105,13 @@ static err parse_scheme(struct arena *a, str *text, enum url_scheme *out)
             return NULL;
         }
     }
-    /* Only what stands where the scheme should be: a password may come behind it. */
+    /* Only what stands where the scheme should be: a password may come behind it, or before an @. */
     bool colon = str_cut(*text, ':', &head, &rest);
+    if (str_find(head, '@') < head.len)
+        return err_new(
+            a, ERR_INVALID,
+            "URL: expected http://, https:// or unix: at its start, found a user name or "
+            "password before an @");
     return expected(a, "http://, https:// or unix: at its start",
                     str_slice(*text, 0, head.len + colon));
 }

@@ -37,7 +37,8 @@ static void header_take(struct arena *a, struct json *git, str line)
     } headers[] = { { { "# branch.oid ", 13 }, "head" }, { { "# branch.head ", 14 }, "branch" } };
 
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
-        if (str_starts(line, headers[i].prefix) && utf8_valid(line))
+        if (str_starts(line, headers[i].prefix) && utf8_valid(line) &&
+            !json_get(git, headers[i].member))
             json_put(a, git, str_from(headers[i].member),
                      json_string(str_slice(line, headers[i].prefix.len, line.len)));
 }
