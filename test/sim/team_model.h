@@ -26,14 +26,14 @@ struct seen_session {
     str state_id;
     enum session_status status;
     bool attended, calls_back, settled, deleted;
-    bool known;                /* what its client calls the conversation: so it can be resumed */
-    struct seen_run *held;     /* its run that somebody has; NULL: nobody has one */
-    int64_t live_runs;         /* that have not ended */
-    int64_t opened_seq;        /* of the event that opened its cycle */
-    int64_t asked_seq;         /* of that, or of the start of the last turn it was asked for in it */
-    int64_t work_seq;          /* of the start of its last turn but those for the update */
-    int64_t wrote_seq;         /* of its last write of the state */
-    int64_t update_seq;        /* of the last event about its update, */
+    bool known;            /* what its client calls the conversation: so it can be resumed */
+    struct seen_run *held; /* its run that somebody has; NULL: nobody has one */
+    int64_t live_runs;     /* that have not ended */
+    int64_t opened_seq;    /* of the event that opened its cycle */
+    int64_t asked_seq;     /* of that, or of the start of the last turn it was asked for in it */
+    int64_t work_seq;      /* of the start of its last turn but those for the update */
+    int64_t wrote_seq;     /* of its last write of the state */
+    int64_t update_seq;    /* of the last event about its update, */
     enum update_status update; /* and what that said */
     struct seen_cycle cycles[TEAM_CYCLES_MAX];
 };
