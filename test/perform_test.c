@@ -397,6 +397,24 @@ TEST_BOTH(a_prepared_command_does_what_one_does_that_was_not)
     world_close(w);
 }
 
+TEST_BOTH(what_is_taken_although_it_should_not_be_is_told)
+{
+    struct world *w = world_new();
+    struct command *c = world_call(w, "schema.create",
+                                   "{'name':'a','json_schema':{'$schema':"
+                                   "'https://json-schema.org/draft-07/schema#',"
+                                   "'properties':{'x':{'$id':'#/properties/x'}}}}",
+                                   "");
+    CHECK_OK(c->error);
+    CHECK_HAS(c->answer, "\"warnings\":[{\"pointer\":\"/properties/x\",\"keyword\":\"$id\",");
+    c = world_call(w, "schema.create", "{'name':'b','json_schema':true}", "");
+    CHECK(!str_contains(c->answer, STR("warnings")));
+    c = world_call(w, "schema.create", "{'name':'c','json_schema':{'$ref':'#'}}", "");
+    CHECK_ERR(c->error, ERR_UNFIT);
+    CHECK_HAS(c->error->message, "# → #");
+    world_close(w);
+}
+
 /* ---- integers ---- */
 
 static bool is_refused_at(const struct op_table *t, const struct op *op, str field,

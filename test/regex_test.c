@@ -254,6 +254,53 @@ TEST(what_is_not_ecma_262_is_refused_with_its_place)
     }
 }
 
+/* Annex B of ECMA-262: what a pattern means where nobody said `u`. */
+TEST(what_only_the_flag_u_refuses_is_read_without_it)
+{
+    static const struct match_case cases[] = {
+        { "a{", { "a{" }, { "a", "a\\{" } },
+        { "^a{,3}$", { "a{,3}" }, { "", "aaa" } },
+        { "^a{2}{b$", { "aa{b" }, { "aab" } },
+        { "^{}$", { "{}" }, { "" } },
+        { "^]$", { "]" }, { "" } },
+        { "^\\y\\z$", { "yz" }, { "\\y\\z" } },
+        { "^\\u12$", { "u12" }, { "\x12" } },
+        { "^\\xg$", { "xg" }, { "g" } },
+        { "^\\1$", { "\x01" }, { "1" } },
+        { "^(a)\\2$", { "a\x02" }, { "aa" } },
+        { "^\\8$", { "8" }, { "" } },
+        { "^\\012$", { "\n" }, { "12" } },
+        { "^\\377\\400$",
+          { "\u00ff\x20"
+            "0" },
+          { "" } },
+        { "^\\c$", { "\\c" }, { "c" } },
+        { "^[\\c]+$", { "\\", "c" }, { "]" } },
+        { "^(?=a)*a$", { "a" }, { "b" } },
+        { "^\\k$", { "k" }, { "\\k" } },
+        { "^\\p{Nope}$", { "p{Nope}" }, { "N" } },
+        { "^\\p{L}{$", { "\u00e9{" }, { "p{L}{" } },
+        { "^[\\y-z]$", { "y", "z" }, { "-" } },
+    };
+    static const char *const refused[] = { "(",  "a**",        "{1}", "[b-a]", "a{2,1}", "a)",
+                                           "[a", "(?<n>a)\\k", "\\",  "(?#a)", "a{2}{3}" };
+    struct regex *r;
+    bool loose;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        CHECK_ERR(regex_compile(check_arena(), str_from(cases[i].pattern), &r), ERR_INVALID);
+        CHECK_OK(regex_compile_loose(check_arena(), str_from(cases[i].pattern), &loose, &r));
+        CHECK(loose);
+        check_case(r, &cases[i]);
+    }
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        CHECK_ERR(regex_compile_loose(check_arena(), str_from(refused[i]), &loose, &r),
+                  ERR_INVALID);
+    CHECK_OK(regex_compile_loose(check_arena(), STR("^a{2}$"), &loose, &r));
+    CHECK(!loose);
+    regex_free(r);
+}
+
 TEST(the_format_regex_takes_what_compiles)
 {
     CHECK(regex_valid(STR("([abc])+\\s+$")));

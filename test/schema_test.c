@@ -415,19 +415,66 @@ TEST(joined_schemas_mean_what_they_meant_apart)
     CASES_RUN(cases, NULL);
 }
 
-/* A schema that goes in circles without going into the document is given up, not followed. */
-TEST(a_circle_of_references_ends)
+/* A schema that always goes in circles without going into the document has no meaning. */
+TEST(a_circle_of_references_is_told_when_it_is_compiled)
+{
+    static const struct {
+        const char *text, *circle;
+    } cases[] = {
+        { "{'$ref':'#'}", "# → #" },
+        { "{'$ref':'#/$defs/a','$defs':{'a':{'$ref':'#/$defs/b'},'b':{'$ref':'#/$defs/a'}}}",
+          "/$defs/a → /$defs/b → /$defs/a" },
+        { "{'properties':{'x':{'allOf':[true,{'$ref':'#/properties/x'}]}}}",
+          "/properties/x → /properties/x/allOf/1 → /properties/x" },
+        { "{'not':{'$ref':'#'}}", "# → /not → #" },
+        { "{'if':{'$ref':'#'}}", "# → /if → #" },
+        { "{'oneOf':[true,{'$ref':'#'}]}", "# → /oneOf/1 → #" },
+        { "{'anyOf':[{'$ref':'#'},{'$ref':'#'}]}", "# → /anyOf/0 → #" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct schema_options stored = { .is_known = true };
+        struct json text = json_of(check_arena(), cases[i].text);
+        struct schema *s;
+        err e = schema_compile(check_arena(), &text, NULL, &s);
+        CHECK_ERR(e, ERR_UNFIT);
+        CHECK_HAS(e->message, cases[i].circle);
+        CHECK_OK(schema_compile(check_arena(), &text, &stored, &s)); /* it was taken once */
+        schema_unref(s);
+    }
+}
+
+/* What goes into the document comes to an end with it. */
+TEST(references_that_go_into_the_document_are_no_circle)
 {
     static const char *const texts[] = {
-        "{'$ref':'#'}",
-        "{'$ref':'#/$defs/a','$defs':{'a':{'$ref':'#/$defs/b'},'b':{'$ref':'#/$defs/a'}}}",
-        "{'allOf':[{'$ref':'#'}]}",
-        "{'not':{'$ref':'#'}}",
-        "{'anyOf':[{'$ref':'#'},{'$ref':'#'}]}",
+        "{'properties':{'a':{'$ref':'#'}},'items':{'$ref':'#'}}",
+        "{'allOf':[{'$ref':'#/$defs/a'},{'$ref':'#/$defs/a'}],'$defs':{'a':{'items':{'$ref':'#'}}}}",
+        "{'$ref':'https://json-schema.org/draft/2020-12/schema'}",
+        "{'$ref':'http://json-schema.org/draft-07/schema#'}",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        struct schema *s = compiled(texts[i], NULL);
+        struct schema_warnings w = { .count = 0 };
+        struct schema_options options = { .warnings = &w };
+        schema_unref(compiled(texts[i], &options));
+        CHECK_INT(w.count, 0);
+    }
+}
+
+/* One that depends on the value is told too; a check that comes there is given up, not followed. */
+TEST(a_circle_that_depends_on_the_value_ends)
+{
+    static const char *const texts[] = {
+        "{'anyOf':[false,{'$ref':'#'}]}",
+        "{'if':true,'then':{'$ref':'#'}}",
+        "{'if':false,'else':{'allOf':[{'$ref':'#'}]}}",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct schema_warnings w = { .count = 0 };
+        struct schema_options options = { .warnings = &w };
+        struct schema *s = compiled(texts[i], &options);
         struct json one = json_of(check_arena(), "1");
+        CHECK_INT(w.count, 1);
+        CHECK_HAS(w.items[0].message, "# → ");
         CHECK_INT(schema_check(s, &one), SCHEMA_EXHAUSTED);
         CHECK_ERR(schema_require(check_arena(), s, &one), ERR_UNFIT);
         schema_unref(s);
@@ -503,4 +550,74 @@ TEST(nothing_is_allocated_while_a_document_fits)
     struct mallinfo2 after = mallinfo2();
     CHECK_INT(after.uordblks, before.uordblks);
     schema_unref(s);
+}
+
+/* ---- as others write them ---- */
+
+static void check_warns(const char *text, const char *warning)
+{
+    struct schema_warnings w = { .count = 0 };
+    struct schema_options options = { .warnings = &w };
+
+    schema_unref(compiled(text, &options));
+    CHECK_INT(w.count, warning ? 1 : 0);
+    if (warning)
+        CHECK_HAS(arena_printf(check_arena(), STR_FMT "/" STR_FMT ": " STR_FMT,
+                               STR_ARG(w.items[0].pointer), STR_ARG(w.items[0].keyword),
+                               STR_ARG(w.items[0].message)),
+                  warning);
+}
+
+TEST(schemas_that_others_take_are_taken_with_a_warning)
+{
+    check_warns("{'$schema':'http://json-schema.org/draft-07/schema#',"
+                "'properties':{'a':{'$id':'#/properties/a','type':'string'}}}",
+                "/properties/a/$id: ");
+    check_warns("{'$schema':'http://json-schema.org/draft-07/schema#',"
+                "'definitions':{'a':{'$id':'http://x/y#/definitions/a'}}}",
+                "/definitions/a/$id: ");
+    check_warns("{'pattern':'^[a-z]{,3}$'}",
+                "/pattern: \"^[a-z]{,3}$\" is no pattern with the flag u");
+    check_warns("{'patternProperties':{'^x\\\\y':true}}", "/patternProperties: ");
+    check_warns("{'pattern':'^[a-z]{1,3}$'}", NULL);
+}
+
+TEST(an_id_that_is_a_pointer_hides_nothing)
+{
+    static const struct fit_case cases[] = {
+        { "{'$schema':'http://json-schema.org/draft-07/schema#','$ref':'#/definitions/a',"
+          "'definitions':{'a':{'$id':'#/definitions/a','items':{'$ref':'#/definitions/b'}},"
+          "'b':{'$id':'#/definitions/b','type':'null'}}}",
+          { "[null]", "1" },
+          { "[1]" } },
+    };
+    CASES_RUN(cases, NULL);
+}
+
+TEST(http_and_https_name_the_same_dialect)
+{
+    static const struct fit_case cases[] = {
+        /* In draft-07 what stands beside $ref says nothing; in 2019-09 it does, and `items` may be
+         * a list; in 2020-12 it may not. */
+        { "{'$schema':'https://json-schema.org/draft-07/schema#','definitions':{'a':true},"
+          "'$ref':'#/definitions/a','type':'null'}",
+          { "1" },
+          { 0 } },
+        { "{'$schema':'https://json-schema.org/draft-07/schema','items':[{'type':'null'}]}",
+          { "[null]" },
+          { "[1]" } },
+        { "{'$schema':'http://json-schema.org/draft/2019-09/schema#','$defs':{'a':true},"
+          "'$ref':'#/$defs/a','items':[{'type':'null'}]}",
+          { "[null]" },
+          { "[1]" } },
+        { "{'$schema':'http://json-schema.org/draft/2020-12/schema','prefixItems':[{'type':'null'}]}",
+          { "[null]" },
+          { "[1]" } },
+        { "{'allOf':[{'$ref':'https://json-schema.org/draft-07/schema'},"
+          "{'$ref':'http://json-schema.org/draft-07/schema#'},"
+          "{'$ref':'http://json-schema.org/draft/2020-12/schema'}]}",
+          { "{'type':'string'}" },
+          { "{'type':'strin'}" } },
+    };
+    CASES_RUN(cases, NULL);
 }

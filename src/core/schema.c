@@ -75,15 +75,19 @@ static struct cached *cache_place(struct schema_cache *c)
     return place;
 }
 
-/* Reads and compiles the rules of a text, as an entry that has no id yet. */
-static err rules_make(struct arena *a, const struct json *text, struct cached *out)
+/* Reads and compiles the rules of a text, as an entry that has no id yet. A new one may have
+ * warnings; those that are stored have none any more. */
+static err rules_make(struct arena *a, const struct json *text, struct schema_warnings *warnings,
+                      struct cached *out)
 {
     struct schema_rules rules;
     struct arena *arena = arena_new();
     err e = policy_read(a, arena, text, &rules.policy);
 
     if (!e) {
-        struct schema_options options = { .assert_formats = rules.policy.formats_asserted };
+        struct schema_options options = { .assert_formats = rules.policy.formats_asserted,
+                                          .is_known = !warnings,
+                                          .warnings = warnings };
         e = schema_compile(a, text, &options, &rules.program);
     }
     if (e) {
@@ -118,7 +122,7 @@ err schema_rules(struct tx *tx, str id, const struct schema_rules **out)
         const struct json *text;
         TRY(schema_by_id(tx, id, &v));
         TRY(stored_parse(tx, THING("schema", v.id), v.text, &text));
-        TRY(rules_make(tx->arena, text, &made));
+        TRY(rules_make(tx->arena, text, NULL, &made));
         entry = cache_keep(tx->schemas, &made, id);
     }
     *out = &entry->rules;
@@ -300,6 +304,7 @@ struct schema_ready {
     struct arena *arena;
     const struct json *text;
     str printed, digest;
+    struct schema_warnings warnings;
     struct cached made;
     bool kept; /* the cache has it: when the command runs again, it must be made again */
 };
@@ -321,16 +326,21 @@ err schema_prepare(struct arena *a, const struct json *text, struct schema_ready
         return err_new(a, ERR_TOO_LARGE, "expected a schema of at most %u bytes, found %zu",
                        SCHEMA_TEXT_BYTES_MAX, r->printed.len);
     r->digest = digest_of(a, r->printed);
-    TRY(rules_make(a, text, &r->made));
+    TRY(rules_make(a, text, &r->warnings, &r->made));
     arena_on_release(a, ready_release, r);
     *out = r;
     return NULL;
 }
 
+const struct schema_warnings *schema_ready_warnings(const struct schema_ready *ready)
+{
+    return &ready->warnings;
+}
+
 static err ready_keep(struct tx *tx, struct schema_ready *r, str id)
 {
     if (r->kept)
-        TRY(rules_make(tx->arena, r->text, &r->made));
+        TRY(rules_make(tx->arena, r->text, NULL, &r->made));
     r->kept = true;
     cache_keep(tx->schemas, &r->made, id);
     return NULL;

@@ -24,6 +24,9 @@ struct schema_version {
 struct schema_ready;
 err schema_prepare(struct arena *a, const struct json *text, struct schema_ready **out);
 
+/* What is not as it should be in it, and is taken anyway. */
+const struct schema_warnings *schema_ready_warnings(const struct schema_ready *ready);
+
 /* Registers such a text under a name. When it is that of the newest version already, gives that one and
  * `created` is false. INVALID for a bad name. */
 err schema_register(struct tx *tx, str name, struct schema_ready *ready, str description,

@@ -137,14 +137,14 @@ static err regex_build(struct arena *a, str text, uint32_t options, struct regex
 }
 
 static err regex_translate(struct arena *a, str pattern, err (*translate)(struct regex_reader *r),
-                           str *out)
+                           bool loose, str *out)
 {
     if (pattern.len > PATTERN_BYTES_MAX)
         return err_new(a, ERR_INVALID, "regular expression: expected at most %u bytes, found %zu",
                        PATTERN_BYTES_MAX, pattern.len);
     if (!utf8_valid(pattern))
         return err_new(a, ERR_INVALID, "regular expression: expected valid UTF-8");
-    struct regex_reader r = { .arena = a, .pattern = pattern, .out = buf_in(a) };
+    struct regex_reader r = { .arena = a, .pattern = pattern, .out = buf_in(a), .loose = loose };
     TRY(translate(&r));
     *out = buf_str(&r.out);
     return NULL;
@@ -153,14 +153,24 @@ static err regex_translate(struct arena *a, str pattern, err (*translate)(struct
 err regex_compile(struct arena *a, str pattern, struct regex **out)
 {
     str text;
-    TRY(regex_translate(a, pattern, regex_translate_ecma, &text));
+    TRY(regex_translate(a, pattern, regex_translate_ecma, false, &text));
     return regex_build(a, text, 0, out);
+}
+
+err regex_compile_loose(struct arena *a, str pattern, bool *loose, struct regex **out)
+{
+    str text;
+    err refused = regex_compile(a, pattern, out);
+
+    *loose = refused && !regex_translate(a, pattern, regex_translate_ecma, true, &text) &&
+             !regex_build(a, text, 0, out);
+    return *loose ? NULL : refused;
 }
 
 err iregexp_compile(struct arena *a, str pattern, bool whole, struct regex **out)
 {
     str text;
-    TRY(regex_translate(a, pattern, regex_translate_iregexp, &text));
+    TRY(regex_translate(a, pattern, regex_translate_iregexp, false, &text));
     return regex_build(a, text, whole ? PCRE2_ANCHORED | PCRE2_ENDANCHORED : 0, out);
 }
 

@@ -18,6 +18,10 @@ enum regex_result { REGEX_NO, REGEX_YES, REGEX_LIMIT };
  * regex_free. */
 err regex_compile(struct arena *a, str pattern, struct regex **out);
 
+/* The same for patterns in the wild: one that only the `u` flag refuses is tried without it, and
+ * `loose` tells. It still speaks of characters, not of halves of them. */
+err regex_compile_loose(struct arena *a, str pattern, bool *loose, struct regex **out);
+
 /* Only whether regex_compile would take it: the format "regex". */
 bool regex_valid(str pattern);
 

@@ -1,10 +1,14 @@
-/* regex_ecma.c: ECMA-262 patterns with the `u` flag, as PCRE2 writes them.
+/* regex_ecma.c: ECMA-262 patterns, with the `u` flag or without it, as PCRE2 writes them.
  *
  * One recursive descent over the grammar of ECMA-262, which writes as it reads.
  * Stricter than Perl, since everything unknown is refused, and more lenient
  * than the `u` flag in two things that schemas in the wild do and that have one
  * possible meaning: punctuation may be escaped needlessly (\- \@ \"), and a
- * hyphen beside a class escape stands for itself ([\w-.]). */
+ * hyphen beside a class escape stands for itself ([\w-.]).
+ *
+ * Without the flag (Annex B of ECMA-262), what would be refused stands for
+ * itself: a brace that begins no repetition, a letter that is no escape. What
+ * both have means the same in both, properties and \u{…} too. */
 #include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
@@ -140,8 +144,31 @@ static err ecma_unicode(struct regex_reader *r, size_t where, uint32_t *c)
     return NULL;
 }
 
+/* Up to three octal digits, at most 377. */
+static uint32_t ecma_octal(struct regex_reader *r, uint32_t value)
+{
+    for (uint32_t c; (c = regex_peek(r)) >= '0' && c <= '7' && value * 8 + (c - '0') <= 255;
+         regex_take(r))
+        value = value * 8 + (c - '0');
+    return value;
+}
+
+/* Without the `u` flag: the character after the backslash, which begins no escape. */
+static void ecma_loose_escape(struct regex_reader *r, size_t where, uint32_t *c)
+{
+    r->at = where + 1;
+    *c = regex_peek(r);
+    if (*c == 'c') {
+        *c = '\\'; /* and the c comes next */
+        return;
+    }
+    regex_take(r);
+    if (*c >= '0' && *c <= '7')
+        *c = ecma_octal(r, *c - '0');
+}
+
 /* An escape that stands for one character; the backslash, at `where`, is taken. */
-static err ecma_character_escape(struct regex_reader *r, size_t where, uint32_t *c)
+static err ecma_escape_strict(struct regex_reader *r, size_t where, uint32_t *c)
 {
     static const char controls[] = "f\fn\nr\rt\tv\v";
     *c = regex_take(r);
@@ -173,6 +200,16 @@ static err ecma_character_escape(struct regex_reader *r, size_t where, uint32_t 
     if (*c > 0x7f || isalnum((int)*c))
         return regex_fault(r, where, "\\" STR_FMT " is no escape of ECMA-262",
                            STR_ARG(str_slice(r->pattern, where + 1, r->at)));
+    return NULL;
+}
+
+static err ecma_character_escape(struct regex_reader *r, size_t where, uint32_t *c)
+{
+    err e = ecma_escape_strict(r, where, c);
+
+    if (!e || !r->loose || where + 1 == r->pattern.len)
+        return e;
+    ecma_loose_escape(r, where, c);
     return NULL;
 }
 
@@ -221,9 +258,16 @@ static err ecma_class_escape(struct regex_reader *r, size_t where, bool *found)
     *found = c != REGEX_END && c < 0x80 && strchr("dDwWsSpP", (int)c) && c;
     if (!*found)
         return NULL;
+    size_t back = r->at;
     regex_take(r);
-    if ((c | 32) == 'p')
-        return ecma_property(r, where, c == 'P');
+    if ((c | 32) == 'p') {
+        err e = ecma_property(r, where, c == 'P');
+        if (!e || !r->loose)
+            return e;
+        *found = false; /* a letter */
+        r->at = back;
+        return NULL;
+    }
     if ((c | 32) == 's') {
         ecma_write_spaces(&r->out, c == 'S');
     } else {
@@ -307,11 +351,31 @@ static err ecma_class(struct regex_reader *r)
 
 /* ---- atoms ---- */
 
+/* Without the `u` flag, a reference to a group that there cannot be is none. */
+static bool ecma_is_letter(const struct ecma *e)
+{
+    struct regex_reader ahead = *e->r;
+    uint64_t group = 0;
+
+    if (regex_peek(&ahead) == 'k')
+        return e->names.count == 0;
+    for (uint32_t c; (c = regex_peek(&ahead)) >= '0' && c <= '9' && group <= e->groups;
+         regex_take(&ahead))
+        group = group * 10 + (c - '0');
+    return group > e->groups;
+}
+
 /* `\k`, or a digit that is not 0, comes next. */
 static err ecma_reference(struct ecma *e, size_t where)
 {
     struct regex_reader *r = e->r;
     uint64_t group = 0;
+    if (r->loose && ecma_is_letter(e)) {
+        uint32_t c;
+        TRY(ecma_character_escape(r, where, &c));
+        regex_write_literal(&r->out, c);
+        return NULL;
+    }
     if (regex_accept(r, STR("k"))) {
         str name;
         if (!regex_accept(r, STR("<")))
@@ -383,7 +447,7 @@ static err ecma_group(struct ecma *e, bool *atom)
         kind++;
     if (kind < count) {
         buf_add(&r->out, kinds[kind].pcre);
-        *atom = kinds[kind].atom;
+        *atom = kinds[kind].atom || (r->loose && kinds[kind].ecma.len == 2);
     } else {
         str name;
         if (regex_accept(r, STR("?<")))
@@ -427,6 +491,10 @@ static err ecma_term(struct ecma *e, bool *atom)
     case ']':
     case '{':
     case '}':
+        if (r->loose && !(c == '{' && (r->at = where, regex_braces_follow(r)))) {
+            r->at = where + 1;
+            break;
+        }
         return regex_fault(r, where, "'%c' that stands for itself must be written \\%c", (char)c,
                            (char)c);
     }

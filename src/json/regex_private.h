@@ -21,6 +21,7 @@ struct regex_reader {
     struct buf out; /* for PCRE2 */
     unsigned depth;
     bool refers; /* has references, so groups capture and none may be left out */
+    bool loose;  /* what only the `u` flag refuses stands for what it does without it */
 };
 
 /* Both leave the expression in r->out. */
@@ -40,6 +41,9 @@ uint32_t regex_take(struct regex_reader *r);
 
 /* Takes the text when it is next. */
 bool regex_accept(struct regex_reader *r, str text);
+
+/* Whether {n}, {n,} or {n,m} is next. */
+bool regex_braces_follow(const struct regex_reader *r);
 
 /* Reads a quantifier if there is one and writes it; `lazy` allows a '?' after it. What it repeats
  * was written from `atom` on. */

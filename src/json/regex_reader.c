@@ -73,11 +73,24 @@ static err regex_braces(struct regex_reader *r, size_t where, size_t atom)
     return NULL;
 }
 
+bool regex_braces_follow(const struct regex_reader *r)
+{
+    struct regex_reader ahead = *r;
+    uint32_t ignored;
+
+    if (!regex_accept(&ahead, STR("{")) || !regex_count(&ahead, &ignored))
+        return false;
+    if (regex_accept(&ahead, STR(",")))
+        regex_count(&ahead, &ignored);
+    return regex_accept(&ahead, STR("}"));
+}
+
 err regex_quantifier(struct regex_reader *r, size_t atom, bool lazy, bool *found)
 {
     size_t where = r->at;
     uint32_t c = regex_peek(r);
-    *found = c == '*' || c == '+' || c == '?' || c == '{';
+    *found = c == '*' || c == '+' || c == '?' ||
+             (c == '{' && (!r->loose || regex_braces_follow(r)));
     if (!*found)
         return NULL;
     regex_take(r);

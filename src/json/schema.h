@@ -22,6 +22,20 @@ struct schema_document {
     const struct json *text;
 };
 
+struct violation {
+    str pointer; /* where in the document, or in the schema */
+    str keyword; /* of the schema: "enum", "required" … */
+    str message; /* expected, found, and where it helps the nearest allowed value */
+};
+
+/* What others take and we do too, although it is not as it should be; the first few of it. */
+#define SCHEMA_WARNINGS_MAX 20
+
+struct schema_warnings {
+    struct violation items[SCHEMA_WARNINGS_MAX];
+    size_t count;
+};
+
 struct schema_options {
     /* For a text without $schema; empty: 2020-12. */
     str dialect;
@@ -33,7 +47,13 @@ struct schema_options {
      * become something else. */
     bool integers_64;
 
+    /* It was taken before, perhaps when there were other limits: what cannot be checked in the end is
+     * found when it is checked. */
+    bool is_known;
+
     uint32_t parts_max; /* 0: SCHEMA_PARTS_MAX */
+
+    struct schema_warnings *warnings; /* gets them, in the arena of the errors; NULL: nobody asks */
 
     /* What $ref and $schema may reach, beside the meta-schemas. */
     const struct schema_document *documents;
@@ -55,12 +75,6 @@ enum schema_verdict {
 };
 
 enum schema_verdict schema_check(const struct schema *s, const struct json *doc);
-
-struct violation {
-    str pointer; /* where in the document */
-    str keyword; /* of the schema: "enum", "required" … */
-    str message; /* expected, found, and where it helps the nearest allowed value */
-};
 
 /* What does not fit, at most `most` of them, the most useful first; 0 when the document fits. */
 size_t schema_explain(struct arena *a, const struct schema *s, const struct json *doc, size_t most,

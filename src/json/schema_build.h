@@ -6,6 +6,7 @@
  *   schema_compile.c        turns each schema object into a node
  *   schema_compile_kinds.c  … its rules for objects, arrays, strings, numbers
  *   schema_table.c          … the tables in which names are found
+ *   schema_loop.c           … whether they lead back to themselves
  *   schema_merge.c          joins nodes where that saves work */
 #ifndef JSON_SCHEMA_BUILD_H
 #define JSON_SCHEMA_BUILD_H
@@ -167,7 +168,7 @@ struct build {
     struct place *queue;  /* one per node; compiled up to `done` */
     struct node **made;
     uint32_t count, done, room;
-    uint32_t parts; /* so far: see SCHEMA_PARTS_MAX */
+    uint32_t parts;        /* so far: see SCHEMA_PARTS_MAX */
     struct resource *last; /* of all resources */
     uint32_t resource_count;
 };
@@ -211,6 +212,10 @@ const struct json *build_document(const struct build *b, str uri);
 err build_error(struct build *b, str pointer, const char *keyword, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Says something that is no error, to whoever asked for it. */
+void build_warn(struct build *b, str pointer, const char *keyword, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
 /* TOO_LARGE when there are more parts than may be. */
 err build_count(struct build *b, str pointer, uint32_t parts);
 
@@ -243,6 +248,11 @@ void slots_make(struct arena *a, struct object_rules *o, const struct property *
 
 /* Sorts the texts of an enum, v->text_count of them, and makes their slots. */
 void texts_make(struct arena *a, struct value_rules *v, struct name *texts);
+
+/* ---- schema_loop.c ---- */
+
+/* UNFIT when a schema applies itself to the same value again. */
+err build_loops(struct build *b);
 
 /* ---- schema_merge.c ---- */
 

@@ -25,6 +25,7 @@ static const struct node *node_for(struct build *b, const struct place *place)
     const struct json **key = arena_alloc(b->arena, sizeof *key);
     *key = place->json;
     n = ARENA_NEW(b->arena, struct node);
+    n->number_in_build = b->count;
     map_put(&b->nodes, address_key(key), n);
     b->queue[b->count] = *place;
     b->made[b->count++] = n;
@@ -238,6 +239,7 @@ static err build_run(struct build *b, const struct json *text, struct schema *s)
     s->root = node_for(b, &root);
     TRY(queue_run(b));
     TRY(dynamics_compile(b));
+    TRY(build_loops(b));
     dynamics_table(b, s);
     build_merge(b, s);
     return NULL;

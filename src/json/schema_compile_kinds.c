@@ -33,7 +33,14 @@ static err regex_of(struct build *b, const struct place *at, enum keyword k, str
     if (regex)
         return NULL;
     TRY(build_count(b, at->pointer, SCHEMA_PATTERN_PARTS));
-    err e = regex_compile(b->errors, text, &regex);
+    bool loose;
+    err e = regex_compile_loose(b->errors, text, &loose, &regex);
+    if (loose)
+        build_warn(b, at->pointer, keyword_name(k),
+                   "\"" STR_FMT
+                   "\" is no pattern with the flag u, which JSON Schema asks for; it is "
+                   "read without it",
+                   STR_ARG(str_slice(text, 0, 100)));
     if (e)
         return build_error(b, at->pointer, keyword_name(k), "\"" STR_FMT "\": " STR_FMT,
                            STR_ARG(text), STR_ARG(e->message));

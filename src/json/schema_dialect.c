@@ -86,9 +86,10 @@ static const struct {
 
 static unsigned vocabulary_find(str uri)
 {
-    bool is_2019 = str_starts(uri, STR("https://json-schema.org/draft/2019-09/vocab/"));
-    bool is_2020 = str_starts(uri, STR("https://json-schema.org/draft/2020-12/vocab/"));
-    str name = str_slice(uri, sizeof "https://json-schema.org/draft/2020-12/vocab/" - 1, uri.len);
+    str place = uri_without_scheme(uri);
+    bool is_2019 = str_starts(place, STR("//json-schema.org/draft/2019-09/vocab/"));
+    bool is_2020 = str_starts(place, STR("//json-schema.org/draft/2020-12/vocab/"));
+    str name = str_slice(place, sizeof "//json-schema.org/draft/2020-12/vocab/" - 1, place.len);
 
     for (size_t i = 0; i < sizeof vocabulary_names / sizeof *vocabulary_names; i++)
         if (str_eq(name, str_from(vocabulary_names[i].name)))
@@ -103,7 +104,7 @@ static err dialect_follow(struct build *b, str pointer, str uri, int depth, stru
 {
     uri = uri_without_empty_fragment(uri);
     for (size_t i = 0; i < sizeof drafts / sizeof *drafts; i++) {
-        if (str_eq(uri, str_from(drafts[i].uri))) {
+        if (uri_is_twin(uri, str_from(drafts[i].uri))) {
             *out = (struct dialect){ drafts[i].draft, VOCABULARIES_OF_DRAFTS };
             return NULL;
         }

@@ -43,12 +43,27 @@ err build_error(struct build *b, str pointer, const char *keyword, const char *f
     return err_with(b->errors, e, buf_str(&members));
 }
 
+void build_warn(struct build *b, str pointer, const char *keyword, const char *format, ...)
+{
+    struct schema_warnings *w = b->options->warnings;
+    struct buf message = buf_in(b->errors);
+    va_list args;
+
+    if (!w || w->count == SCHEMA_WARNINGS_MAX)
+        return;
+    va_start(args, format);
+    buf_vprintf(&message, format, args);
+    va_end(args);
+    w->items[w->count++] =
+        (struct violation){ arena_copy(b->errors, pointer), str_from(keyword), buf_str(&message) };
+}
+
 err build_count(struct build *b, str pointer, uint32_t parts)
 {
     uint32_t most = b->options->parts_max ? b->options->parts_max : SCHEMA_PARTS_MAX;
 
     b->parts += parts;
-    if (b->parts <= most)
+    if (b->parts <= most || b->options->is_known)
         return NULL;
     return err_new(
         b->errors, ERR_TOO_LARGE,
@@ -166,6 +181,13 @@ static err scan_id(struct build *b, struct place *at, str id, struct dialect dia
     str uri, fragment;
 
     uri_split(id, &uri, &fragment);
+    if (dialect.draft == DRAFT_07 && fragment.len && fragment.at[0] == '/') {
+        build_warn(b, at->pointer, "$id",
+                   "expected a URI or the name of a place like \"#name\", found \"" STR_FMT
+                   "\", a pointer, which is ignored: places are reached by their pointers anyway",
+                   STR_ARG(str_slice(id, 0, 100)));
+        return NULL;
+    }
     if (fragment.len && dialect.draft != DRAFT_07)
         return build_error(b, at->pointer, "$id",
                            "expected a URI without fragment (use $anchor to name a place), found "
@@ -296,6 +318,10 @@ static err resource_find(struct build *b, str uri, struct resource **out)
     const struct json *text = build_document(b, uri);
     if (text)
         return document_copy(b, uri, text, out);
+    uri = schema_meta_uri(uri);
+    *out = map_get(&b->resources, uri);
+    if (*out)
+        return NULL;
     str meta = schema_meta_text(uri);
     if (meta.len) {
         TRY(json_parse(b->arena, meta, NULL, &text));

@@ -87,7 +87,7 @@
 
 #define FORMAT JSON("properties": { "format": { "type": "string" } })
 
-static const struct {
+static const struct meta_schema {
     const char *uri, *text;
 } meta_schemas[] = {
     { "http://json-schema.org/draft-07/schema", JSON({
@@ -399,11 +399,25 @@ static const struct {
 };
 // clang-format on
 
-str schema_meta_text(str uri)
+static const struct meta_schema *meta_find(str uri)
 {
     uri = uri_without_empty_fragment(uri);
     for (size_t i = 0; i < sizeof(meta_schemas) / sizeof(meta_schemas[0]); i++)
-        if (str_eq(uri, str_from(meta_schemas[i].uri)))
-            return str_from(meta_schemas[i].text);
-    return (str){ "", 0 };
+        if (uri_is_twin(uri, str_from(meta_schemas[i].uri)))
+            return &meta_schemas[i];
+    return NULL;
+}
+
+str schema_meta_text(str uri)
+{
+    const struct meta_schema *found = meta_find(uri);
+
+    return found ? str_from(found->text) : STR("");
+}
+
+str schema_meta_uri(str uri)
+{
+    const struct meta_schema *found = meta_find(uri);
+
+    return found ? str_from(found->uri) : uri;
 }

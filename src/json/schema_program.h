@@ -164,7 +164,8 @@ struct node {
     const struct value_rules *constant;
     const struct rule *rules;
     uint32_t rule_count;
-    str pointer; /* where in the schema text, for messages */
+    uint32_t number_in_build; /* for whoever makes the program */
+    str pointer;              /* where in the schema text, for messages */
 };
 
 /* A dynamic anchor of one resource. */
@@ -208,5 +209,8 @@ static inline bool node_takes_kind(const struct node *n, const struct json *j)
 
 /* The text of a built-in meta-schema, or an empty str. */
 str schema_meta_text(str uri);
+
+/* The address that it has for itself, of those under which it is known; others stay as they are. */
+str schema_meta_uri(str uri);
 
 #endif

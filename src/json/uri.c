@@ -16,6 +16,24 @@ str uri_without_empty_fragment(str uri)
     return str_ends(uri, STR("#")) ? str_slice(uri, 0, uri.len - 1) : uri;
 }
 
+str uri_without_scheme(str uri)
+{
+    static const str schemes[] = { { "http:", 5 }, { "https:", 6 } };
+
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
+        if (str_starts(uri, schemes[i]))
+            return str_slice(uri, schemes[i].len, uri.len);
+    return uri;
+}
+
+bool uri_is_twin(str a, str b)
+{
+    str place = uri_without_scheme(a);
+
+    return str_eq(a, b) ||
+           (str_starts(place, STR("//json-schema.org/")) && str_eq(place, uri_without_scheme(b)));
+}
+
 static bool is_scheme(str s)
 {
     for (size_t i = 0; i < s.len; i++) {

@@ -5,10 +5,9 @@
 #include "ops/shapes.h"
 #include "ops/write.h"
 
-void write_schema(struct tx *tx, struct json_writer *w, const struct schema_version *v,
-                  bool with_text)
+static void schema_members(struct tx *tx, struct json_writer *w, const struct schema_version *v,
+                           bool with_text)
 {
-    json_write_begin(w, '{');
     write_text(w, STR("schema_id"), v->id);
     write_text(w, STR("name"), v->name);
     write_int(w, STR("version"), v->version);
@@ -16,7 +15,28 @@ void write_schema(struct tx *tx, struct json_writer *w, const struct schema_vers
     write_time(w, STR("created_at"), v->created_at_ms);
     if (with_text)
         write_stored(tx, w, STR("json_schema"), THING("schema", v->id), v->text);
+}
+
+void write_schema(struct tx *tx, struct json_writer *w, const struct schema_version *v,
+                  bool with_text)
+{
+    json_write_begin(w, '{');
+    schema_members(tx, w, v, with_text);
     json_write_end(w, '}');
+}
+
+static void write_findings(struct json_writer *w, str name, const struct violation *all,
+                           size_t count)
+{
+    write_begin(w, name, '[');
+    for (size_t i = 0; i < count; i++) {
+        json_write_begin(w, '{');
+        write_text(w, STR("pointer"), all[i].pointer);
+        write_text(w, STR("keyword"), all[i].keyword);
+        write_text(w, STR("message"), all[i].message);
+        json_write_end(w, '}');
+    }
+    json_write_end(w, ']');
 }
 
 static err schema_create_ready(struct arena *a, const struct input *in, void **ready)
@@ -33,7 +53,12 @@ static err schema_create_op(struct tx *tx, const struct input *in, struct answer
         TRY(schema_create_ready(tx->arena, in, &ready));
     TRY(schema_register(tx, input_str(in, "name"), ready, input_str(in, "description"), &v,
                         &out->created));
-    write_schema(tx, &out->json, &v, true);
+    const struct schema_warnings *warnings = schema_ready_warnings(ready);
+    json_write_begin(&out->json, '{');
+    schema_members(tx, &out->json, &v, true);
+    if (warnings->count)
+        write_findings(&out->json, STR("warnings"), warnings->items, warnings->count);
+    json_write_end(&out->json, '}');
     return NULL;
 }
 
@@ -85,15 +110,7 @@ static err schema_check_op(struct tx *tx, const struct input *in, struct answer 
     size_t count = schema_explain(tx->arena, rules->program, input_json(in, "data"), 50, &why);
     json_write_begin(&out->json, '{');
     write_bool(&out->json, STR("valid"), count == 0);
-    write_begin(&out->json, STR("errors"), '[');
-    for (size_t i = 0; i < count; i++) {
-        json_write_begin(&out->json, '{');
-        write_text(&out->json, STR("pointer"), why[i].pointer);
-        write_text(&out->json, STR("keyword"), why[i].keyword);
-        write_text(&out->json, STR("message"), why[i].message);
-        json_write_end(&out->json, '}');
-    }
-    json_write_end(&out->json, ']');
+    write_findings(&out->json, STR("errors"), why, count);
     json_write_end(&out->json, '}');
     return NULL;
 }
@@ -112,7 +129,9 @@ static const struct op ops[] = {
                 "json_schema": { "type": ["object", "boolean"],
                     "description": "A JSON Schema, draft-07 or later; x-baton and x-owner in it say more about its states: how updates are asked for, and who alone may change a part." },
                 "description": { "type": "string", "maxLength": 10000, "description": "What it is for." } } }),
-        .output = SCHEMA_SHAPE, .prepare = schema_create_ready, .run = schema_create_op,
+        .output = SHAPE(SCHEMA_REQUIRED, SCHEMA_WHOLE "," SHAPE_LIST("warnings",
+            "What is not as it should be in it and is taken anyway, as others take it; at most 20.", FINDING_SHAPE)),
+        .prepare = schema_create_ready, .run = schema_create_op,
     },
     {
         .name = "schema.list", .http = "GET /workflow-schemas", .on = ON_HTTP | ON_CLI, .by = BY_READERS,

@@ -28,15 +28,17 @@
     "description": { "type": "string", "description": "What it is for." },                         \
     "created_at": { "type": "string", "format": "date-time", "description": "When it was registered." })
 
-#define SCHEMA_SHAPE SHAPE(JSON("schema_id", "name", "version", "created_at", "json_schema"),      \
-    SCHEMA_MEMBERS "," JSON("json_schema": { "type": ["object", "boolean"],                        \
-        "description": "The JSON Schema itself." }))
+#define SCHEMA_REQUIRED JSON("schema_id", "name", "version", "created_at", "json_schema")
+#define SCHEMA_WHOLE SCHEMA_MEMBERS "," JSON("json_schema": { "type": ["object", "boolean"],       \
+        "description": "The JSON Schema itself." })
+#define SCHEMA_SHAPE SHAPE(SCHEMA_REQUIRED, SCHEMA_WHOLE)
 
-#define ERRORS_MEMBER SHAPE_LIST("errors", "What does not fit, at most 50 of it.",                 \
-    SHAPE(JSON("pointer", "keyword", "message"), JSON(                                             \
-        "pointer": { "type": "string", "description": "Where in the data." },                      \
+#define FINDING_SHAPE SHAPE(JSON("pointer", "keyword", "message"), JSON(                           \
+        "pointer": { "type": "string", "description": "Where in the data, or in the schema." },    \
         "keyword": { "type": "string", "description": "Of the schema." },                          \
-        "message": { "type": "string", "description": "What was expected and what was found." })))
+        "message": { "type": "string", "description": "What was expected and what was found." }))
+
+#define ERRORS_MEMBER SHAPE_LIST("errors", "What does not fit, at most 50 of it.", FINDING_SHAPE)
 
 #define STATE_MEMBERS JSON(                                                                        \
     "state_id": { "type": "string", "description": "Its id." },                                    \
