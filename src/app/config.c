@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "core/idempotency.h"
 #include "core/state.h"
+#include "json/patch.h"
 
 #define KIB (INT64_C(1) << 10)
 #define MIB (INT64_C(1) << 20)
@@ -465,6 +466,9 @@ static const struct {
     { STR("schema_bytes"), SCHEMA_TEXT_BYTES_MAX },
     { STR("patch_operations"), STATE_OPERATIONS_MAX },
     { STR("patch_copy_bytes"), STATE_COPY_BYTES_MAX },
+    { STR("patch_work"), JSON_PATCH_WORK },
+    { STR("schema_parts"), SCHEMA_PARTS_MAX },
+    { STR("token_writes"), TOKEN_WRITES_MAX },
     { STR("check_steps"), SCHEMA_STEPS_MAX },
     { STR("key_bytes"), IDEMPOTENCY_KEY_MAX },
 };

@@ -11,7 +11,10 @@
 #include "core/team.h"
 #include "wire/server.h"
 
-enum { BATCH_MOST = 1024 }; /* what batch_max can be set to */
+enum {
+    BATCH_MOST = 1024,       /* what batch_max can be set to */
+    TOKEN_WRITES_MAX = 2048, /* of one token, that wait for the writer */
+};
 
 struct config {
     str listen, store, socket;

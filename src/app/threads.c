@@ -49,7 +49,7 @@ err threads_new(struct arena *a, const struct threads_options *options, struct t
     struct threads *t = mem_alloc(sizeof *t);
     memset(t, 0, sizeof *t);
     t->options = *options;
-    t->writes = turns_new(QUEUE_ROOM, TOKEN_ROOM);
+    t->writes = turns_new(QUEUE_ROOM, TOKEN_WRITES_MAX);
     t->reads = queue_new(sizeof(struct job), QUEUE_ROOM);
     t->calls = queue_new(1, 1);
 
@@ -128,7 +128,7 @@ static void write_all(struct threads *t, struct turn *list, size_t count)
         c->error = err_new(c->arena, ERR_UNAVAILABLE,
                            "too many writes are waiting, of which one token may have %d: wait for "
                            "their answers, then try again",
-                           TOKEN_ROOM);
+                           TOKEN_WRITES_MAX);
         c->follows = i + 1 < refused ? list[i + 1].value : NULL;
     }
     if (refused)

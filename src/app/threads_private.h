@@ -15,7 +15,6 @@ enum {
     READERS = 2,
     THREADS = READERS + 2,
     QUEUE_ROOM = 8192,
-    TOKEN_ROOM = QUEUE_ROOM / 4, /* of it, for the writes of one token */
 };
 
 /* A thread without which the server is none: when it ends before it is to, the process does. */

@@ -136,6 +136,10 @@ void term_put_json(struct buf *out, str printed);
 /* A whole file, or standard input for "-", in the arena. NOT_FOUND, FORBIDDEN, INVALID. */
 err cli_read(struct cli *c, struct arena *a, const char *path, str *out);
 
+/* The same for JSON: what is too large, or has too many brackets inside each other, is refused while it
+ * is read. */
+err cli_read_json(struct cli *c, struct arena *a, const char *path, size_t bytes_max, str *out);
+
 /* How messages call it: the path, or "standard input" for "-". */
 const char *cli_shown(const char *path);
 
@@ -156,8 +160,17 @@ int cli_end(struct cli *c, err e);
 extern const struct verb json_verbs[];
 extern const struct json_patch_limits json_verb_patch_limits;
 
+/* An option of all of them. */
+#define OPTION_JSON_BYTES                                                                   \
+    {                                                                                       \
+        "--max-bytes", 0, "N", "refuse a file that has more bytes; unless given, 268435456" \
+    }
+
 /* Parses a file or standard input; errors name it. */
 err json_load(struct cli *c, struct arena *a, const char *path, const struct json **out);
+
+/* The same for a verb that has OPTION_JSON_BYTES. */
+err json_load_limited(struct cli *c, struct arena *a, const char *path, const struct json **out);
 
 /* ---- json_check.c ---- */
 

@@ -19,6 +19,7 @@ const struct option json_check_options[] = {
     { "--dialect", 0,   "URI", "of a schema without $schema: draft-07, 2019-09, 2020-12" },
     { "--ref",     0,   "REF", "for $ref: URI=FILE, or a folder of .json files with $id" },
     { "--max",     0,   "N",   "show at most N violations of a document (default 50)" },
+    OPTION_JSON_BYTES,
     { "--quiet",   'q', NULL,  "leave it to the exit code to say what fits" },
     { "--json",    0,   NULL,  "one line for each document: {\"file\", \"valid\", \"errors\"}" },
     { 0 },
@@ -71,7 +72,7 @@ static err add_folder(struct cli *c, const char *path, struct documents *d)
             continue;
         const struct json *text;
         str file = arena_printf(c->arena, "%s/%s", path, entry->d_name);
-        e = json_load(c, c->arena, file.at, &text);
+        e = json_load_limited(c, c->arena, file.at, &text);
         if (!e && json_is(json_get(text, "$id"), JSON_STRING))
             documents_add(c->arena, d, json_str(text, "$id"), text);
     }
@@ -93,7 +94,7 @@ static err add_ref(struct cli *c, const char *ref, struct documents *d)
         return err_new(c->arena, ERR_INVALID, "--ref expects URI=FILE or a folder, but found '%s'",
                        ref);
     const struct json *text;
-    TRY(json_load(c, c->arena, equals + 1, &text));
+    TRY(json_load_limited(c, c->arena, equals + 1, &text));
     documents_add(c->arena, d, (str){ ref, (size_t)(equals - ref) }, text);
     return NULL;
 }
@@ -108,9 +109,18 @@ static str dialect_uri(const char *name)
     return str_from(name);
 }
 
+static void show_warnings(struct cli *c, const struct schema_warnings *w)
+{
+    for (size_t i = 0; i < w->count; i++)
+        cli_warn(c, err_new(c->arena, ERR_INVALID, "warning: %s: " STR_FMT "/" STR_FMT ": " STR_FMT,
+                            cli_shown(c->args[0]), STR_ARG(w->items[i].pointer),
+                            STR_ARG(w->items[i].keyword), STR_ARG(w->items[i].message)));
+}
+
 static err compile(struct cli *c, struct schema **out)
 {
     struct documents d = { 0 };
+    struct schema_warnings warnings = { .count = 0 };
     for (int i = 0; i < c->option_count; i++)
         if (strcmp(c->options[i].option->name, "--ref") == 0)
             TRY(add_ref(c, c->options[i].value, &d));
@@ -118,12 +128,15 @@ static err compile(struct cli *c, struct schema **out)
     struct schema_options options = {
         .dialect = dialect_uri(cli_value(c, "--dialect")),
         .assert_formats = cli_flag(c, "--format"),
+        .warnings = &warnings,
+        .parts_max = 1000000,
         .documents = d.items,
         .document_count = d.count,
     };
     const struct json *text;
-    TRY(json_load(c, c->arena, c->args[0], &text));
+    TRY(json_load_limited(c, c->arena, c->args[0], &text));
     err e = schema_compile(c->arena, text, &options, out);
+    show_warnings(c, &warnings);
     if (!e)
         return NULL;
 
@@ -195,7 +208,7 @@ static void write_object(struct check *k, struct arena *a, const char *file,
 static err load_and_judge(struct check *k, struct arena *a, const char *file,
                           const struct json **doc, enum schema_verdict *verdict)
 {
-    TRY(json_load(k->cli, a, file, doc));
+    TRY(json_load_limited(k->cli, a, file, doc));
     *verdict = schema_check(k->schema, *doc);
     if (*verdict == SCHEMA_EXHAUSTED)
         return err_new(a, ERR_LIMIT, "%s: checking it took more than %d steps and was given up",

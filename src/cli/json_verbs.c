@@ -10,17 +10,46 @@
 /* A person at a shell, or a driver of tests, is not one of many clients of a server, so what a
  * patch may do is bounded by what fits in memory, not by what is fair. */
 const struct json_patch_limits json_verb_patch_limits = {
-    .operations_max = UINT32_MAX,
-    .copy_bytes_max = 64 << 20,
+    .operations_max = 1000000, .copy_bytes_max = 64 << 20, .work_max = 500000000, /* some seconds */
 };
+
+enum { BYTES_DEFAULT = 256 << 20 };
+
+/* A limit that an option may set. */
+static err limit_of(struct cli *c, const char *option, int64_t most, int64_t otherwise,
+                    int64_t *out)
+{
+    const char *text = cli_value(c, option);
+
+    *out = otherwise;
+    if (text && (!str_to_int(str_from(text), out) || *out < 1 || *out > most))
+        return err_new(c->arena, ERR_INVALID, "%s expects a number from 1 to %lld, but found '%s'",
+                       option, (long long)most, text);
+    return NULL;
+}
+
+static err load(struct cli *c, struct arena *a, const char *path, size_t bytes_max,
+                const struct json **out)
+{
+    const struct json_limits limits = { .bytes_max = JSON_BYTES_CEILING, .nul_allowed = true };
+    str text;
+
+    TRY(cli_read_json(c, a, path, bytes_max, &text));
+    err e = json_parse(a, text, &limits, out);
+    return e ? err_within(a, e, "%s", cli_shown(path)) : NULL;
+}
 
 err json_load(struct cli *c, struct arena *a, const char *path, const struct json **out)
 {
-    str text;
-    TRY(cli_read(c, a, path, &text));
-    const struct json_limits limits = { .bytes_max = JSON_BYTES_CEILING, .nul_allowed = true };
-    err e = json_parse(a, text, &limits, out);
-    return e ? err_within(a, e, "%s", cli_shown(path)) : NULL;
+    return load(c, a, path, BYTES_DEFAULT, out);
+}
+
+err json_load_limited(struct cli *c, struct arena *a, const char *path, const struct json **out)
+{
+    int64_t bytes_max;
+
+    TRY(limit_of(c, "--max-bytes", JSON_BYTES_CEILING, BYTES_DEFAULT, &bytes_max));
+    return load(c, a, path, (size_t)bytes_max, out);
 }
 
 /* ---- results ---- */
@@ -60,32 +89,38 @@ static void write_result_or_text(struct cli *c, const struct json *j)
 
 static err edit_run(struct cli *c,
                     err (*apply)(struct arena *a, struct json *doc, const struct json *patch,
-                                 const struct json_patch_limits *limits))
+                                 const struct json_patch_limits *limits),
+                    const struct json_patch_limits *limits)
 {
     const struct json *doc, *patch;
-    TRY(json_load(c, c->arena, c->args[0], &doc));
-    TRY(json_load(c, c->arena, c->args[1], &patch));
+    TRY(json_load_limited(c, c->arena, c->args[0], &doc));
+    TRY(json_load_limited(c, c->arena, c->args[1], &patch));
     struct json edited = *doc;
-    TRY(apply(c->arena, &edited, patch, &json_verb_patch_limits));
+    TRY(apply(c->arena, &edited, patch, limits));
     write_result(c, &edited);
     return NULL;
 }
 
 static err patch_run(struct cli *c)
 {
-    return edit_run(c, json_patch);
+    struct json_patch_limits limits = json_verb_patch_limits;
+    int64_t operations;
+
+    TRY(limit_of(c, "--max-operations", UINT32_MAX, limits.operations_max, &operations));
+    limits.operations_max = (uint32_t)operations;
+    return edit_run(c, json_patch, &limits);
 }
 
 static err merge_run(struct cli *c)
 {
-    return edit_run(c, json_merge);
+    return edit_run(c, json_merge, &json_verb_patch_limits);
 }
 
 static err diff_run(struct cli *c)
 {
     const struct json *from, *to;
-    TRY(json_load(c, c->arena, c->args[0], &from));
-    TRY(json_load(c, c->arena, c->args[1], &to));
+    TRY(json_load_limited(c, c->arena, c->args[0], &from));
+    TRY(json_load_limited(c, c->arena, c->args[1], &to));
     struct json patch = json_diff(c->arena, from, to, 0, NULL);
     write_result(c, &patch);
     if (patch.len > 0 && cli_flag(c, "--exit-code"))
@@ -96,7 +131,7 @@ static err diff_run(struct cli *c)
 static err pointer_run(struct cli *c)
 {
     const struct json *doc, *value;
-    TRY(json_load(c, c->arena, c->args[0], &doc));
+    TRY(json_load_limited(c, c->arena, c->args[0], &doc));
     TRY(json_pointer_get(c->arena, doc, str_from(c->args[1]), &value));
     write_result_or_text(c, value);
     return NULL;
@@ -138,7 +173,7 @@ static err path_run(struct cli *c)
     const struct json *doc;
     struct json_matches found;
     TRY(json_path_compile(c->arena, str_from(c->args[1]), &path));
-    TRY(json_load(c, c->arena, c->args[0], &doc));
+    TRY(json_load_limited(c, c->arena, c->args[0], &doc));
     TRY(json_path_run(c->arena, path, doc, &found));
 
     for (size_t i = 0; i < found.count; i++) {
@@ -158,7 +193,7 @@ static err path_run(struct cli *c)
 static err fmt_one(struct cli *c, const char *path)
 {
     const struct json *doc;
-    TRY(json_load(c, c->arena, path, &doc));
+    TRY(json_load_limited(c, c->arena, path, &doc));
     if (!cli_flag(c, "--canonical")) {
         write_json(c, doc, !cli_flag(c, "--compact") && !c->json);
         return NULL;
@@ -186,19 +221,26 @@ static err fmt_run(struct cli *c)
 #define OPTION_JSON   { "--json",   0,   NULL, "one line of JSON, and errors as JSON too" }
 #define OPTION_RAW    { "--raw",    'r', NULL, "print a string as its text, without quotes" }
 
-static const struct option edit_options[] = { OPTION_PRETTY, OPTION_JSON, { 0 } };
+static const struct option patch_options[] = {
+    { "--max-operations", 0, "N", "refuse a patch that has more of them; unless given, 1000000" },
+    OPTION_JSON_BYTES, OPTION_PRETTY, OPTION_JSON, { 0 },
+};
 
-static const struct option pointer_options[] = { OPTION_RAW, OPTION_PRETTY, OPTION_JSON, { 0 } };
+static const struct option edit_options[] = { OPTION_JSON_BYTES, OPTION_PRETTY, OPTION_JSON, { 0 } };
+
+static const struct option pointer_options[] = {
+    OPTION_RAW, OPTION_JSON_BYTES, OPTION_PRETTY, OPTION_JSON, { 0 },
+};
 
 static const struct option diff_options[] = {
     { "--exit-code", 0, NULL, "exit with 1 when the documents differ" },
-    OPTION_PRETTY, OPTION_JSON, { 0 },
+    OPTION_JSON_BYTES, OPTION_PRETTY, OPTION_JSON, { 0 },
 };
 
 static const struct option path_options[] = {
     { "--paths",    0, NULL, "print where the matches are, as $['tasks'][0]" },
     { "--pointers", 0, NULL, "print where the matches are, as /tasks/0" },
-    OPTION_RAW, OPTION_PRETTY,
+    OPTION_RAW, OPTION_JSON_BYTES, OPTION_PRETTY,
     { "--json",     0, NULL, "print {\"path\", \"pointer\", \"value\"}, and errors as JSON" },
     { 0 },
 };
@@ -206,7 +248,7 @@ static const struct option path_options[] = {
 static const struct option fmt_options[] = {
     { "--compact",   0, NULL, "one line without spaces" },
     { "--canonical", 0, NULL, "the canonical form of RFC 8785, without a newline at its end" },
-    OPTION_JSON, { 0 },
+    OPTION_JSON_BYTES, OPTION_JSON, { 0 },
 };
 
 const struct verb json_verbs[] = {
@@ -233,8 +275,9 @@ const struct verb json_verbs[] = {
             "  " JSON([{"op":"replace","path":"/status","value":"done"}]) "\n"
             "All of its operations are applied, or none. The files are not changed.\n"
             "\n"
-            "Exit codes: 0 applied; 12 a path does not exist; 6 a test failed; 2 malformed.",
-        .options = edit_options, .run = patch_run,
+            "Exit codes: 0 applied; 12 a path does not exist; 6 a test failed; 2 malformed;\n"
+            "9 beyond a limit.",
+        .options = patch_options, .run = patch_run,
     },
     {
         .name = "merge", .args = "DOC PATCH", .args_min = 2, .args_max = 2,

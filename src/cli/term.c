@@ -112,6 +112,8 @@ void term_put_json(struct buf *out, str printed)
 
 /* ---- reading ---- */
 
+enum { PIECE_MAX = 1 << 20 }; /* bytes that are read before they are looked at */
+
 const char *cli_shown(const char *path)
 {
     return strcmp(path, "-") == 0 ? "standard input" : path;
@@ -125,19 +127,58 @@ static err read_error(struct arena *a, const char *path, int number)
     return err_new(a, kind, "cannot read %s: %s", cli_shown(path), strerror(number));
 }
 
+/* How deep the brackets are, looked at piece by piece: a gigabyte of them is not worth reading. What is
+ * no JSON is for the parser to say. */
+struct nesting {
+    size_t depth, most; /* most is 0: nobody asks */
+    bool quoted, escaped;
+};
+
+static bool nesting_within(struct nesting *n, str piece)
+{
+    for (size_t i = 0; n->most && i < piece.len; i++) {
+        char c = piece.at[i];
+        if (n->quoted) {
+            n->quoted = n->escaped || c != '"';
+            n->escaped = !n->escaped && c == '\\';
+            continue;
+        }
+        n->quoted = c == '"';
+        n->depth += c == '[' || c == '{';
+        n->depth -= (c == ']' || c == '}') && n->depth;
+        if (n->depth > n->most)
+            return false;
+    }
+    return true;
+}
+
+struct reading {
+    size_t bytes_max;
+    struct nesting nesting;
+};
+
+static err too_large(struct arena *a, const char *path, const struct reading *r)
+{
+    return err_new(a, ERR_TOO_LARGE, "%s is larger than %zu bytes", cli_shown(path), r->bytes_max);
+}
+
 /* All bytes that the descriptor gives. The extra byte of room lets the last read see the end of a
  * file whose size was known, without growing the buffer. */
-static err read_all(struct arena *a, int fd, const char *path, str *out)
+static err read_all(struct arena *a, int fd, const char *path, struct reading *r, str *out)
 {
     struct stat st;
     struct buf text = buf_in(a);
-    if (fstat(fd, &st) == 0 && st.st_size > 0 && st.st_size <= JSON_BYTES_CEILING)
+    bool sized = fstat(fd, &st) == 0 && st.st_size > 0;
+    if (sized && (uint64_t)st.st_size > r->bytes_max)
+        return too_large(a, path, r);
+    if (sized)
         buf_reserve(&text, (size_t)st.st_size + 1);
 
     for (;;) {
         if (text.room - text.len == 0)
             buf_reserve(&text, 64 << 10);
-        ssize_t n = read(fd, text.at + text.len, text.room - text.len);
+        size_t most = text.room - text.len;
+        ssize_t n = read(fd, text.at + text.len, most < PIECE_MAX ? most : PIECE_MAX);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
@@ -145,29 +186,48 @@ static err read_all(struct arena *a, int fd, const char *path, str *out)
         if (n == 0)
             break;
         text.len += (size_t)n;
-        if (text.len > JSON_BYTES_CEILING)
-            return err_new(a, ERR_TOO_LARGE, "%s is larger than %u bytes", cli_shown(path),
-                           JSON_BYTES_CEILING);
+        if (text.len > r->bytes_max)
+            return too_large(a, path, r);
+        if (!nesting_within(&r->nesting, (str){ text.at + text.len - n, (size_t)n }))
+            return err_new(
+                a, ERR_INVALID,
+                "%s: expected at most %zu containers inside each other, found more within "
+                "the first %zu bytes",
+                cli_shown(path), r->nesting.most, text.len);
     }
     *out = buf_str(&text);
     return NULL;
 }
 
-err cli_read(struct cli *c, struct arena *a, const char *path, str *out)
+static err read_path(struct cli *c, struct arena *a, const char *path, struct reading *r, str *out)
 {
     if (strcmp(path, "-") == 0) {
         if (c->stdin_used)
             return err_new(a, ERR_INVALID,
                            "standard input can be read only once, but '-' is given twice");
         c->stdin_used = true;
-        return read_all(a, STDIN_FILENO, path, out);
+        return read_all(a, STDIN_FILENO, path, r, out);
     }
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return read_error(a, path, errno);
-    err e = read_all(a, fd, path, out);
+    err e = read_all(a, fd, path, r, out);
     close(fd);
     return e;
+}
+
+err cli_read(struct cli *c, struct arena *a, const char *path, str *out)
+{
+    struct reading r = { .bytes_max = JSON_BYTES_CEILING };
+
+    return read_path(c, a, path, &r, out);
+}
+
+err cli_read_json(struct cli *c, struct arena *a, const char *path, size_t bytes_max, str *out)
+{
+    struct reading r = { .bytes_max = bytes_max, .nesting.most = JSON_DEPTH_MAX };
+
+    return read_path(c, a, path, &r, out);
 }
 
 /* ---- writing, and the end ---- */

@@ -114,3 +114,15 @@ echo '{"a\u001b[2Jb": 1}' >hostile.json
 run json check values.json hostile.json
 exits 12
 shows 'hostile.json: /a\u001b[2Jb: type: '
+
+# What others take is taken, and said; what has no meaning is refused.
+printf '%s\n' '{"$schema":"https://json-schema.org/draft-07/schema#","items":{"$id":"#/items","pattern":"^\\y{$"}}' >loose.json
+echo '["y{"]' >fits.json
+run json check loose.json fits.json
+exits 0
+complains 'baton: warning: loose.json: /items/$id: '
+complains 'baton: warning: loose.json: /items/pattern: '
+echo '{"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}},"$ref":"#/$defs/a"}' >loop.json
+run json check loop.json fits.json
+exits 2
+complains '/$defs/a → /$defs/b → /$defs/a'

@@ -46,3 +46,20 @@ exits 1
 run json diff doc.json doc.json --exit-code
 exits 0
 prints '[]'
+
+# What a patch may hold and do is bounded, generously.
+run json patch doc.json patch.json --max-operations 1
+exits 9
+complains 'operations, at most 1 are allowed'
+{
+    printf '[{"op":"add","path":"/l","value":[]}'
+    i=0
+    while [ $i -lt 20000 ]; do
+        printf ',{"op":"add","path":"/l/-","value":%d},{"op":"add","path":"/m%d","value":0}' $i $i
+        i=$((i + 1))
+    done
+    printf ']'
+} >many.json
+run json patch doc.json many.json
+exits 0
+shows '"m19999":0'

@@ -45,3 +45,22 @@ grep -q '^{"error":"bad.json: .*}$' err || fail 'expected an object with "error"
 run json fmt a.json missing.json --compact
 exits 5
 prints '{"a":1}'
+
+# What is too large or too deep is refused while it is read, not after.
+head -c 3000000 /dev/zero | tr '\0' '[' >deep.json
+run json fmt deep.json
+exits 2
+complains 'deep.json: expected at most 64 containers inside each other, found more within the first '
+grep -q 'the first 3000000 bytes' err && fail 'expected it not to be read to its end'
+printf '["[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\\"[["]' >quoted.json
+run json fmt quoted.json --compact
+exits 0
+run json fmt a.json --max-bytes 4
+exits 9
+complains 'a.json is larger than 4 bytes'
+run_on '[1,2,3]' json fmt --max-bytes 4
+exits 9
+complains 'standard input is larger than 4 bytes'
+run json fmt a.json --max-bytes 0
+exits 2
+complains "--max-bytes expects a number from 1 to 1073741824, but found '0'"
