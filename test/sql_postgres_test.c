@@ -190,16 +190,17 @@ static str turn_run(struct world *w, str runner_id, const char *reports)
 
     while (rest.len) {
         str_cut(rest, ' ', &report, &rest);
-        bool progress = str_eq(report, STR("progress"));
+        const char *more = str_eq(report, STR("progress"))
+                               ? ",'heard':'ö','client_id':'c','output':["
+                                 "{'stream':'stderr','text':'eins'},"
+                                 "{'stream':'stdout','text':'zwei'}]"
+                           : str_eq(report, STR("started")) ? ",'project_dir':'/w'"
+                                                            : ",'result_truncated':true";
         str op = arena_printf(check_arena(), "runner." STR_FMT, STR_ARG(report));
         input = arena_printf(check_arena(),
                              "{'runner_id':'" STR_FMT "','run_id':'" STR_FMT "','fence':%lld%s}",
                              STR_ARG(runner_id), STR_ARG(id),
-                             (long long)json_int_or(run, "fence", 0),
-                             progress ? ",'heard':'ö','client_id':'c','output':["
-                                        "{'stream':'stderr','text':'eins'},"
-                                        "{'stream':'stdout','text':'zwei'}]"
-                                      : "");
+                             (long long)json_int_or(run, "fence", 0), more);
         CHECK_OK(world_call(w, op.at, input.at, "")->error);
     }
     return id;

@@ -3,6 +3,7 @@
 
 #include "base/date.h"
 #include "black/black.h"
+#include "sim/postgres.h"
 #include "world_help.h"
 
 #define YEARS_MS INT64_C(315360000000) /* ten of them */
@@ -15,11 +16,11 @@ static int64_t wall_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static struct world *world_at(int64_t now_ms)
+static struct world *world_at(const char *store, int64_t now_ms)
 {
     struct world *w;
 
-    CHECK_OK(world_open("ahead.db", NULL, &w));
+    CHECK_OK(world_open(store, NULL, &w));
     w->now_ms = now_ms;
     w->actor = the_operator;
     return w;
@@ -39,11 +40,11 @@ static int64_t clock_of(struct world *w, int64_t *due_ms)
     return node.clock;
 }
 
-TEST(clock_that_was_ahead_is_set_back)
+static void clock_is_set_back(const char *store)
 {
     int64_t ahead_ms = wall_ms() + YEARS_MS, due_ms;
     char text[DATE_TEXT_MAX];
-    struct world *w = world_at(ahead_ms);
+    struct world *w = world_at(store, ahead_ms);
 
     answer(w, "agent.create", "{'name':'coder','profile':'shell','args':['x']}");
     str when = date_print(text, ahead_ms + 3600000);
@@ -55,8 +56,8 @@ TEST(clock_that_was_ahead_is_set_back)
     CHECK_INT(clock_of(w, &due_ms), ahead_ms);
     world_close(w);
 
-    black_run((const char *const[]){ "store", "set-clock", "sqlite:ahead.db", NULL });
-    w = world_at(wall_ms());
+    black_run((const char *const[]){ "store", "set-clock", store, NULL });
+    w = world_at(store, wall_ms());
     w->ids = 1000; /* which those of the first world are below */
     int64_t now = wall_ms(), clock = clock_of(w, &due_ms);
     CHECK(clock <= now && clock > now - 60000);
@@ -65,6 +66,19 @@ TEST(clock_that_was_ahead_is_set_back)
     world_audit(w);
     world_close(w);
     /* Again, and on one that was never ahead, there is nothing to do. */
-    black_run((const char *const[]){ "store", "set-clock", "sqlite:ahead.db", NULL });
-    black_run((const char *const[]){ "store", "check", "sqlite:ahead.db", "--deep", NULL });
+    black_run((const char *const[]){ "store", "set-clock", store, NULL });
+    black_run((const char *const[]){ "store", "check", store, "--deep", NULL });
+}
+
+TEST(clock_that_was_ahead_is_set_back)
+{
+    clock_is_set_back("ahead.db");
+}
+
+TEST_USING(clock_that_was_ahead_is_set_back_on_postgresql, 60, &postgres_service)
+{
+    struct postgres *p = postgres_shared();
+
+    clock_is_set_back(postgres_new_database(p));
+    postgres_leave(p);
 }

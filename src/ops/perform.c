@@ -9,6 +9,7 @@
 #include "ops/perform.h"
 
 #include <assert.h>
+#include <stdio.h>
 
 #include "base/digest.h"
 #include "base/log.h"
@@ -21,7 +22,19 @@
 
 /* ---- what the store could not do ---- */
 
-enum { TROUBLE_AGAIN_MS = 60 * 1000 }; /* the same is logged again after this time */
+enum {
+    TROUBLE_AGAIN_MS = 60 * 1000, /* the same is logged again after this time */
+    TROUBLE_OTHER_MS = 1000,      /* and something else after this */
+};
+
+/* One may say more of the same: that it is tried again. */
+static bool is_same(const struct engine *e, err why)
+{
+    str before = str_from(e->trouble_text);
+
+    return e->trouble == why->kind &&
+           (str_starts(why->message, before) || str_starts(before, why->message));
+}
 
 /* The store's own condition lasts, and is logged once; what it makes of one command is logged for
  * each. */
@@ -30,12 +43,13 @@ static void trouble_log(struct engine *e, err why)
     bool lasts = why->kind == ERR_UNAVAILABLE || why->kind == ERR_FULL;
     int64_t now = e->now_ms ? e->now_ms(e->clock) : 1;
 
-    if (lasts && e->trouble_at_ms && e->trouble == why->kind &&
-        now - e->trouble_at_ms < TROUBLE_AGAIN_MS)
+    if (lasts && e->trouble_at_ms &&
+        now - e->trouble_at_ms < (is_same(e, why) ? TROUBLE_AGAIN_MS : TROUBLE_OTHER_MS))
         return;
     if (lasts) {
         e->trouble = why->kind;
         e->trouble_at_ms = now;
+        snprintf(e->trouble_text, sizeof e->trouble_text, STR_FMT, STR_ARG(why->message));
     }
     log_warn("store.error", LOG_S("kind", str_from(error_look(why->kind)->name)),
              LOG_S("error", why->message));

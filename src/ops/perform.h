@@ -30,6 +30,7 @@ struct engine {
     /* What the store could not do last, so that it is not logged again and again. */
     enum error_kind trouble; /* since the last write that it took; only if */
     int64_t trouble_at_ms;   /* this is not 0: when that was logged */
+    char trouble_text[200];  /* and how it began */
 };
 
 /* Performs the commands in order. Each gets its answer or its error, except when the engine has

@@ -36,7 +36,7 @@ struct stream_facts {
     str client_id; /* letters, digits and . _ : - only */
     str result;
     bool result_cut; /* it was more than STREAM_RESULT_MAX bytes: this is its end */
-    str error; /* with `failed`: what the agent says of it; may be empty */
+    str error;       /* with `failed`: what the agent says of it; may be empty */
     bool failed;
     str heard; /* its last words, a few of them, in one line */
     struct stream_usage usage;
