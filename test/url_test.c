@@ -125,6 +125,8 @@ TEST(a_password_is_refused_and_not_repeated)
         "http://me:secret@[::1/x?#y",
         "secret@host",
         "me:secret@host",
+        "http://host#secret@x",
+        "http://host/a?b#secret@x",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct url u;

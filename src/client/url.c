@@ -56,7 +56,8 @@ static bool is_path_byte(char c)
 
 /* ---- messages ---- */
 
-/* The found text in quotes, cut short, with nothing in it that a terminal would obey. */
+/* The found text in quotes, cut short, with nothing in it that a terminal would obey. What has an @ in
+ * it may hold a password, wherever it stands, and is not shown. */
 static str shown(struct arena *a, str text)
 {
     struct buf out = buf_in(a);
@@ -64,6 +65,8 @@ static str shown(struct arena *a, str text)
 
     if (text.len == 0)
         return STR("nothing");
+    if (str_find(text, '@') < text.len)
+        return STR("a user name or password before an @");
     buf_byte(&out, '"');
     for (size_t i = 0; i < cut.len; i++) {
         if ((unsigned char)cut.at[i] > ' ' && (unsigned char)cut.at[i] < 0x7f)
@@ -105,13 +108,8 @@ static err parse_scheme(struct arena *a, str *text, enum url_scheme *out)
             return NULL;
         }
     }
-    /* Only what stands where the scheme should be: a password may come behind it, or before an @. */
+    /* Only what stands where the scheme should be: a password may come behind it. */
     bool colon = str_cut(*text, ':', &head, &rest);
-    if (str_find(head, '@') < head.len)
-        return err_new(
-            a, ERR_INVALID,
-            "URL: expected http://, https:// or unix: at its start, found a user name or "
-            "password before an @");
     return expected(a, "http://, https:// or unix: at its start",
                     str_slice(*text, 0, head.len + colon));
 }
