@@ -32,6 +32,18 @@ struct hub_wish {
     int64_t after; /* −1: from now on */
 };
 
+/* ---- pure: what a request for a stream asks for, in sse.c; and an event as it is sent ---- */
+
+struct http_request;
+
+/* INVALID says which parameter is not one, or what was expected of it. */
+err sse_wish(struct arena *a, const struct http_request *r, struct hub_wish *out);
+
+/* The text must be printed JSON, which has no line ends. */
+void sse_write(struct buf *out, int64_t seq, str type, str json);
+
+/* ---- the hub ---- */
+
 struct hub *hub_new(struct server *s);
 void hub_free(struct hub *h);
 

@@ -24,7 +24,7 @@ struct kept {
 
 /* ---- frames: an event as each look has it ---- */
 
-static void sse_write(struct buf *out, int64_t seq, str type, str json)
+void sse_write(struct buf *out, int64_t seq, str type, str json)
 {
     buf_printf(out, "id: %lld\nevent: " STR_FMT "\ndata: ", (long long)seq, STR_ARG(type));
     buf_add(out, json); /* printed JSON has no line ends */

@@ -208,20 +208,20 @@ static err pair_read(struct arena *a, const struct http_pair *pair, struct hub_w
     return NULL;
 }
 
-static err wish_read(struct http_exchange *x, struct hub_wish *out)
+err sse_wish(struct arena *a, const struct http_request *r, struct hub_wish *out)
 {
-    str *types = ARENA_ARRAY(x->arena, str, TYPES_MAX);
+    str *types = ARENA_ARRAY(a, str, TYPES_MAX);
     struct http_pair *pairs;
     size_t count;
     str last;
 
     *out = (struct hub_wish){ .subject = STR(""), .types = types, .after = -1 };
-    TRY(http_query(x->arena, x->request->query, &pairs, &count));
+    TRY(http_query(a, r->query, &pairs, &count));
     for (size_t i = 0; i < count; i++)
-        TRY(pair_read(x->arena, &pairs[i], out, types));
+        TRY(pair_read(a, &pairs[i], out, types));
     /* A client that connects again sends the address that it began with, and where it is now. */
-    if (http_header(x->request, "Last-Event-ID", &last) && last.len)
-        TRY(number_read(x->arena, "Last-Event-ID", last, &out->after));
+    if (http_header(r, "Last-Event-ID", &last) && last.len)
+        TRY(number_read(a, "Last-Event-ID", last, &out->after));
     return NULL;
 }
 
@@ -229,7 +229,7 @@ void sse_begin(struct http_exchange *x)
 {
     struct conn *c = x->conn;
     struct hub_wish wish;
-    err e = wish_read(x, &wish);
+    err e = sse_wish(x->arena, x->request, &wish);
 
     if (!e)
         e = share_check_wait(c->server, c->share, 1, x->arena);

@@ -1,3 +1,4 @@
+/* fuzz: src/wire/http_parse.c src/wire/http_head.c src/wire/http_text.c */
 /* http.c: any bytes as what comes over a connection.
  *
  * However the bytes are cut, the same is said about them; what was read keeps the promises of

@@ -121,8 +121,10 @@ static void argv_check(struct arena *a, const struct launch *l, bool taken)
     if (e)
         return;
     assert(count_of(argv) == count_of(same));
+    /* What looks like a word because a variable within it was expanded stands for itself. */
+    str text = json_printed(a, l->profile);
     for (char **word = same; taken && *word; word++)
-        assert(!is_word(*word));
+        assert(!is_word(*word) || !str_contains(text, str_from(*word)));
 }
 
 static void env_check(struct arena *a, const struct launch *l, const struct json *run_env)

@@ -1,3 +1,4 @@
+/* fuzz: src/cli/init_hooks.c src/cli/init_json.c src/cli/init_text.c src/cli/init_wire.c src/cli/toml_edit.c */
 /* Fuzz target: files of others that `baton init` adds to.
  *
  * Whatever a file says, it is refused, or wired so that wiring it again changes nothing, and so that
