@@ -10,7 +10,8 @@ void process_log(enum log_level least);
 /* Raises the number of files that may be open as far as it goes, and gives it. */
 uint64_t process_files(void);
 
-/* What is made is for its owner alone; a peer that is gone is an error of a call, and no signal. */
+/* What is made is for its owner alone; a peer that is gone is an error of a call, and no signal; what
+ * is large and freed goes back to the system. */
 void process_prepare(void);
 
 /* Takes passwords and tokens out of the environment, when all that needs them has them: whoever may look
