@@ -13,6 +13,7 @@ struct policy_place {
     size_t owner_count; /* 0: those of the place around it */
     struct policy_place *places;
     size_t place_count;
+    struct json names; /* of those places, as members of an object, in the same order */
 };
 
 /* ---- x-baton ---- */
@@ -224,8 +225,11 @@ static err places_read(struct reading *r, const struct json *properties, struct 
         found[out->place_count++] = place;
     }
     out->places = ARENA_ARRAY(r->keep, struct policy_place, out->place_count);
-    for (size_t i = 0; i < out->place_count; i++)
+    out->names = json_object();
+    for (size_t i = 0; i < out->place_count; i++) {
         out->places[i] = found[i];
+        json_put(r->keep, &out->names, found[i].name, json_null());
+    }
     r->path.len = len;
     return NULL;
 }
@@ -308,25 +312,40 @@ static bool same(const struct json *before, const struct json *after)
     return before && after ? json_equal(before, after) : before == after;
 }
 
-static bool has_place(const struct policy_place *p, str name)
+/* A value, and which of its members the places of a place are; NULL: it has none of them. */
+struct placed {
+    const struct json *value;
+    const uint32_t *at;
+};
+
+static struct placed placed_in(struct change *c, const struct policy_place *p,
+                               const struct json *value)
 {
-    for (size_t i = 0; i < p->place_count; i++)
-        if (str_eq(p->places[i].name, name))
-            return true;
-    return false;
+    bool matters = json_is(value, JSON_OBJECT) && p->place_count;
+
+    return (struct placed){ value, matters ? json_match(c->arena, &p->names, value) : NULL };
+}
+
+static const struct json *placed_at(const struct placed *v, size_t place)
+{
+    return v->at && v->at[place] != JSON_NONE ? &v->value->members[v->at[place]].value : NULL;
 }
 
 /* The value without members that have owners of their own. */
 static const struct json *without_places(struct change *c, const struct policy_place *p,
-                                         const struct json *value)
+                                         const struct placed *v)
 {
-    if (!json_is(value, JSON_OBJECT) || !p->place_count)
-        return value;
+    if (!v->at)
+        return v->value;
     struct json *rest = ARENA_NEW(c->arena, struct json);
+    bool *owned = arena_zero(c->arena, v->value->len + 1);
     *rest = json_object();
-    for (uint32_t i = 0; i < value->len; i++) {
-        const struct json_member *m = &value->members[i];
-        if (!has_place(p, json_name(m)))
+    for (size_t i = 0; i < p->place_count; i++)
+        if (v->at[i] != JSON_NONE)
+            owned[v->at[i]] = true;
+    for (uint32_t i = 0; i < v->value->len; i++) {
+        const struct json_member *m = &v->value->members[i];
+        if (!owned[i])
             json_put(c->arena, rest, json_name(m), m->value);
     }
     return rest;
@@ -337,15 +356,17 @@ static err place_check(struct change *c, const struct policy_place *p,
                        const struct policy_place *owners, const struct json *before,
                        const struct json *after)
 {
+    const struct placed old = placed_in(c, p, before), new = placed_in(c, p, after);
+
     if (p->owner_count)
         owners = p;
-    if (owners && !same(without_places(c, p, before), without_places(c, p, after)))
+    if (owners && !same(without_places(c, p, &old), without_places(c, p, &new)))
         TRY(require_owner(c, owners));
     for (size_t i = 0; i < p->place_count; i++) {
         size_t len = c->path.len;
         str name = p->places[i].name;
         json_pointer_add(&c->path, name);
-        TRY(place_check(c, &p->places[i], owners, json_find(before, name), json_find(after, name)));
+        TRY(place_check(c, &p->places[i], owners, placed_at(&old, i), placed_at(&new, i)));
         c->path.len = len;
     }
     return NULL;

@@ -6,7 +6,8 @@
 
 enum {
     PAIRWISE_MAX = 16, /* members that are compared each with each */
-    SCANNED_MAX = 64,  /* members that are searched one by one */
+    FEW = 4,           /* names that are not worth an index, however wide the object is */
+    PAIRS_MAX = 4096,  /* names times members, up to which they are searched one by one */
     PROBES_MOST = 8,   /* for each member of a table; with more, sorting bounds the cost */
 };
 
@@ -191,7 +192,7 @@ const uint32_t *json_match(struct arena *a, const struct json *of, const struct 
 {
     uint32_t *found = ARENA_ARRAY(a, uint32_t, of->len);
 
-    if (of->len <= SCANNED_MAX || in->len <= SCANNED_MAX)
+    if (of->len <= FEW || (uint64_t)of->len * in->len <= PAIRS_MAX)
         match_by_scan(of, in, found);
     else if (!match_by_index(a, of, in, found))
         match_by_order(a, of, in, found);
