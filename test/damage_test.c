@@ -20,8 +20,11 @@ static struct world *damage_world(const char *damage)
                  ->error); /* wfstate_2 */
     for (int i = 0; i < 3; i++)
         CHECK_OK(world_call(w, "state.patch",
-                            "{'state_id':'wfstate_2','operations':"
-                            "[{'op':'add','path':'/long','value':'x'}]}",
+                            arena_printf(check_arena(),
+                                         "{'state_id':'wfstate_2','operations':"
+                                         "[{'op':'add','path':'/long','value':'x%d'}]}",
+                                         i)
+                                .at,
                             "")
                      ->error);
     CHECK_OK(world_call(w, "session.create", "{'session_name':'lead'}", "")->error);

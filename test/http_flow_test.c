@@ -437,16 +437,16 @@ TEST(time_does_not_count_while_a_command_is_performed)
 TEST(beyond_the_bytes_that_are_held_in_all_requests_are_refused)
 {
     struct server_limits limits = server_limits_default();
-    limits.buffered_max = 1000;
+    limits.buffered_max = 20000; /* an arena's first block fits, and no second */
     struct site *s = site_open(&limits);
     struct buf chunk = buf_in(check_arena());
 
     site_connect(s);
-    site_ask(s, "PUT /things/x HTTP/1.1|" A "Content-Length: 1001||");
+    site_ask(s, "PUT /things/x HTTP/1.1|" A "Content-Length: 20001||");
     CHECK_HEARD(s, "HTTP/1.1 503 *|Connection: close|Retry-After: 1|*<closed>");
     site_hang_up(s);
 
-    buf_printf(&chunk, "PUT /things/x HTTP/1.1|" A "Transfer-Encoding: chunked||800|%01100d", 0);
+    buf_printf(&chunk, "PUT /things/x HTTP/1.1|" A "Transfer-Encoding: chunked||8000|%030000d", 0);
     site_connect(s);
     site_ask(s, buf_str(&chunk).at);
     CHECK_HEARD(s, "HTTP/1.1 503 *|Connection: close|Retry-After: 1|*<closed>");

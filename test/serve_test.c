@@ -516,8 +516,8 @@ TEST(concurrent_writers_of_one_state_take_turns)
     add_schema(&r);
     str id = add_state(&r, "{'n':0}"), route = route_of("PUT", id);
     for (int i = 0; i < WRITERS; i++) {
-        str body = arena_printf(check_arena(), "{\"data\":{\"n\":%d},\"expected_version\":%d}", i,
-                                1 + i % 2);
+        str body = arena_printf(check_arena(), "{\"data\":{\"n\":%d},\"expected_version\":%d}",
+                                i + 1, 1 + i % 2);
         fds[i] = connect_tcp(&r);
         send_request(fds[i], route.at, token(), body);
     }

@@ -226,20 +226,20 @@ TEST(values_of_a_body_count_and_not_only_its_bytes)
     struct site *s;
     int waits;
 
-    limits.buffered_max = 1 << 20;
-    limits.http.body_max = 128 << 10;
+    limits.buffered_max = 6 << 20;
+    limits.http.body_max = 1 << 20;
     s = site_open(&limits);
     s->holds = true;
     site_connect(s);
     waits = s->fd;
-    say_all(s, put("op", 30000)); /* 60 KB, which are 480 KB of values */
+    say_all(s, put("op", 120000)); /* 240 KB, which are 1,920 KB of values */
     site_answer_admissions(s);
     site_turn(s);
-    CHECK(s->server->buffered > 480000);
+    CHECK(s->server->buffered > 1920000);
     CHECK(s->waiting);
 
     site_connect(s);
-    say_all(s, put("op", 40000));
+    say_all(s, put("op", 400000));
     site_turn(s);
     CHECK_SAID(s, "HTTP/1.1 503 *Retry-After: 1|*buffered_bytes*");
     site_hang_up(s);
@@ -249,7 +249,7 @@ TEST(values_of_a_body_count_and_not_only_its_bytes)
     CHECK_INT(s->server->buffered, 0);
 
     site_connect(s); /* now there is room, but not for values that are too many in any case */
-    say_all(s, put("op", 40000));
+    say_all(s, put("op", 400000));
     site_turn(s);
     CHECK_SAID(s, "HTTP/1.1 413 *bytes of memory*");
     site_hang_up(s);

@@ -74,6 +74,7 @@ static const struct step steps[] = {
     { .op = "token.create",    .input = "{'kind':'operator'}" },
     { .op = "token.create",    .input = "{'kind':'session','scope':{'session_id':'ses_1','state_id':'wfstate_2'},'expires_in':60}" },
     { .op = "token.list",      .input = "{}" },
+    { .op = "token.renew",     .input = "{'token_id':'ss_10','lease':60}" },
     { .op = "token.revoke",    .input = "{'token_id':'ss_10'}" },
     { .op = "token.revoke",    .input = "{'token_id':'ss_none'}", .refused = true },
     { .op = "event.list",      .input = "{}" },
@@ -419,6 +420,7 @@ static void scenario_run(struct world *w)
         step_run(w, &(struct step){ .op = "state.update", .input = input.at });
     }
     ahead_run(w);
+    call(w, "token.create", "{'kind':'session','scope':{'session_id':'top'},'lease':60}");
     ticks_run(w);
     for (size_t i = 0; i < sizeof last_steps / sizeof *last_steps; i++)
         step_run(w, &last_steps[i]);

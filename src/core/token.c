@@ -294,7 +294,8 @@ err token_holder(struct tx *tx, str id, bool *valid, str *session_id, int64_t *o
         return NULL;
     *session_id = row_str(row, 0);
     TRY(sql_one(tx->sql, &row,
-                "SELECT count(*) FROM token WHERE session_id = $1 AND token_id <> $3 AND " IS_VALID,
+                "SELECT count(*) FROM token WHERE session_id = $1 AND session_id <> ''"
+                " AND token_id <> $3 AND " IS_VALID,
                 ARGS(TEXT(*session_id), INT(tx->now_ms), TEXT(id))));
     *others = row_int(row, 0);
     return NULL;

@@ -243,12 +243,14 @@ static void *crowd_write(void *self)
     struct http_call call = {
         .method = "PATCH",
         .target = arena_printf(a, "/workflow-states/" STR_FMT, STR_ARG(c->id)),
-        .body = arena_printf(
-            a, "{\"operations\":[{\"op\":\"add\",\"path\":\"/text\",\"value\":\"%s\"}]}", text),
     };
     for (int i = 0; i < c->writes; i++) {
         struct arena *one = arena_new();
         struct response r;
+        /* Another text each time: of one that changes nothing there is no event. */
+        call.body = arena_printf(
+            one, "{\"operations\":[{\"op\":\"add\",\"path\":\"/text\",\"value\":\"%p-%d-%s\"}]}",
+            (void *)a, i, text);
         CHECK_OK(http_client_call(client, one, &call, &r));
         CHECK_INT(r.status, 200);
         arena_free(one);

@@ -152,8 +152,8 @@ TEST(documents_state_is_answered_as_the_document_shows_it)
     schema_register(&b);
     str id = state_make(&b);
     for (int version = 2; version <= 7; version++) {
-        const struct json *put =
-            black_expect(&b, 200, black_route("PUT", id), PRINTED("{'data':%s}", data_text));
+        const struct json *put = black_expect(&b, 200, black_route("PUT", id),
+                                              PRINTED("{'data':%s,'touch':true}", data_text));
         CHECK_INT(json_int_or(put, "version", 0), version);
     }
     const struct json *state = black_expect(&b, 200, black_route("GET", id), "");
@@ -184,13 +184,13 @@ TEST(documents_version_check_refuses_who_is_late)
     schema_register(&b);
     str id = state_make(&b);
     const char *route = PRINTED("PUT /workflow-state/" STR_FMT, STR_ARG(id));
-    const char *body = PRINTED("{'data':%s,'expected_version':5}", data_text);
+    const char *body = PRINTED("{'data':%s,'expected_version':5,'touch':true}", data_text);
     const struct json *conflict = black_expect(&b, 409, route, body);
     CHECK_INT(json_int_or(conflict, "current_version", 0), 1);
     CHECK_INT(json_int_or(conflict, "status", 0), 409);
     CHECK(strstr(json_str(conflict, "detail").at, "at version 1, expected 5"));
     for (int version = 2; version <= 5; version++)
-        black_expect(&b, 200, route, PRINTED("{'data':%s}", data_text)); /* the last one wins */
+        black_expect(&b, 200, route, PRINTED("{'data':%s,'touch':true}", data_text));
     CHECK_INT(json_int_or(black_expect(&b, 200, route, body), "version", 0), 6);
     CHECK_INT(json_int_or(black_expect(&b, 409, route, body), "current_version", 0), 6);
     black_stop(&b);
