@@ -291,10 +291,16 @@ static void missed_wait(struct fake *f, int count)
 
 static void *end_tell(void *report)
 {
+    struct report *r = report;
+    struct arena *a = arena_new();
     struct json facts = json_object();
 
-    json_put(check_arena(), &facts, STR("result"), json_string(STR("done")));
-    return (void *)(intptr_t)report_until(report, "completed", 1, &facts, 600000);
+    caller_take(r->caller);
+    json_put(a, &facts, STR("result"), json_string(STR("done")));
+    intptr_t result = report_until(r, "completed", 1, &facts, 600000);
+    caller_give(r->caller);
+    arena_free(a);
+    return (void *)result;
 }
 
 TEST(report_is_told_until_a_server_that_was_away_hears_it)
@@ -304,11 +310,13 @@ TEST(report_is_told_until_a_server_that_was_away_hears_it)
     pthread_t teller;
     void *result;
 
+    caller_give(r.caller);
     CHECK(pthread_create(&teller, NULL, end_tell, &r) == 0);
     missed_wait(f, 2);
     CHECK_INT(fake_count(f, "run_1", "completed"), 0);
     fake_set(f, &f->away, false);
     pthread_join(teller, &result);
+    caller_take(r.caller);
     CHECK_INT((intptr_t)result, REPORT_TAKEN);
     CHECK_STR(body_str(fake_wait(f, "run_1", "completed", 1), "result"), "done");
     CHECK_INT(fake_count(f, "run_1", "completed"), 1);

@@ -69,7 +69,7 @@ err callback_take(struct tx *tx, struct session *parent, str *text, size_t *coun
 err callback_stop_tree(struct tx *tx, struct session *s, str why);
 
 due_run callback_due_stop, /* the next children of a session that was stopped */
-    callback_due_lease,   /* a token's holder was not heard: it is revoked, and its session ends */
+    callback_due_lease,    /* a token's holder was not heard: it is revoked, and its session ends */
     callback_due_update,  /* an attended session was asked for its update and does not stop again */
     callback_due_deliver; /* callbacks wait, and the turn that carried them did not begin */
 

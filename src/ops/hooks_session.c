@@ -178,7 +178,8 @@ err hook_session(struct tx *tx, struct hook *h, str parent, str process, bool *t
     if (!*there) {
         TRY(session_by_id(tx, h, id, there));
         if (*there && h->s.attended && !h->s.client_id.len) {
-            h->s.client_id = own; /* its tools have registered it: now its hooks speak for it, too */
+            h->s.client_id =
+                own; /* its tools have registered it: now its hooks speak for it, too */
             TRY(session_store(tx, &h->s));
         }
     }

@@ -12,9 +12,9 @@ enum {
     PAGE_MIN = 25,  /* events of one read: of the first, and after one that was too much */
     PAGE_MAX = 200, /* and at most */
     KEPT_MAX = 256, /* events kept for one listener; beyond it, it reads again */
-    PAGES_MAX = 8,  /* on their way at a time: each may be megabytes, and others are read for, too */
-    RETRY_MS = 50,  /* until a page is asked for again, when there was no room for it */
-    FROM_NOW = -1,  /* of hub_wish.after */
+    PAGES_MAX = 8, /* on their way at a time: each may be megabytes, and others are read for, too */
+    RETRY_MS = 50, /* until a page is asked for again, when there was no room for it */
+    FROM_NOW = -1, /* of hub_wish.after */
 };
 
 struct kept {

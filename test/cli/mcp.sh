@@ -63,9 +63,9 @@ shows "\"session_name\":\"claude-$(basename "$PWD" | tr -c 'A-Za-z0-9_\n' -)-0f1
 shows '"parent_session_id":null'
 unset CLAUDE_CODE_SESSION_ID
 
-# One for which no hook will say that it ends has ended with its client.
+# One for which no hook speaks has ended with its client.
 run session list --status finished --data one
-shows '{"sessions":[]}'
+shows '"session_id":"claude-0f1e2d3c-'
 run_on "$(tool 1 state_read '{}')" mcp --data one
 exits 0
 shows 'Create it with state_create'
