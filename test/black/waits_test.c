@@ -33,7 +33,7 @@ static void write_often(const struct black *b, str id, int writes)
 {
     for (int i = 0; i < writes; i++)
         black_expect(b, 200, black_route("PATCH", id),
-                     "{'operations':[{'op':'add','path':'/seen','value':true}]}");
+                     "{'operations':[{'op':'add','path':'/seen','value':true}],'touch':true}");
 }
 
 static struct peer poll_open(const struct black *b, str id, int version)
