@@ -38,7 +38,7 @@ static void *neighbour_run(void *self)
 
     while (!n->over) {
         one(n, client, "PATCH",
-            STR("{\"operations\":[{\"op\":\"add\",\"path\":\"/seen\",\"value\":true}]}"));
+            STR("{\"operations\":[{\"op\":\"add\",\"path\":\"/seen\",\"value\":true}],\"touch\":true}"));
         one(n, client, "GET", STR(""));
     }
     http_client_free(client);
