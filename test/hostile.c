@@ -127,7 +127,6 @@ static double check_case(const struct hostile *h, hostile_run *run, double limit
     if (best > limit_ms * SLOWER)
         check_fail(__FILE__, __LINE__, "%s is as much work as %.0f ms, at most %.0f", h->name, best,
                    limit_ms * SLOWER);
-    check_memory(h->name);
     return best;
 }
 
