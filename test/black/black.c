@@ -200,13 +200,23 @@ void black_alive(const struct black *b)
                    STR_ARG(end_of_log()));
 }
 
-long black_memory(const struct black *b)
+static long status_of(const struct black *b, const char *name)
 {
     str status = check_read(arena_printf(check_arena(), "/proc/%d/status", (int)b->pid).at);
-    const char *at = strstr(status.at, "VmRSS:");
+    const char *at = strstr(status.at, name);
 
     CHECK(at);
-    return atol(at + strlen("VmRSS:"));
+    return atol(at + strlen(name));
+}
+
+long black_memory(const struct black *b)
+{
+    return status_of(b, "VmRSS:");
+}
+
+long black_memory_peak(const struct black *b)
+{
+    return status_of(b, "VmHWM:");
 }
 
 /* ---- requests of somebody who behaves ---- */

@@ -55,8 +55,9 @@ void black_continue(struct black *b);
 /* Fails the test when it has ended. */
 void black_alive(const struct black *b);
 
-/* Memory that it has in use, in KiB. */
+/* Memory that it has in use, and the most that it ever had, in KiB. */
 long black_memory(const struct black *b);
+long black_memory_peak(const struct black *b);
 
 /* A figure of its GET /metrics. */
 int64_t black_metric(const struct black *b, const char *name);

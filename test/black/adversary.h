@@ -1,0 +1,41 @@
+/* adversary.h: clients that mean ill, by the thousand, for tests that have honest ones beside them.
+ *
+ * A kind of them is a row of a table in adversary.c: what it sends, with whose token, and whether it
+ * takes what it is answered. One thread drives all connections; one that the server closes is opened
+ * again. Nothing is expected of what they are answered: what matters is how the server, and those
+ * who behave, fare meanwhile. */
+#ifndef TEST_BLACK_ADVERSARY_H
+#define TEST_BLACK_ADVERSARY_H
+
+#include "black/black.h"
+
+/* Tokens and states that they use; made once for a server. */
+struct adversary_site;
+struct adversary_site *adversary_site_new(const struct black *b);
+
+/* The token of a session of this name, which has that state; `pointers` is empty, or what its scope
+ * has beside: ",'pointers':[…]". */
+str adversary_token(const struct black *b, const char *session, str state, const char *pointers);
+
+/* Kinds are numbered from 0; the ones before are ill, and the last is busy and harmless. */
+size_t adversary_kinds(void);
+size_t adversary_harmless(void);
+const char *adversary_name(size_t kind);
+
+struct adversary;
+
+/* Lets so many connections of a kind begin. */
+struct adversary *adversary_begin(const struct adversary_site *site, size_t kind, int count);
+
+/* The same with so many of each kind that is ill; those that are closed, and now and then one that
+ * is not, come back as another kind, by chance. */
+struct adversary *adversary_begin_all(const struct adversary_site *site, int count_each,
+                                      uint64_t seed);
+
+/* Waits until each of them has sent something, or was closed. */
+void adversary_wait(const struct adversary *a);
+
+/* Closes them, and tells how many rounds there were. */
+void adversary_end(struct adversary *a);
+
+#endif
