@@ -39,7 +39,7 @@ unit() {
 # A script of test/cli runs in an empty directory and finds the program in $BATON.
 script() {
     dir=$(mktemp -d "$work/dir.XXXXXX") && cd "$dir" &&
-        BATON=$1 SOURCE=$root timeout 60 sh -eu "$root/$2"
+        BATON=$1 SOURCE=$root timeout 240 sh -eu "$root/$2"
     status=$?
     cd "$root" && rm -rf "$dir"
     return $status
