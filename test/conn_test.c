@@ -300,7 +300,8 @@ TEST(conn_that_is_finished_lets_the_peer_read_its_answer_first)
     struct bench *b = bench_noting(NULL, refuse_at_once);
 
     net_play(b->loop, send_then_read, b);
-    net_turn(b->loop);
+    while (!*told)
+        net_turn(b->loop); /* what is sent in vain is read in turns */
     CHECK_STR(str_from(told), "closed ");
     CHECK_INT(received, 0);
     bench_free(b);

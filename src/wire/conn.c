@@ -16,6 +16,9 @@ enum {
     CHUNK_BYTES = 4096 - sizeof(void *),
     CHUNKS_KEPT = 256,
     LINGER_MS = 1000,
+    READ_LITTLE = 4 << 10, /* bytes, at once, of one who has shown no token */
+    BULK_BYTES = 16 << 10, /* as many at once are much: others have their turn first */
+    ASKED_MOST = 16,       /* requests in a turn of the loop: likewise */
 };
 
 struct chunk {
@@ -276,7 +279,7 @@ void conn_flush_later(struct conn *c)
         list_append(&c->server->dirty, &c->dirty);
 }
 
-static void tell_if_sent(struct conn *c)
+void conn_go_on(struct conn *c)
 {
     if (c->out_count == 0 && takes_more(c))
         c->protocol->sent(c);
@@ -286,7 +289,19 @@ void conn_turn_ends(struct conn *c)
 {
     list_remove(&c->dirty);
     conn_flush(c);
-    tell_if_sent(c);
+    conn_go_on(c);
+}
+
+/* ---- turns ---- */
+
+bool conn_may_ask(struct conn *c)
+{
+    if (c->asked_turn != c->server->turn)
+        c->asked = 0;
+    c->asked_turn = c->server->turn;
+    if (c->asked++ == ASKED_MOST)
+        bulk_wait(c);
+    return list_empty(&c->bulk);
 }
 
 /* ---- time ---- */
@@ -339,6 +354,8 @@ static void on_bytes(void *owner, str bytes)
 
     if (takes_more(c))
         c->protocol->bytes(c, bytes);
+    if (bytes.len >= BULK_BYTES || bytes.len == READ_LITTLE)
+        bulk_wait(c);
 }
 
 static void on_sent(void *owner)
@@ -350,7 +367,7 @@ static void on_sent(void *owner)
     c->out_taken = 0;
     ring_drop(c, taken);
     conn_flush(c);
-    tell_if_sent(c);
+    conn_go_on(c);
 }
 
 static void on_ended(void *owner)
@@ -390,20 +407,27 @@ struct conn *conn_open(struct server *s, struct link *l)
 
     *c = (struct conn){ .server = s, .link = l, .share = share_of(s, NULL) };
     list_init(&c->dirty);
+    list_init(&c->bulk);
     list_init(&c->unknown);
     server_conn_came(s, c);
     link_open(l, &events, c);
+    link_read_most(l, READ_LITTLE);
     return c;
 }
 
 void conn_admit(struct conn *c, struct grant *g)
 {
     struct share *before = c->share;
+    bool waits = !list_empty(&c->bulk);
 
     if (c->grant)
         grant_unref(c->grant);
+    bulk_leave(c);
     c->grant = g;
     c->share = share_of(c->server, g);
+    if (waits)
+        bulk_wait(c);
+    link_read_most(c->link, g ? LINK_READ_MAX : READ_LITTLE);
     if (c->share != before) {
         before->held -= c->out_own;
         c->share->held += c->out_own;
@@ -434,6 +458,7 @@ void conn_abort(struct conn *c)
         return;
     c->closed = true;
     list_remove(&c->dirty);
+    bulk_leave(c);
     server_conn_left(c->server, c);
     link_close(c->link);
     c->out_taken = 0;

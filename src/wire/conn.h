@@ -31,12 +31,12 @@ void shared_unref(struct shared *s);
 struct protocol {
     const char *name;
     void (*bytes)(struct conn *c, str bytes); /* takes all of them, or keeps what it cannot */
-    void (*sent)(struct conn *c);             /* what had to wait is sent: there is room again */
-    void (*ended)(struct conn *c);            /* the peer sends no more */
-    void (*late)(struct conn *c);             /* the deadline has passed */
-    void (*revoked)(struct conn *c);          /* its token is not valid any more */
-    void (*stopping)(struct conn *c);         /* the server stops: finish what is in flight */
-    void (*closed)(struct conn *c);           /* release what is the protocol's */
+    void (*sent)(struct conn *c);     /* what had to wait is sent, or it is its turn again: go on */
+    void (*ended)(struct conn *c);    /* the peer sends no more */
+    void (*late)(struct conn *c);     /* the deadline has passed */
+    void (*revoked)(struct conn *c);  /* its token is not valid any more */
+    void (*stopping)(struct conn *c); /* the server stops: finish what is in flight */
+    void (*closed)(struct conn *c);   /* release what is the protocol's */
 };
 
 struct conn {
@@ -47,6 +47,9 @@ struct conn {
     void *state;         /* the protocol's */
     struct grant *grant; /* set by conn_admit alone */
     struct share *share; /* whose it is */
+    struct list bulk;    /* in the share's list of those who bring much */
+    uint64_t asked_turn; /* the turn of the loop in which it last asked for something, */
+    uint32_t asked;      /* and how often it did */
     struct list unknown; /* in the server's list of those who have shown no token, oldest first */
     bool admitting;      /* what it has shown is being looked up */
     bool looked, inside; /* whether its process belongs to a run; false before it was looked at */
@@ -89,6 +92,10 @@ void conn_flush(struct conn *c);
 /* Has it flushed at the end of this turn of the loop, once, whatever else is put to it. */
 void conn_flush_later(struct conn *c);
 
+/* Whether it may ask for one thing more in this turn of the loop; else `sent` comes when it is its
+ * turn again, and what it has said until then is to be kept. */
+bool conn_may_ask(struct conn *c);
+
 /* From now on, in ms; 0: no deadline. */
 void conn_deadline(struct conn *c, int64_t ms);
 
@@ -100,8 +107,10 @@ void conn_switch(struct conn *c, const struct protocol *p, void *state);
 void conn_finish(struct conn *c);
 void conn_abort(struct conn *c);
 
-/* For server.c: the end of a turn of a connection that waits for it; the look at its deadlines; and
+/* For server.c and share.c: it goes on, unless something is being sent, after which it will; the end
+ * of a turn of a connection that waits for it; the look at its deadlines; and
  * the end of the memory that connections take turns with. */
+void conn_go_on(struct conn *c);
 void conn_turn_ends(struct conn *c);
 void conn_look_at(struct conn *c, int64_t now_ms);
 void conn_chunks_free(struct server *s);

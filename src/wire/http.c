@@ -252,7 +252,7 @@ static bool step(struct http *h, str *rest)
 {
     switch (h->phase) {
     case HTTP_IDLE:
-        if (rest->len == 0 || h->x.conn->out_bytes > out_most(h))
+        if (rest->len == 0 || h->x.conn->out_bytes > out_most(h) || !conn_may_ask(h->x.conn))
             return false;
         exchange_begin(h);
         return true;

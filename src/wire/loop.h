@@ -44,6 +44,15 @@ void link_open(struct link *l, const struct link_events *events, void *owner);
 void link_pause(struct link *l);
 void link_resume(struct link *l);
 
+/* How many bytes it is told of at once, at most; as many as that mean that there are more. */
+enum { LINK_READ_MAX = 64 << 10 };
+void link_read_most(struct link *l, size_t bytes);
+
+/* The same as pausing, of one that brings so much that others are to have their turn first: neither
+ * has to know of the other. */
+void link_yield(struct link *l);
+void link_go_on(struct link *l);
+
 enum { LINK_PIECES_MAX = 64 };
 
 /* Sends the pieces, in one call to the system where that is possible. True: all is sent. False: the

@@ -9,9 +9,12 @@ struct link {
     uv_write_t write;
     const struct link_events *events;
     void *owner;
+    size_t read_most; /* bytes, at once */
     bool sending;
-    bool ended;  /* the owner was told so */
-    bool broken; /* nothing that is sent arrives any more */
+    bool paused;   /* the owner wants no bytes, */
+    bool yielding; /* or others' first */
+    bool ended;    /* the owner was told so */
+    bool broken;   /* nothing that is sent arrives any more */
 };
 
 /* ---- made and unmade ---- */
@@ -72,10 +75,11 @@ static void link_ended(struct link *l)
 
 static void on_alloc(uv_handle_t *handle, size_t wish, uv_buf_t *out)
 {
-    struct loop *l = handle->loop->data;
+    struct loop *loop = handle->loop->data;
+    const struct link *l = handle->data;
 
     (void)wish;
-    *out = uv_buf_init(l->bytes, LOOP_READ_BYTES);
+    *out = uv_buf_init(loop->bytes, (unsigned)l->read_most);
 }
 
 static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *bytes)
@@ -95,18 +99,44 @@ void link_open(struct link *l, const struct link_events *events, void *owner)
 {
     l->events = events;
     l->owner = owner;
+    l->read_most = LINK_READ_MAX;
     link_resume(l);
+}
+
+void link_read_most(struct link *l, size_t bytes)
+{
+    assert(bytes > 0 && bytes <= LINK_READ_MAX);
+    l->read_most = bytes;
+}
+
+static void link_read(struct link *l)
+{
+    if (!l->paused && !l->yielding && !l->ended && !link_closing(l))
+        uv_read_start(&l->uv.stream, on_alloc, on_read); /* again, while it reads: does nothing */
 }
 
 void link_pause(struct link *l)
 {
+    l->paused = true;
     uv_read_stop(&l->uv.stream);
 }
 
 void link_resume(struct link *l)
 {
-    if (!l->ended && !link_closing(l))
-        uv_read_start(&l->uv.stream, on_alloc, on_read); /* again, while it reads: does nothing */
+    l->paused = false;
+    link_read(l);
+}
+
+void link_yield(struct link *l)
+{
+    l->yielding = true;
+    uv_read_stop(&l->uv.stream);
+}
+
+void link_go_on(struct link *l)
+{
+    l->yielding = false;
+    link_read(l);
 }
 
 /* ---- sending ---- */

@@ -12,8 +12,6 @@
 #include "base/awake.h"
 #include "wire/loop.h"
 
-enum { LOOP_READ_BYTES = 64 << 10 };
-
 struct loop {
     uv_loop_t uv;
     uv_prepare_t turn;
@@ -23,7 +21,7 @@ struct loop {
     uint64_t turned_ns;          /* when the last turn was over */
     const struct link *heard[2]; /* who spoke last; only to tell them from others */
     bool anybody, others;        /* spoke in this turn; besides those two */
-    char bytes[LOOP_READ_BYTES]; /* of the link that is being read: an idle one needs none */
+    char bytes[LINK_READ_MAX];   /* of the link that is being read: an idle one needs none */
 };
 
 /* Either kind of stream. */

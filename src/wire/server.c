@@ -150,13 +150,15 @@ static void on_turn(void *owner)
 {
     struct server *s = owner;
 
+    s->turn++;
+    bulk_go_on(s);
     for (int round = 0; round < ROUNDS_MAX && has_gathered(s); round++) {
         if (fence_waits(s))
             fence_look(s);
         hand_over(s);
         flush_all(s);
     }
-    if (has_gathered(s))
+    if (has_gathered(s) || !list_empty(&s->bulk))
         delivery_soon(s); /* others may want a turn: go on in the next one */
 }
 
@@ -439,6 +441,7 @@ struct server *server_new(const struct server_options *options)
                           .team_published = options->seq };
     list_init(&s->conns);
     list_init(&s->dirty);
+    list_init(&s->bulk);
     list_init(&s->unknown);
     s->shares = shares_new();
     s->gathered_end = &s->gathered;

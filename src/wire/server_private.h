@@ -29,6 +29,8 @@ struct server {
     struct op_cache *cache;
     struct hub *hub;
     struct list conns, dirty;
+    uint64_t turn;       /* of the loop: how many there were */
+    struct list bulk;    /* of the shares, those with connections that bring much, in turns */
     struct list unknown; /* of the connections, those that have shown no token, oldest first */
     uint32_t conn_count;
     uint32_t open_count;    /* of those, not closed yet */

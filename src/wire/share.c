@@ -11,6 +11,7 @@ enum {
     KEPT_PART = 16,    /* of the bytes, one in so many is for the operator alone */
     UNKNOWN_PART = 4,  /* and those who have shown no token may have one in so many */
     STALLED_MS = 1000, /* who has taken nothing for that long may be dropped for others */
+    BULK_TOGETHER = 4, /* connections that bring much, and go on in one turn of the loop */
 };
 
 struct shares {
@@ -54,6 +55,8 @@ struct share *share_of(struct server *s, const struct grant *g)
                           .refs = 1 };
     if (id.len)
         memcpy(sh + 1, id.at, id.len);
+    list_init(&sh->bulk);
+    list_init(&sh->turn);
     list_append(bucket, &sh->link);
     return sh;
 }
@@ -63,7 +66,8 @@ void share_unref(struct share *sh)
     if (--sh->refs > 0)
         return;
     assert(!sh->connections && !sh->waits && !sh->sessions && !sh->requests);
-    assert(!sh->buffered && !sh->held);
+    assert(!sh->buffered && !sh->held && list_empty(&sh->bulk));
+    list_remove(&sh->turn);
     list_remove(&sh->link);
     mem_free(sh);
 }
@@ -109,6 +113,40 @@ err share_check_session(const struct server *s, const struct share *sh, struct a
         return NULL;
     return too_many(a, "sessions of MCP that are in use", "token_mcp_sessions",
                     s->limits.token_mcp_sessions);
+}
+
+/* ---- turns ---- */
+
+void bulk_wait(struct conn *c)
+{
+    struct share *sh = c->share;
+
+    if (c->closed || !list_empty(&c->bulk))
+        return;
+    link_yield(c->link);
+    list_append(&sh->bulk, &c->bulk);
+    if (list_empty(&sh->turn))
+        list_append(&c->server->bulk, &sh->turn);
+}
+
+void bulk_leave(struct conn *c)
+{
+    list_remove(&c->bulk);
+    if (list_empty(&c->share->bulk))
+        list_remove(&c->share->turn);
+}
+
+void bulk_go_on(struct server *s)
+{
+    for (int i = 0; i < BULK_TOGETHER && !list_empty(&s->bulk); i++) {
+        struct share *sh = LIST_ENTRY(s->bulk.next, struct share, turn);
+        struct conn *c = LIST_ENTRY(sh->bulk.next, struct conn, bulk);
+        list_remove(&sh->turn);
+        list_append(&s->bulk, &sh->turn);
+        bulk_leave(c);
+        link_go_on(c->link);
+        conn_go_on(c);
+    }
 }
 
 /* ---- bytes ---- */

@@ -16,6 +16,8 @@ struct shared;
 
 struct share {
     struct list link; /* in its bucket */
+    struct list bulk; /* connections that bring much, and wait for their turn to go on */
+    struct list turn; /* in the server's list of shares that have such */
     str token_id;     /* empty: of all who have shown none */
     bool operates;
     unsigned refs;
@@ -36,6 +38,15 @@ err share_check_connection(const struct server *s, const struct share *sh, struc
 err share_check_wait(const struct server *s, const struct share *sh, size_t more, struct arena *a);
 err share_check_request(const struct server *s, const struct share *sh, struct arena *a);
 err share_check_session(const struct server *s, const struct share *sh, struct arena *a);
+
+/* ---- turns ---- */
+
+/* A connection that has brought as much as is read at once waits, so that those who bring little
+ * need not. Of those who wait, a few go on in each turn of the loop: the shares one after the other,
+ * so that one who sends much by many connections keeps only himself. */
+void bulk_wait(struct conn *c);
+void bulk_leave(struct conn *c); /* it waits no more, or did not */
+void bulk_go_on(struct server *s);
 
 /* ---- bytes of requests ---- */
 
