@@ -226,7 +226,7 @@ TEST(values_of_a_body_count_and_not_only_its_bytes)
     struct site *s;
     int waits;
 
-    limits.buffered_max = 6 << 20;
+    limits.buffered_max = 12 << 20;
     limits.http.body_max = 1 << 20;
     s = site_open(&limits);
     s->holds = true;
@@ -283,6 +283,42 @@ TEST(body_that_is_announced_has_its_room_before_it_comes)
     CHECK_SAID(s, "");
     site_hang_up(s);
     close(first);
+    site_close(s);
+}
+
+/* Whoever they are, and whatever a token may have: what one has is never more than what is left. */
+TEST(tokens_that_take_all_they_can_leave_room_for_another)
+{
+    enum { BODIES = 40 };
+    static const char *const takers[] = { "viewer", "op", "session" };
+    struct server_limits limits = server_limits_default();
+    int fds[3 * BODIES], count = 0, had[3] = { 0 };
+    struct site *s;
+
+    limits.buffered_max = limits.token_bytes = 12 << 20;
+    s = site_open(&limits);
+    for (int t = 0; t < 3; t++) {
+        for (bool room = true; room && had[t] < BODIES;) {
+            site_connect(s);
+            fds[count++] = s->fd;
+            site_ask(s, arena_printf(check_arena(),
+                                     "PUT /things/a HTTP/1.1|" H
+                                     "Authorization: Bearer %s|Content-Length: 500000||",
+                                     takers[t])
+                            .at);
+            site_listen(s);
+            room = s->heard.len == 0;
+            had[t] += room;
+            s->heard.len = 0;
+        }
+    }
+    CHECK_INT(had[0], 11); /* half of what is not kept for the operator */
+    CHECK_INT(had[1], 6);  /* half of the rest, */
+    CHECK_INT(had[2], 2);
+    while (count)
+        close(fds[--count]);
+    site_turn(s);
+    CHECK_INT(s->server->buffered, 0);
     site_close(s);
 }
 

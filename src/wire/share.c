@@ -156,17 +156,23 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* What a share may still take of a budget of which so much is used. */
+static uint64_t rest(uint64_t most, uint64_t used)
+{
+    return used < most ? most - used : 0;
+}
+
+/* What a share may still take of a budget of which so much is used: at most until it has as much as
+ * is then free. So one who takes all he can leaves half to the others, two leave a third, and who
+ * has nothing yet finds room beside any number of them. */
 static uint64_t room_in(const struct server *s, const struct share *sh, uint64_t most,
                         uint64_t used, uint64_t own)
 {
-    uint64_t others = sh->operates ? most : most - most / KEPT_PART;
+    uint64_t all = sh->operates ? most : most - most / KEPT_PART;
     uint64_t most_own = sh->operates       ? most
                         : sh->token_id.len ? s->limits.token_bytes
                                            : most / UNKNOWN_PART;
-    uint64_t left = used < others ? others - used : 0;
 
-    return least(left, own < most_own ? most_own - own : 0);
+    return least(rest(most_own, own), rest(rest(all, used), own) / 2);
 }
 
 void charge_begin(struct charge *c, struct server *s, struct share *sh)
@@ -253,10 +259,12 @@ static bool has_room(const struct server *s, const struct conn *c, size_t bytes)
     return bytes <= room_in(s, c->share, s->limits.held_max, s->held, c->share->held);
 }
 
-/* Who has used up his own share makes room in that, and not in others'. */
+/* Who would have more than a token may, or than what is left, makes room in his own share, and not
+ * in others'. */
 static const struct share *who_gives(const struct server *s, const struct conn *c, size_t bytes)
 {
-    bool own = !c->share->operates && c->share->held + bytes > s->limits.token_bytes;
+    uint64_t left = least(rest(s->limits.held_max, s->held), s->limits.token_bytes);
+    bool own = !c->share->operates && c->share->held + bytes > left;
 
     return own ? c->share : NULL;
 }
