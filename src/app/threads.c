@@ -14,6 +14,7 @@
 enum {
     SCHEMAS_KEPT = 256,
     READ_TOGETHER = 12,
+    TOKEN_READS_MAX = QUEUE_ROOM / 2, /* of one token, that wait for a reader */
 };
 
 /* ---- engines ---- */
@@ -50,7 +51,7 @@ err threads_new(struct arena *a, const struct threads_options *options, struct t
     memset(t, 0, sizeof *t);
     t->options = *options;
     t->writes = turns_new(QUEUE_ROOM, TOKEN_WRITES_MAX);
-    t->reads = queue_new(sizeof(struct job), QUEUE_ROOM);
+    t->reads = turns_new(QUEUE_ROOM, TOKEN_READS_MAX);
     t->calls = queue_new(1, 1);
 
     err e = worker_init(a, options, STORE_WRITES, &t->writer);
@@ -76,7 +77,7 @@ void threads_free(struct threads *t)
         worker_release(&t->readers[i]);
     worker_release(&t->writer);
     turns_free(t->writes);
-    queue_free(t->reads);
+    turns_free(t->reads);
     queue_free(t->calls);
     mem_free(t);
 }
@@ -96,12 +97,19 @@ static bool is_quick(const struct threads *t, const struct command *c)
     return t->options.shared && c->op->peek && c->input->len == 1;
 }
 
-static struct job read_job(struct command *c)
+/* It waits in the lane of the token that it is for: one whose reads take long, or are many, makes
+ * others wait for one of them. */
+static struct turn job_new(struct command *c, bool write)
 {
-    struct job job = { .commands = ARENA_ARRAY(c->arena, struct command *, READ_TOGETHER) };
+    struct job *job = ARENA_NEW(c->arena, struct job);
 
-    job.commands[job.count++] = c;
-    return job;
+    if (write) {
+        job->write = c;
+    } else {
+        job->commands = ARENA_ARRAY(c->arena, struct command *, READ_TOGETHER);
+        job->commands[job->count++] = c;
+    }
+    return (struct turn){ job, actor_token(c->actor) };
 }
 
 static void all_give(struct command *list)
@@ -110,10 +118,16 @@ static void all_give(struct command *list)
         arena_give(c->arena);
 }
 
-static void all_take(struct command *list)
+/* For which there was no room. */
+static void refuse(struct threads *t, struct command *c, const char *what, int most)
 {
-    for (struct command *c = list; c; c = c->follows)
-        arena_take(c->arena);
+    arena_take(c->arena);
+    c->error = err_new(c->arena, ERR_UNAVAILABLE,
+                       "too many %s are waiting, of which one token may have %d: wait for their "
+                       "answers, then try again",
+                       what, most);
+    c->follows = NULL;
+    server_performed(t->server, c);
 }
 
 /* To the writer, with their arenas, which were given away. A token that has much waiting there is
@@ -122,33 +136,37 @@ static void write_all(struct threads *t, struct turn *list, size_t count)
 {
     size_t refused = count ? turns_put(t->writes, list, count) : 0;
 
-    for (size_t i = 0; i < refused; i++) {
-        struct command *c = list[i].value;
-        arena_take(c->arena);
-        c->error = err_new(c->arena, ERR_UNAVAILABLE,
-                           "too many writes are waiting, of which one token may have %d: wait for "
-                           "their answers, then try again",
-                           TOKEN_WRITES_MAX);
-        c->follows = i + 1 < refused ? list[i + 1].value : NULL;
-    }
-    if (refused)
-        server_performed(t->server, list[0].value);
+    for (size_t i = 0; i < refused; i++)
+        refuse(t, list[i].value, "writes", TOKEN_WRITES_MAX);
 }
 
-/* All of the list or none of it, but for writes of a token that has too many. What one turn of the
- * loop has gathered goes in at once, or the writer would wake up for the first and commit it alone. */
+/* To the readers, likewise. */
+static void read_all(struct threads *t, struct turn *list, size_t count)
+{
+    size_t refused = count ? turns_put(t->reads, list, count) : 0;
+
+    for (size_t i = 0; i < refused; i++) {
+        const struct job *job = list[i].value;
+        if (job->write)
+            refuse(t, job->write, "writes", TOKEN_READS_MAX);
+        for (size_t k = 0; k < job->count; k++)
+            refuse(t, job->commands[k], "reads", TOKEN_READS_MAX);
+    }
+}
+
+/* What one turn of the loop has gathered goes in at once, or the writer would wake up for the first
+ * and commit it alone. */
 bool threads_submit(void *threads, struct command *list)
 {
     struct threads *t = threads;
     size_t writes = 0, reads = 0;
-
     struct job *quick = NULL;
 
     for (struct command *c = list; c; c = c->follows) {
         if (writes == QUEUE_ROOM || reads == QUEUE_ROOM)
             return false;
         if (c->op->effect == OP_WRITES && op_wants_preparing(c)) {
-            t->read_list[reads++] = (struct job){ .write = c };
+            t->read_list[reads++] = job_new(c, true);
         } else if (c->op->effect == OP_WRITES) {
             t->write_list[writes++] = turn_of(c);
         } else if (quick && is_quick(t, c)) {
@@ -156,26 +174,27 @@ bool threads_submit(void *threads, struct command *list)
             if (quick->count == READ_TOGETHER)
                 quick = NULL;
         } else {
-            t->read_list[reads] = read_job(c);
-            quick = is_quick(t, c) ? &t->read_list[reads] : NULL;
+            t->read_list[reads] = job_new(c, false);
+            quick = is_quick(t, c) ? t->read_list[reads].value : NULL;
             reads++;
         }
     }
     all_give(list);
-    if (!queue_put(t->reads, t->read_list, reads)) {
-        all_take(list);
-        return false;
-    }
+    read_all(t, t->read_list, reads);
     write_all(t, t->write_list, writes);
     return true;
 }
 
+/* All tokens that nobody knows yet are one lane. */
 void threads_admit(void *threads, struct admission *a)
 {
     struct threads *t = threads;
+    struct job *job = ARENA_NEW(a->arena, struct job);
+    struct turn turn = { job, STR("") };
 
+    job->admission = a;
     arena_give(a->arena);
-    if (queue_put(t->reads, &(struct job){ .admission = a }, 1))
+    if (!turns_put(t->reads, &turn, 1))
         return;
     arena_take(a->arena);
     a->error = err_new(a->arena, ERR_UNAVAILABLE,
@@ -240,10 +259,10 @@ static void *reader_run(void *self)
 {
     struct worker *w = self;
     struct threads *t = w->threads;
-    struct job job;
+    struct turn next;
 
-    while (queue_take(t->reads, &job, 1, -1))
-        job_do(t, &w->engine, &job);
+    while (turns_take(t->reads, &next, 1, -1))
+        job_do(t, &w->engine, next.value);
     return NULL;
 }
 
@@ -345,7 +364,7 @@ void threads_stop(struct threads *t)
 {
     atomic_store(&t->ending, true);
     turns_close(t->writes);
-    queue_close(t->reads);
+    turns_close(t->reads);
     while (t->running > 1)
         pthread_join(t->all[--t->running].id, NULL);
     queue_close(t->calls);
@@ -386,7 +405,7 @@ void threads_metrics(void *threads, struct buf *out)
     metric(out, "writes_waiting", "gauge", "Commands that wait for the writer.",
            (double)turns_length(t->writes));
     metric(out, "reads_waiting", "gauge", "Commands and tokens that wait for a reader.",
-           (double)queue_length(t->reads));
+           (double)turns_length(t->reads));
     metric(out, "wal_bytes", "gauge", "Length of the database's log.", (double)LOOK(t->log_bytes));
     metric(out, "checkpoints_total", "counter", "Times that the log was moved into the file.",
            (double)LOOK(t->checkpoint_count));

@@ -50,11 +50,10 @@ struct threads {
     str url;              /* of the server */
     atomic_llong nodes;   /* that share the database, as of the last beat */
     struct turns *writes; /* of struct command *, a lane for each token */
-    struct queue *reads;  /* of struct job */
+    struct turns *reads;  /* of struct job *, likewise */
     struct queue *calls;  /* for the checkpointer: a byte means that there is something to do. The
                            * follower gets none, and ends with it */
-    struct turn write_list[QUEUE_ROOM]; /* the loop's, while it hands in */
-    struct job read_list[QUEUE_ROOM];
+    struct turn write_list[QUEUE_ROOM], read_list[QUEUE_ROOM]; /* the loop's, while it hands in */
     struct worker writer, readers[READERS];
     struct sql *checkpoints; /* one of both */
     struct follow *follow;

@@ -147,7 +147,9 @@ size_t turns_put(struct turns *t, struct turn *list, size_t count)
         l->count++;
     }
     pthread_mutex_unlock(&t->lock);
-    if (refused < count)
+    if (count - refused == 1)
+        pthread_cond_signal(&t->changed);
+    else if (refused < count)
         pthread_cond_broadcast(&t->changed);
     return refused;
 }
