@@ -64,6 +64,22 @@ err state_load(struct tx *tx, str id, struct state *out)
     return NULL;
 }
 
+err state_head(struct tx *tx, str id, struct state *out)
+{
+    const struct row *row;
+
+    if (!actor_sees(tx->actor, id))
+        return not_there(tx, id);
+    if (state_known(tx, id, out))
+        return NULL;
+    TRY(sql_one(tx->sql, &row, "SELECT " STATE_COLUMNS " FROM state WHERE state_id = $1",
+                ARGS(TEXT(id))));
+    if (!row)
+        return not_there(tx, id);
+    state_read(row, out);
+    return NULL;
+}
+
 err state_get(struct tx *tx, str id, struct state *out)
 {
     return actor_sees(tx->actor, id) ? state_load(tx, id, out) : not_there(tx, id);

@@ -31,6 +31,7 @@ struct state {
 /* NOT_FOUND when it is out of the actor's reach; or as the server itself sees it. */
 err state_get(struct tx *tx, str id, struct state *out);
 err state_load(struct tx *tx, str id, struct state *out);
+err state_head(struct tx *tx, str id, struct state *out); /* as state_get, without its body */
 
 /* Reads these into tx->ahead. They live in the arena of tx. */
 err state_read_ahead(struct tx *tx, const str *ids, size_t count);

@@ -125,20 +125,33 @@ static err choice_check(struct tx *tx, const struct input *in)
     return NULL;
 }
 
+/* Whether to wait for a version. The body is not looked at: who waits would keep it meanwhile. */
+static err wait_for_version(struct tx *tx, const struct input *in, struct answer *out)
+{
+    struct state s;
+
+    if (in->wait_over || !input_json(in, "wait_version"))
+        return NULL;
+    TRY(state_head(tx, input_str(in, "state_id"), &s));
+    if (s.version >= input_int(in, "wait_version", 0))
+        return NULL;
+    out->waits = true;
+    out->wait_subject = s.id;
+    out->wait_seq = s.last_seq;
+    out->wait_until_ms = tx->now_ms + input_int(in, "timeout", 30) * 1000;
+    return NULL;
+}
+
 err state_read_op(struct tx *tx, const struct input *in, struct answer *out)
 {
     struct json_writer *w = &out->json;
     struct state s;
 
     TRY(choice_check(tx, in));
-    TRY(state_get(tx, input_str(in, "state_id"), &s));
-    if (s.version < input_int(in, "wait_version", 0) && !in->wait_over) {
-        out->waits = true;
-        out->wait_subject = s.id;
-        out->wait_seq = s.last_seq;
-        out->wait_until_ms = tx->now_ms + input_int(in, "timeout", 30) * 1000;
+    TRY(wait_for_version(tx, in, out));
+    if (out->waits)
         return NULL;
-    }
+    TRY(state_get(tx, input_str(in, "state_id"), &s));
     int64_t version = input_int(in, "version", s.version),
             since = input_int(in, "since_version", 0);
     size_t chars_max = input_json(in, "max_chars") ? (size_t)input_int(in, "max_chars", 0)
