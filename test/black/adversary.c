@@ -286,6 +286,16 @@ const char *adversary_name(size_t kind)
     return kinds[kind].name;
 }
 
+size_t adversary_kind(const char *name)
+{
+    size_t k = 0;
+
+    while (k < KINDS && !str_starts(str_from(kinds[k].name), str_from(name)))
+        k++;
+    CHECK(k < KINDS);
+    return k;
+}
+
 /* ---- what they use ---- */
 
 str adversary_token(const struct black *b, const char *session, str state, const char *pointers)
@@ -525,6 +535,11 @@ void adversary_wait(const struct adversary *a)
         black_alive(a->site->server);
         usleep(1000); /* the test's own time limit ends a wait in vain */
     }
+}
+
+int64_t adversary_rounds(const struct adversary *a)
+{
+    return a->rounds;
 }
 
 void adversary_end(struct adversary *a)

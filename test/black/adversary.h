@@ -21,6 +21,7 @@ str adversary_token(const struct black *b, const char *session, str state, const
 size_t adversary_kinds(void);
 size_t adversary_harmless(void);
 const char *adversary_name(size_t kind);
+size_t adversary_kind(const char *name); /* whose name begins so */
 
 struct adversary;
 
@@ -34,6 +35,9 @@ struct adversary *adversary_begin_all(const struct adversary_site *site, int cou
 
 /* Waits until each of them has sent something, or was closed. */
 void adversary_wait(const struct adversary *a);
+
+/* How often one of them has sent all that it had to say. */
+int64_t adversary_rounds(const struct adversary *a);
 
 /* Closes them, and tells how many rounds there were. */
 void adversary_end(struct adversary *a);

@@ -238,7 +238,7 @@ TEST_LIMIT(honest_clients_wait_little_longer_beside_an_adversary_than_beside_bus
     static struct honest honest[HONEST];
     struct black b = { 0 };
     int count = 600;
-    int64_t writes = 2000;
+    int64_t writes = 500;
 
     soak_only();
     black_start(&b);
