@@ -65,6 +65,7 @@ static const struct step steps[] = {
     { .op = "state.patch",     .input = "{'state_id':'wfstate_2','merge':{'n':3}}" },
     { .op = "state.read",      .input = "{'state_id':'wfstate_2'}" },
     { .op = "state.read",      .input = "{'state_id':'wfstate_2','version':1}" },
+    { .op = "state.read",      .input = "{'state_id':'wfstate_2','wait_version':2}" },
     { .op = "state.history",   .input = "{'state_id':'wfstate_2'}" },
     { .op = "state.diff",      .input = "{'state_id':'wfstate_2','from':1,'to':3}" },
     { .op = "state.blame",     .input = "{'state_id':'wfstate_2'}" },

@@ -17,10 +17,10 @@
 
 enum {
     KINDS_MOST = 32,
-    LIST = 500000,     /* elements of the state that is moved about in */
-    MEMBERS = 90000,   /* of the object that is written in reverse order */
-    LARGE = 900 << 10, /* bytes of the text in the state that is read */
-    VERSIONS = 24,     /* of it */
+    LIST = BLACK_SANITIZED ? 50000 : 500000, /* elements of the state that is moved about in */
+    MEMBERS = 90000,                         /* of the object that is written in reverse order */
+    LARGE = 900 << 10,                       /* bytes of the text in the state that is read */
+    VERSIONS = 24,                           /* of it */
     BODY = 4 << 20,
     PATTERNS = 19000,
     PROMPT = 1000000, /* characters of four bytes */
