@@ -27,6 +27,7 @@ static err run_schema(struct arena *a, const struct hostile *h, double *ms)
     return e;
 }
 
+#define WIDE "{'$ref':'#/$defs/w'}"
 #define ZEROS "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,"
 
 TEST_LIMIT(hostile_schemas_are_checked_or_given_up_at_once, 120)
@@ -183,6 +184,21 @@ TEST_LIMIT(hostile_schemas_are_checked_or_given_up_at_once, 120)
         { "20,000 properties",
           MANY("{'properties':{'a':true", ",'\1':{'type':'null'}", 20000, "}}"),
           MANY("{'a':0", ",'\1':null", 20000, "}"), "ok" },
+        { "JSON in a string before 6,000 forms of two each",
+          MANY("{'anyOf':[false",
+               ",{'properties':{'a':{'anyOf':[{'type':'array','minItems':\1},{'type':'array'}]}}}",
+               6000, "]}"),
+          MANY("{'a':'[0", ",0", 32000, "]'}"), "UNFIT: JSON inside of a string" },
+        { "JSON in a string before 12,000 forms",
+          MANY("{'anyOf':[false", ",{'properties':{'a':{'type':'array','minItems':\1}}}", 12000,
+               "]}"),
+          MANY("{'a':'[0", ",0", 32000, "]'}"), "UNFIT: JSON inside of a string" },
+        { "8,000 forms beside eight of 8,000 members",
+          { "{'$defs':{'w':{'required':['q'],'properties':{'a':{}", ",'p\1':{}", 8000,
+            "}}},'anyOf':[" WIDE "," WIDE "," WIDE "," WIDE "," WIDE "," WIDE "," WIDE "," WIDE,
+            ",{'required':['x']}", "]}" },
+          PLAIN("{'b':1}"),
+          "UNFIT: the required member \"q\" is missing (as an object with \"q\"" },
         { "5,000 lengths of a long text",
           MANY("{'anyOf':[false", ",{'items':{'maxLength':500000}}", 5000, "]}"),
           MANY("['", "0123456789abcdef", 60000, "']"), "UNFIT" },

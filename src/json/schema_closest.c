@@ -106,7 +106,7 @@ static bool explain_kinds(struct explain *x, const struct rule *r, const struct 
     message_kinds(&m, kinds, false);
     buf_add(&m, STR(", found "));
     message_value(&m, v);
-    message_quoted(&m, v, kinds);
+    explain_quoted(x, &m, v, kinds);
     explain_report(x, at, r->keyword, &m);
     return true;
 }
@@ -152,10 +152,11 @@ static const struct value_rules *values_of(const struct node *n, unsigned throug
 }
 
 /* The first member, by name, whose values it lists: `"kind": "circle"`. */
-static bool add_telling_member(struct buf *out, const struct object_rules *o)
+static bool add_telling_member(struct explain *x, struct buf *out, const struct object_rules *o)
 {
     const struct property *telling = NULL;
 
+    explain_charge(x, o->name_count / 4);
     for (uint32_t i = 0; o->name_count && i <= o->slot_mask; i++) {
         const struct property *p = &o->slots[i];
         if (!p->name.at || !p->node || !has_values(p->node, THROUGH_MAX))
@@ -178,7 +179,7 @@ static bool add_object(struct explain *x, struct buf *out, const struct node *n,
     struct buf inside = buf_in(x->arena);
 
     explain_charge(x, 1);
-    if (n->object && !add_telling_member(&inside, n->object))
+    if (n->object && !add_telling_member(x, &inside, n->object))
         add_required(&inside, n->object);
     if (inside.len) {
         buf_add(out, STR("an object with "));
@@ -212,24 +213,38 @@ static bool add_alternative(struct explain *x, struct buf *out, const struct nod
     return true;
 }
 
+/* The first alternatives in words, once for all violations; empty: there are none. */
+static const str *alternatives_worded(struct explain *x, const struct rule *r,
+                                      const struct look *looks)
+{
+    str *words = ARENA_ARRAY(x->arena, str, LOOKED_AT_MAX);
+
+    for (uint32_t i = 0; i < LOOKED_AT_MAX; i++) {
+        struct buf one = buf_in(x->arena);
+        if (i < r->count && r->count > 1)
+            add_alternative(x, &one, r->nodes[i], &looks[i]);
+        words[i] = buf_str(&one);
+    }
+    return words;
+}
+
 /* Which alternative a violation is of, and which others there are: ` (as an object with "a"; also
  * allowed: a string)`. What lists its values has said so itself. */
 static str reason_of(struct explain *x, const struct rule *r, const struct look *looks,
-                     uint32_t chosen)
+                     const str *words, uint32_t chosen)
 {
     struct buf own = buf_in(x->arena), others = buf_in(x->arena), out = buf_in(x->arena);
     uint32_t shown = 0;
 
     if (r->count == 1)
         return STR("");
-    if (!looks[chosen].values)
+    if (!looks[chosen].values && chosen < LOOKED_AT_MAX)
+        buf_add(&own, words[chosen]);
+    else if (!looks[chosen].values)
         add_alternative(x, &own, r->nodes[chosen], &looks[chosen]);
-    for (uint32_t i = 0; i < r->count && i < LOOKED_AT_MAX && shown < OTHERS_MAX; i++) {
-        struct buf one = buf_in(x->arena);
-        if (i == chosen || !add_alternative(x, &one, r->nodes[i], &looks[i]))
-            continue;
-        buf_printf(&others, "%s" STR_FMT, shown++ ? ", " : "", STR_ARG(buf_str(&one)));
-    }
+    for (uint32_t i = 0; i < LOOKED_AT_MAX && shown < OTHERS_MAX; i++)
+        if (i != chosen && words[i].len)
+            buf_printf(&others, "%s" STR_FMT, shown++ ? ", " : "", STR_ARG(words[i]));
     if (!own.len && !shown)
         return arena_printf(x->arena, " (the closest of %u forms that are allowed here)",
                             (unsigned)r->count);
@@ -319,6 +334,7 @@ static void explain_best(struct explain *x, const struct rule *r, const struct l
 {
     struct findings best = { 0 }, *into = x->into;
     const struct look *closest = &looks[0];
+    const str *words = alternatives_worded(x, r, looks);
     str outer = x->reason;
 
     for (uint32_t i = 1; i < r->count; i++)
@@ -329,7 +345,7 @@ static void explain_best(struct explain *x, const struct rule *r, const struct l
         if (look_compare(&looks[i], closest) != 0)
             continue;
         x->into = &own;
-        x->reason = reason_of(x, r, looks, i);
+        x->reason = reason_of(x, r, looks, words, i);
         explain_node(x, r->nodes[i], v, at);
         x->into = into;
         if (own.count > 0 && (best.count == 0 || findings_closer(&own, &best)))

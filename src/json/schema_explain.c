@@ -15,6 +15,7 @@ enum {
     INDEXES_MAX = 8,      /* of alternatives, in a list */
     TEXT_STEP_BYTES = 16, /* bytes that cost a step: texts and numbers may be megabytes long */
     DIGIT_STEP_BYTES = 4,
+    PARSED_STEP_BYTES = 4,
     LIMIT_STEPS = 25000, /* what a match costs that meets its limit */
 };
 
@@ -62,6 +63,13 @@ static void explain_never(struct explain *x, const char *keyword, const struct j
     explain_report(x, at, keyword, &m);
 }
 
+void explain_quoted(struct explain *x, struct buf *m, const struct json *v, unsigned kinds)
+{
+    explain_charge(x, v->kind == JSON_STRING ? v->len / PARSED_STEP_BYTES : 0);
+    if (!explain_stopped(x))
+        message_quoted(m, v, kinds);
+}
+
 static void explain_kind(struct explain *x, const struct node *n, const struct json *v,
                          const struct place *at)
 {
@@ -72,8 +80,7 @@ static void explain_kind(struct explain *x, const struct node *n, const struct j
     struct buf m = message_start(x->arena, "expected ");
     message_kinds(&m, n->kinds, n->whole);
     add_found(&m, v);
-    explain_charge(x, v->kind == JSON_STRING ? v->len / TEXT_STEP_BYTES : 0);
-    message_quoted(&m, v, n->kinds);
+    explain_quoted(x, &m, v, n->kinds);
     explain_report(x, at, "type", &m);
 }
 

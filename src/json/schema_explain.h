@@ -52,12 +52,15 @@ void explain_node(struct explain *x, const struct node *n, const struct json *v,
 void explain_closest(struct explain *x, const struct rule *r, const struct json *v,
                      const struct place *at);
 
-/* It fits several of oneOf: says which, by their numbers. */
+/* It fits several of oneOf: says which. */
 void explain_several(struct explain *x, const struct rule *r, const uint32_t *fit, uint32_t count,
                      const struct place *at);
 
 /* {required: […]} and nothing else. */
 bool node_only_requires(const struct node *n);
+
+/* Says that `v`, a string, holds JSON of one of those kinds, if it does: see message_quoted. */
+void explain_quoted(struct explain *x, struct buf *m, const struct json *v, unsigned kinds);
 
 /* Adds a violation with that message, which is taken. */
 void explain_report(struct explain *x, const struct place *at, const char *keyword, struct buf *m);

@@ -237,8 +237,9 @@ void message_quoted(struct buf *out, const struct json *v, unsigned kinds)
 
     if (!text.len || text.len > QUOTED_MAX || kinds >> JSON_STRING & 1 || !strchr("[{", text.at[0]))
         return;
-    if (json_parse(out->arena, text, NULL, &held) || !(kinds >> held->kind & 1))
-        return;
-    buf_printf(out, ": this is JSON inside of a string; write the %s itself, without quotes",
-               held->kind == JSON_ARRAY ? "array" : "object");
+    struct arena *scratch = arena_new(); /* only what it is counts, and that may be large */
+    if (!json_parse(scratch, text, NULL, &held) && kinds >> held->kind & 1)
+        buf_printf(out, ": this is JSON inside of a string; write the %s itself, without quotes",
+                   held->kind == JSON_ARRAY ? "array" : "object");
+    arena_free(scratch);
 }
