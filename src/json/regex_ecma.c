@@ -144,12 +144,16 @@ static err ecma_unicode(struct regex_reader *r, size_t where, uint32_t *c)
     return NULL;
 }
 
-/* Up to three octal digits, at most 377. */
+/* Up to three octal digits, at most 377; the first is taken. */
 static uint32_t ecma_octal(struct regex_reader *r, uint32_t value)
 {
-    for (uint32_t c; (c = regex_peek(r)) >= '0' && c <= '7' && value * 8 + (c - '0') <= 255;
-         regex_take(r))
+    for (int digits = 1; digits < 3; digits++) {
+        uint32_t c = regex_peek(r);
+        if (c < '0' || c > '7' || value * 8 + (c - '0') > 255)
+            break;
         value = value * 8 + (c - '0');
+        regex_take(r);
+    }
     return value;
 }
 
