@@ -214,6 +214,39 @@ TEST(patch_that_doubles_the_document_again_and_again_is_refused)
     CHECK_STR(json_shown(a, &doc), "[1]");
 }
 
+/* Which index is that of an object is looked for among all of those that were asked: whoever makes
+ * many of them, inside each other, pays for that. */
+TEST(patch_that_walks_through_many_wide_objects_again_and_again_is_refused)
+{
+    enum { CHAINS = 40, DEPTH = 60, WIDTH = 65, OPERATIONS = 1000 };
+    struct arena *a = check_arena();
+    struct json doc = json_object(), patch = json_array();
+
+    for (int c = 0; c < CHAINS; c++) {
+        struct json chain = json_null();
+        for (int d = 0; d < DEPTH; d++) {
+            struct json around = json_object();
+            json_put(a, &around, STR("a"), chain);
+            for (int i = 1; i < WIDTH; i++)
+                json_put(a, &around, arena_printf(a, "%d", i), json_null());
+            chain = around;
+        }
+        json_put(a, &doc, arena_printf(a, "c%d", c), chain);
+    }
+    for (int i = 0; i < OPERATIONS; i++) {
+        struct json op = json_object();
+        struct buf path = buf_in(a);
+        buf_printf(&path, "/c%d", i < CHAINS ? i : 0);
+        for (int d = 0; d < DEPTH; d++)
+            buf_add(&path, STR("/a"));
+        json_put(a, &op, STR("op"), json_string(STR("test")));
+        json_put(a, &op, STR("path"), json_string(buf_str(&path)));
+        json_put(a, &op, STR("value"), json_null());
+        json_push(a, &patch, op);
+    }
+    CHECK_ERR(json_patch(a, &doc, &patch, NULL), ERR_TOO_LARGE);
+}
+
 /* ---- whole or not at all ---- */
 
 /* A path to some place in the document, now and then to one that is not there. */

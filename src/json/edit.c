@@ -14,6 +14,7 @@ enum {
     MOVED_BYTES = 64,
     NAMES_SCANNED = 8,
     NAMES_INDEXED = 2,
+    WIDE_SEARCHED = 4,
 };
 
 struct edit {
@@ -93,12 +94,14 @@ static uint32_t wide_came(const struct wide *w)
     return w->count > w->gone ? w->count - w->gone : 0;
 }
 
-static struct wide *wide_known(const struct edits *e, const struct json_member *members)
+static struct wide *wide_known(struct edits *e, const struct json_member *members)
 {
     struct wide *w = e->wide;
+    uint32_t others = 0;
 
-    while (w && w->members != members)
-        w = w->next;
+    for (; w && w->members != members; w = w->next)
+        others++;
+    edit_charge(e, others / WIDE_SEARCHED);
     return w;
 }
 
