@@ -3,6 +3,7 @@
 #include <malloc.h>
 #include <pthread.h>
 
+#include "base/utf8.h"
 #include "check.h"
 #include "json/schema.h"
 #include "json_help.h"
@@ -580,6 +581,25 @@ TEST(schemas_that_others_take_are_taken_with_a_warning)
                 "/pattern: \"^[a-z]{,3}$\" is no pattern with the flag u");
     check_warns("{'patternProperties':{'^x\\\\y':true}}", "/patternProperties: ");
     check_warns("{'pattern':'^[a-z]{1,3}$'}", NULL);
+}
+
+TEST(a_warning_cuts_no_character)
+{
+    struct schema_warnings w = { .count = 0 };
+    struct schema_options options = { .warnings = &w };
+    struct buf text = buf_in(check_arena());
+
+    buf_add(&text, STR("{'$schema':'http://json-schema.org/draft-07/schema#','pattern':'^x{,"));
+    for (int i = 0; i < 100; i++)
+        buf_add(&text, STR("\u00e9"));
+    buf_add(&text, STR("','not':{'$id':'#/x"));
+    for (int i = 0; i < 100; i++)
+        buf_add(&text, STR("\u00e9"));
+    buf_add(&text, STR("'}}"));
+    schema_unref(compiled(buf_str(&text).at, &options));
+    CHECK_INT(w.count, 2);
+    for (size_t i = 0; i < w.count; i++)
+        CHECK(utf8_valid(w.items[i].message));
 }
 
 TEST(an_id_that_is_a_pointer_hides_nothing)

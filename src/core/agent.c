@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "base/utf8.h"
 #include "core/event.h"
 #include "core/profile_data.h"
 #include "core/stored.h"
@@ -157,7 +158,7 @@ static err unknown(struct tx *tx, enum catalog c, str name)
                    STR_ARG(buf_str(&names)));
     str hint = count ? buf_str(&text) : STR(": none is registered yet");
     return err_new(tx->arena, ERR_NOT_FOUND, "there is no %s \"" STR_FMT "\"" STR_FMT,
-                   catalogs[c].noun, STR_ARG(str_slice(name, 0, 60)), STR_ARG(hint));
+                   catalogs[c].noun, STR_ARG(utf8_cut(name, 60)), STR_ARG(hint));
 }
 
 err entry_get(struct tx *tx, enum catalog c, str name, struct entry *out)
@@ -193,7 +194,7 @@ static err named(struct tx *tx, enum catalog c, str name, const struct json *tex
 
     if (!json_is(text, JSON_OBJECT))
         return err_new(tx->arena, ERR_UNFIT, "expected an object for %s \"" STR_FMT "\", found %s",
-                       catalogs[c].noun, STR_ARG(str_slice(name, 0, 60)),
+                       catalogs[c].noun, STR_ARG(utf8_cut(name, 60)),
                        json_kind_name(text->kind));
     if (own && !(json_is(own, JSON_STRING) && str_eq(json_text(own), name)))
         return entry_unfit(tx->arena, STR("/name"), "const",

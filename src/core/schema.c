@@ -5,6 +5,7 @@
 
 #include "base/digest.h"
 #include "base/hash.h"
+#include "base/utf8.h"
 #include "core/event.h"
 #include "core/stored.h"
 
@@ -264,7 +265,7 @@ static err name_check(struct tx *tx, str name)
     return err_new(tx->arena, ERR_INVALID,
                    "expected a name of 1 to %d letters, digits and - _ . for a schema, found "
                    "\"" STR_FMT "\"",
-                   SCHEMA_NAME_MAX, STR_ARG(str_slice(name, 0, 60)));
+                   SCHEMA_NAME_MAX, STR_ARG(utf8_cut(name, 60)));
 }
 
 /* Of the compact text. Not of the canonical one, in which numbers are doubles: two bounds that

@@ -2,6 +2,7 @@
  *
  * Objects, arrays, strings, numbers, and `type`, `enum` and `const`. What applies
  * schemas to the instance itself is schema_compile.c's business. */
+#include "base/utf8.h"
 #include "json/schema_build.h"
 
 /* ---- small values ---- */
@@ -40,7 +41,7 @@ static err regex_of(struct build *b, const struct place *at, enum keyword k, str
                    "\"" STR_FMT
                    "\" is no pattern with the flag u, which JSON Schema asks for; it is "
                    "read without it",
-                   STR_ARG(str_slice(text, 0, 100)));
+                   STR_ARG(utf8_cut(text, 100)));
     if (e)
         return build_error(b, at->pointer, keyword_name(k), "\"" STR_FMT "\": " STR_FMT,
                            STR_ARG(text), STR_ARG(e->message));

@@ -3,6 +3,7 @@
  * A document is scanned once, along the keywords that hold schemas and no
  * others: an "$id" inside an enum names nothing. What a reference reaches
  * outside of those places is scanned when it is reached. */
+#include "base/utf8.h"
 #include "json/pointer.h"
 #include "json/schema_build.h"
 #include "json/uri.h"
@@ -185,7 +186,7 @@ static err scan_id(struct build *b, struct place *at, str id, struct dialect dia
         build_warn(b, at->pointer, "$id",
                    "expected a URI or the name of a place like \"#name\", found \"" STR_FMT
                    "\", a pointer, which is ignored: places are reached by their pointers anyway",
-                   STR_ARG(str_slice(id, 0, 100)));
+                   STR_ARG(utf8_cut(id, 100)));
         return NULL;
     }
     if (fragment.len && dialect.draft != DRAFT_07)

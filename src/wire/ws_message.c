@@ -4,6 +4,7 @@
  * themselves are framed by the hub and only pass through here. */
 #include "wire/ws.h"
 
+#include "base/utf8.h"
 #include "json/write.h"
 
 enum { SUBS_MAX = 100, TYPES_MAX = 64, ID_MAX = 200, FIELDS_MAX = 5, SUBJECT_MAX = 500 };
@@ -214,7 +215,7 @@ static err subject_read(struct arena *a, const struct json *m, struct request *o
     if (!json_is(named, JSON_STRING) || named->len == 0 || named->len > SUBJECT_MAX)
         return err_new(a, ERR_INVALID, "%s: expected a string of 1 to %d bytes, found " STR_FMT,
                        state_id ? "state_id" : "subject", SUBJECT_MAX,
-                       STR_ARG(str_slice(json_printed(a, named), 0, SUBJECT_MAX)));
+                       STR_ARG(utf8_cut(json_printed(a, named), SUBJECT_MAX)));
     out->of_state = state_id;
     out->subject = out->wish.subject = json_text(named);
     return NULL;
