@@ -65,6 +65,9 @@ TEST(who_has_lost_its_client_or_has_none_is_tied_to_nothing)
     CHECK_STR(ancestor_client(a, "p", 10), "");
     process(13, "baton", 1, 130);
     CHECK_STR(ancestor_client(a, "p", 13), "");
+    process(20, "systemd", 1, 200); /* of a person's sessions, who takes in orphans too */
+    process(21, "baton", 20, 210);
+    CHECK_STR(ancestor_client(a, "p", 21), "");
     process(14, "baton", 77, 140);
     CHECK_STR(ancestor_client(a, "p", 14), "");
     CHECK_STR(ancestor_client(a, "nowhere", 9), "");

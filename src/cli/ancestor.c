@@ -14,7 +14,7 @@ enum {
 static const char *const between[] = { "sh",  "bash",    "dash",  "zsh",  "ash",  "ksh",    "fish",
                                        "env", "busybox", "baton", "nice", "sudo", "timeout" };
 
-/* They take in whoever has lost his parent. */
+/* They take in whoever has lost his parent: the first process, or that of a person's sessions. */
 static const char *const inits[] = { "init", "systemd", "tini", "dumb-init", "docker-init" };
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
@@ -79,7 +79,7 @@ str ancestor_client(struct arena *a, const char *processes, int64_t pid)
             return STR("");
         if (is_among(p.name, between, COUNT(between)))
             continue;
-        if (p.pid == 1 && is_among(p.name, inits, COUNT(inits)))
+        if (is_among(p.name, inits, COUNT(inits)))
             return STR("");
         ssize_t n = readlink(arena_printf(a, "%s/self/ns/pid", processes).at, space, sizeof space);
         return arena_printf(a, STR_FMT "/" STR_FMT "/%lld/" STR_FMT, STR_ARG(boot),
