@@ -490,6 +490,20 @@ TEST(what_is_not_json_is_refused)
         CHECK_ERR(wire_files[0].edit(&w, str_from(texts[i]), &out), ERR_INVALID);
 }
 
+/* With what is ours it is longer than documents otherwise may be, and can be taken back all the same. */
+TEST(a_file_that_is_almost_too_long_is_wired_and_comes_back)
+{
+    struct buf text = buf_in(check_arena());
+
+    buf_add(&text, STR("{ \"a\": \""));
+    memset(buf_reserve(&text, JSON_BYTES_MAX), 'x', JSON_BYTES_MAX - 40);
+    text.len += JSON_BYTES_MAX - 40;
+    buf_add(&text, STR("\" }\n"));
+    str with = edited(&wire_files[0], "baton", true, buf_str(&text));
+    CHECK(with.len > JSON_BYTES_MAX);
+    CHECK(str_eq(edited(&wire_files[0], "baton", false, with), buf_str(&text)));
+}
+
 static const struct wire_file *file_of(const char *path)
 {
     const struct wire_file *f = wire_files;

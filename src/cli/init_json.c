@@ -171,13 +171,16 @@ static bool gap_commented(str s, size_t from, size_t to)
 
 /* ---- reading ---- */
 
+/* As deep as JSON may be, and of any length: with what is written to it, it is longer. */
+static const struct json_limits limits = { .bytes_max = JSON_BYTES_CEILING };
+
 static err text_try(struct json_text *t, str text)
 {
     t->text = text;
     t->plain = json_text_plain(t->arena, text);
     t->json = NULL;
     return str_trim(t->plain).len || str_trim(text).len
-               ? json_parse(t->arena, t->plain, NULL, &t->json)
+               ? json_parse(t->arena, t->plain, &limits, &t->json)
                : NULL;
 }
 

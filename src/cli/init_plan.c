@@ -1,5 +1,6 @@
 /* init_plan.c: which files of a project would change, and how. */
 #define _GNU_SOURCE
+#include "base/utf8.h"
 #include "cli/init.h"
 #include "cli/init_json.h"
 #include "cli/init_text.h"
@@ -166,6 +167,12 @@ err init_plan_make(struct arena *a, str root, const bool chosen[CLIENTS], bool r
     bool wired[CLIENTS];
 
     *out = (struct init_plan){ .root = root, .baton = w.baton };
+    if (!utf8_valid(w.baton) && !remove)
+        return err_new(a, ERR_INVALID,
+                       "the path of this program is not UTF-8, so that no configuration can name it: "
+                       "move it, or have PATH lead to it");
+    if (!utf8_valid(w.baton))
+        w.baton = STR("baton"); /* as an example of what to take out */
     out->changes = ARENA_ARRAY(a, struct init_change, CHANGES_MAX);
     for (const struct wire_file *f = wire_files; f->path; f++)
         if (chosen[f->client])

@@ -27,6 +27,18 @@ run init
 exits 5
 complains 'baton init --claude'
 
+# A program in a folder whose name is no UTF-8 cannot be named by JSON, which is said.
+latin=$(printf '../jos\351')
+mkdir "$latin"
+cp "$BATON" "$latin/baton"
+BEFORE=$BATON BATON=$latin/baton
+run init --claude --yes
+exits 2
+complains 'the path of this program is not UTF-8'
+BATON=$BEFORE
+rm -r "$latin"
+here
+
 # Without somebody to ask it changes nothing, and says how to go on.
 run init --claude </dev/null
 exits 2
