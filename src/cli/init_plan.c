@@ -168,9 +168,10 @@ err init_plan_make(struct arena *a, str root, const bool chosen[CLIENTS], bool r
 
     *out = (struct init_plan){ .root = root, .baton = w.baton };
     if (!utf8_valid(w.baton) && !remove)
-        return err_new(a, ERR_INVALID,
-                       "the path of this program is not UTF-8, so that no configuration can name it: "
-                       "move it, or have PATH lead to it");
+        return err_new(
+            a, ERR_INVALID,
+            "the path of this program is not UTF-8, so that no configuration can name it: "
+            "move it, or have PATH lead to it");
     if (!utf8_valid(w.baton))
         w.baton = STR("baton"); /* as an example of what to take out */
     out->changes = ARENA_ARRAY(a, struct init_change, CHANGES_MAX);
