@@ -138,7 +138,8 @@ err cli_read(struct cli *c, struct arena *a, const char *path, str *out);
 
 /* The same for JSON: what is too large, or has too many brackets inside each other, is refused while it
  * is read. */
-err cli_read_json(struct cli *c, struct arena *a, const char *path, size_t bytes_max, str *out);
+err cli_read_json(struct cli *c, struct arena *a, const char *path,
+                  const struct json_limits *limits, str *out);
 
 /* How messages call it: the path, or "standard input" for "-". */
 const char *cli_shown(const char *path);
@@ -160,16 +161,17 @@ int cli_end(struct cli *c, err e);
 extern const struct verb json_verbs[];
 extern const struct json_patch_limits json_verb_patch_limits;
 
-/* An option of all of them. */
-#define OPTION_JSON_BYTES                                                                   \
-    {                                                                                       \
-        "--max-bytes", 0, "N", "refuse a file that has more bytes; unless given, 268435456" \
-    }
+/* Options of all of them. */
+// clang-format off
+#define OPTIONS_JSON_LIMITS                                                                  \
+    { "--max-bytes", 0, "N", "refuse a file that has more bytes; unless given, 268435456" }, \
+    { "--max-depth", 0, "N", "refuse more brackets inside each other; unless given, 64" }
+// clang-format on
 
 /* Parses a file or standard input; errors name it. */
 err json_load(struct cli *c, struct arena *a, const char *path, const struct json **out);
 
-/* The same for a verb that has OPTION_JSON_BYTES. */
+/* The same for a verb that has OPTIONS_JSON_LIMITS. */
 err json_load_limited(struct cli *c, struct arena *a, const char *path, const struct json **out);
 
 /* ---- json_check.c ---- */

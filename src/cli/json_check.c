@@ -19,7 +19,7 @@ const struct option json_check_options[] = {
     { "--dialect", 0,   "URI", "of a schema without $schema: draft-07, 2019-09, 2020-12" },
     { "--ref",     0,   "REF", "for $ref: URI=FILE, or a folder of .json files with $id" },
     { "--max",     0,   "N",   "show at most N violations of a document (default 50)" },
-    OPTION_JSON_BYTES,
+    OPTIONS_JSON_LIMITS,
     { "--quiet",   'q', NULL,  "leave it to the exit code to say what fits" },
     { "--json",    0,   NULL,  "one line for each document: {\"file\", \"valid\", \"errors\"}" },
     { 0 },

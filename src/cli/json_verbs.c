@@ -28,28 +28,43 @@ static err limit_of(struct cli *c, const char *option, int64_t most, int64_t oth
     return NULL;
 }
 
-static err load(struct cli *c, struct arena *a, const char *path, size_t bytes_max,
+static err limits_of(struct cli *c, struct json_limits *out)
+{
+    int64_t bytes, depth;
+
+    TRY(limit_of(c, "--max-bytes", JSON_BYTES_CEILING, BYTES_DEFAULT, &bytes));
+    TRY(limit_of(c, "--max-depth", json_limits_own.depth_max, JSON_DEPTH_MAX, &depth));
+    *out = (struct json_limits){ .bytes_max = (size_t)bytes,
+                                 .depth_max = (uint32_t)depth,
+                                 .nul_allowed = true };
+    return NULL;
+}
+
+static err load(struct cli *c, struct arena *a, const char *path, const struct json_limits *limits,
                 const struct json **out)
 {
-    const struct json_limits limits = { .bytes_max = JSON_BYTES_CEILING, .nul_allowed = true };
     str text;
 
-    TRY(cli_read_json(c, a, path, bytes_max, &text));
-    err e = json_parse(a, text, &limits, out);
+    TRY(cli_read_json(c, a, path, limits, &text));
+    err e = json_parse(a, text, limits, out);
     return e ? err_within(a, e, "%s", cli_shown(path)) : NULL;
 }
 
 err json_load(struct cli *c, struct arena *a, const char *path, const struct json **out)
 {
-    return load(c, a, path, BYTES_DEFAULT, out);
+    static const struct json_limits limits = { .bytes_max = BYTES_DEFAULT,
+                                               .depth_max = JSON_DEPTH_MAX,
+                                               .nul_allowed = true };
+
+    return load(c, a, path, &limits, out);
 }
 
 err json_load_limited(struct cli *c, struct arena *a, const char *path, const struct json **out)
 {
-    int64_t bytes_max;
+    struct json_limits limits;
 
-    TRY(limit_of(c, "--max-bytes", JSON_BYTES_CEILING, BYTES_DEFAULT, &bytes_max));
-    return load(c, a, path, (size_t)bytes_max, out);
+    TRY(limits_of(c, &limits));
+    return load(c, a, path, &limits, out);
 }
 
 /* ---- results ---- */
@@ -90,13 +105,16 @@ static void write_result_or_text(struct cli *c, const struct json *j)
 static err edit_run(struct cli *c,
                     err (*apply)(struct arena *a, struct json *doc, const struct json *patch,
                                  const struct json_patch_limits *limits),
-                    const struct json_patch_limits *limits)
+                    struct json_patch_limits limits)
 {
     const struct json *doc, *patch;
+    struct json_limits read;
+    TRY(limits_of(c, &read));
+    limits.depth_max = read.depth_max;
     TRY(json_load_limited(c, c->arena, c->args[0], &doc));
     TRY(json_load_limited(c, c->arena, c->args[1], &patch));
     struct json edited = *doc;
-    TRY(apply(c->arena, &edited, patch, limits));
+    TRY(apply(c->arena, &edited, patch, &limits));
     write_result(c, &edited);
     return NULL;
 }
@@ -108,12 +126,12 @@ static err patch_run(struct cli *c)
 
     TRY(limit_of(c, "--max-operations", UINT32_MAX, limits.operations_max, &operations));
     limits.operations_max = (uint32_t)operations;
-    return edit_run(c, json_patch, &limits);
+    return edit_run(c, json_patch, limits);
 }
 
 static err merge_run(struct cli *c)
 {
-    return edit_run(c, json_merge, &json_verb_patch_limits);
+    return edit_run(c, json_merge, json_verb_patch_limits);
 }
 
 static err diff_run(struct cli *c)
@@ -223,24 +241,24 @@ static err fmt_run(struct cli *c)
 
 static const struct option patch_options[] = {
     { "--max-operations", 0, "N", "refuse a patch that has more of them; unless given, 1000000" },
-    OPTION_JSON_BYTES, OPTION_PRETTY, OPTION_JSON, { 0 },
+    OPTIONS_JSON_LIMITS, OPTION_PRETTY, OPTION_JSON, { 0 },
 };
 
-static const struct option edit_options[] = { OPTION_JSON_BYTES, OPTION_PRETTY, OPTION_JSON, { 0 } };
+static const struct option edit_options[] = { OPTIONS_JSON_LIMITS, OPTION_PRETTY, OPTION_JSON, { 0 } };
 
 static const struct option pointer_options[] = {
-    OPTION_RAW, OPTION_JSON_BYTES, OPTION_PRETTY, OPTION_JSON, { 0 },
+    OPTION_RAW, OPTIONS_JSON_LIMITS, OPTION_PRETTY, OPTION_JSON, { 0 },
 };
 
 static const struct option diff_options[] = {
     { "--exit-code", 0, NULL, "exit with 1 when the documents differ" },
-    OPTION_JSON_BYTES, OPTION_PRETTY, OPTION_JSON, { 0 },
+    OPTIONS_JSON_LIMITS, OPTION_PRETTY, OPTION_JSON, { 0 },
 };
 
 static const struct option path_options[] = {
     { "--paths",    0, NULL, "print where the matches are, as $['tasks'][0]" },
     { "--pointers", 0, NULL, "print where the matches are, as /tasks/0" },
-    OPTION_RAW, OPTION_JSON_BYTES, OPTION_PRETTY,
+    OPTION_RAW, OPTIONS_JSON_LIMITS, OPTION_PRETTY,
     { "--json",     0, NULL, "print {\"path\", \"pointer\", \"value\"}, and errors as JSON" },
     { 0 },
 };
@@ -248,7 +266,7 @@ static const struct option path_options[] = {
 static const struct option fmt_options[] = {
     { "--compact",   0, NULL, "one line without spaces" },
     { "--canonical", 0, NULL, "the canonical form of RFC 8785, without a newline at its end" },
-    OPTION_JSON_BYTES, OPTION_JSON, { 0 },
+    OPTIONS_JSON_LIMITS, OPTION_JSON, { 0 },
 };
 
 const struct verb json_verbs[] = {

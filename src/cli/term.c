@@ -223,9 +223,10 @@ err cli_read(struct cli *c, struct arena *a, const char *path, str *out)
     return read_path(c, a, path, &r, out);
 }
 
-err cli_read_json(struct cli *c, struct arena *a, const char *path, size_t bytes_max, str *out)
+err cli_read_json(struct cli *c, struct arena *a, const char *path,
+                  const struct json_limits *limits, str *out)
 {
-    struct reading r = { .bytes_max = bytes_max, .nesting.most = JSON_DEPTH_MAX };
+    struct reading r = { .bytes_max = limits->bytes_max, .nesting.most = limits->depth_max };
 
     return read_path(c, a, path, &r, out);
 }

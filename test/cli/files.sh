@@ -55,6 +55,28 @@ grep -q 'the first 3000000 bytes' err && fail 'expected it not to be read to its
 printf '["[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\\"[["]' >quoted.json
 run json fmt quoted.json --compact
 exits 0
+
+# How deep is for the caller to say, up to where the parser itself ends.
+eighty=$(printf '%080d' 0)
+printf '%s1%s' "$(echo "$eighty" | tr 0 '[')" "$(echo "$eighty" | tr 0 ']')" >eighty.json
+run json fmt eighty.json --compact
+exits 2
+complains 'expected at most 64 containers'
+run json fmt eighty.json --compact --max-depth 80
+exits 0
+prints "$(cat eighty.json)"
+run json fmt eighty.json --max-depth 79
+exits 2
+complains 'expected at most 79 containers'
+printf '[{"op":"add","path":"/0/0/0","value":[]}]' >deeper.json
+run_on '[[[]]]' json patch - deeper.json --max-depth 3
+exits 9
+complains 'more than 3 containers inside each other'
+run_on "$(cat eighty.json)" json patch - deeper.json --max-depth 80
+exits 0
+run json fmt a.json --max-depth 1025
+exits 2
+complains "--max-depth expects a number from 1 to 1024, but found '1025'"
 run json fmt a.json --max-bytes 4
 exits 9
 complains 'a.json is larger than 4 bytes'
