@@ -90,13 +90,30 @@ static void write_result(struct cli *c, const struct json *j)
     write_json(c, j, cli_flag(c, "--pretty") || (c->terminal && !c->json));
 }
 
+/* A terminal gets the lines and tabs of a text, and nothing else of it that it would obey. */
+static str for_terminal(struct arena *a, str text)
+{
+    struct buf out = buf_in(a);
+
+    for (size_t from = 0, at = 0; at <= text.len; at++) {
+        bool ours = at < text.len && (text.at[at] == '\n' || text.at[at] == '\t');
+        if (at < text.len && !ours)
+            continue;
+        term_put(&out, PAINT_PLAIN, str_slice(text, from, at));
+        if (ours)
+            buf_byte(&out, text.at[at]);
+        from = at + 1;
+    }
+    return buf_str(&out);
+}
+
 static void write_result_or_text(struct cli *c, const struct json *j)
 {
     if (!cli_flag(c, "--raw") || !json_is(j, JSON_STRING)) {
         write_result(c, j);
         return;
     }
-    cli_write(c, json_text(j));
+    cli_write(c, c->terminal ? for_terminal(c->arena, json_text(j)) : json_text(j));
     cli_write(c, STR("\n"));
 }
 

@@ -63,3 +63,12 @@ escape=$(printf '\033')
 sed "s/$escape\[[0-9]*m//g" coloured | cmp - plain
 grep -qF "${escape}[36m\"id\"${escape}[0m: ${escape}[32m\"o1\"${escape}[0m" coloured
 NO_COLOR=1 CLICOLOR_FORCE=1 "$BATON" json fmt order.json | cmp - plain
+
+# What is printed as it is goes to programs as it is, and drives no terminal.
+printf '"a\\u001b[2Jb\\tc\\nd"' >text.json
+run json pointer --raw text.json ''
+exits 0
+printf 'a\033[2Jb\tc\nd\n' | cmp -s - out || fail 'expected the text as it is'
+command -v script >/dev/null || exit 0
+TERM=dumb script -qec "$BATON json pointer --raw text.json ''" /dev/null </dev/null | tr -d '\r' >out
+printf 'a\\u001b[2Jb\tc\nd\n' | cmp -s - out || fail 'expected a terminal not to be driven'
