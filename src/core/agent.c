@@ -194,8 +194,7 @@ static err named(struct tx *tx, enum catalog c, str name, const struct json *tex
 
     if (!json_is(text, JSON_OBJECT))
         return err_new(tx->arena, ERR_UNFIT, "expected an object for %s \"" STR_FMT "\", found %s",
-                       catalogs[c].noun, STR_ARG(utf8_cut(name, 60)),
-                       json_kind_name(text->kind));
+                       catalogs[c].noun, STR_ARG(utf8_cut(name, 60)), json_kind_name(text->kind));
     if (own && !(json_is(own, JSON_STRING) && str_eq(json_text(own), name)))
         return entry_unfit(tx->arena, STR("/name"), "const",
                            arena_printf(tx->arena,
