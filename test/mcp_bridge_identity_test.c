@@ -1,4 +1,5 @@
 /* mcp_bridge_identity_test.c: who an agent is that a person has started, and what it is called. */
+#define _GNU_SOURCE /* memmem */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -13,7 +14,7 @@ static void write_file(const char *path, const char *text)
     CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0);
 }
 
-static struct rig rig_by_hand_with(int64_t lease_ms)
+static struct rig rig_by_hand_in(const char *folder, int64_t lease_ms)
 {
     struct rig r = rig_new();
 
@@ -22,10 +23,15 @@ static struct rig rig_by_hand_with(int64_t lease_ms)
     unsetenv("BATON_TOKEN");
     setenv("BATON_DATA", ".", 1);
     setenv("CLAUDE_CODE_SESSION_ID", "0f1e2d3c-aaaa", 1);
-    setenv("CLAUDE_PROJECT_DIR", "/home/ada/my shop/", 1);
+    setenv("CLAUDE_PROJECT_DIR", folder, 1);
     write_file("operator.token", "op_1.secret\n");
     bridge_start(&r);
     return r;
+}
+
+static struct rig rig_by_hand_with(int64_t lease_ms)
+{
+    return rig_by_hand_in("/home/ada/my shop/", lease_ms);
 }
 
 static struct rig rig_by_hand(void)
@@ -36,6 +42,21 @@ static struct rig rig_by_hand(void)
 #define MINTED "{'token_id':'ss_9','token':'ss_9.secret'}"
 #define ATTENDED(id) "{'session_id':'" id "','session_name':'it'}"
 #define USE "{'jsonrpc':'2.0','id':2,'method':'tools/call','params':{'name':'state_read'," META "}}"
+
+static void expect_farewell(struct rig *r, int fd)
+{
+    client_close(r);
+    str request = server_take(fd);
+    CHECK_HAS(request, "POST /sessions/claude-0f1e2d3c-aaaa/events HTTP/1.1\r\n");
+    CHECK_HAS(request, "\"event_type\":\"session_end\"");
+    int other = server_connected(r);
+    server_answer(fd, "201 Created", "{'number':1,'callbacks':0}");
+    request = server_take(other);
+    CHECK_HAS(request, "DELETE /tokens/ss_9 HTTP/1.1\r\n");
+    CHECK_HAS(request, "Authorization: Bearer op_1.secret\r\n");
+    server_send(other, STR("HTTP/1.1 204 No Content\r\n\r\n"));
+    rig_expect_end(r);
+}
 
 TEST(an_agent_that_a_person_started_gets_a_session_of_its_own)
 {
@@ -67,17 +88,39 @@ TEST(an_agent_that_a_person_started_gets_a_session_of_its_own)
     server_answer(fd, "200 OK", ANSWER("2"));
     HEARS(&r, ANSWER("2"));
 
-    client_close(&r);
-    request = server_take(fd);
-    CHECK_HAS(request, "POST /sessions/claude-0f1e2d3c-aaaa/events HTTP/1.1\r\n");
-    CHECK_HAS(request, "\"event_type\":\"session_end\"");
-    int other = server_connected(&r);
-    server_answer(fd, "201 Created", "{'number':1,'callbacks':0}");
-    request = server_take(other);
-    CHECK_HAS(request, "DELETE /tokens/ss_9 HTTP/1.1\r\n");
-    CHECK_HAS(request, "Authorization: Bearer op_1.secret\r\n");
-    server_send(other, STR("HTTP/1.1 204 No Content\r\n\r\n"));
-    rig_expect_end(&r);
+    expect_farewell(&r, fd);
+}
+
+static void check_untold(const char *folder)
+{
+    struct rig r = rig_by_hand_in(folder, 0);
+
+    say(&r, USE);
+    int fd = server_connected(&r);
+    CHECK_HAS(server_take(fd), "POST /tokens HTTP/1.1\r\n");
+    server_answer(fd, "201 Created", MINTED);
+    str request = server_take(fd);
+    CHECK_HAS(request, "POST /sessions/attend HTTP/1.1\r\n");
+    CHECK(!memmem(request.at, request.len, "project_dir", strlen("project_dir")));
+    server_answer(fd, "200 OK", ATTENDED("claude-0f1e2d3c-aaaa"));
+    CHECK_HAS(server_take(fd), "POST /mcp HTTP/1.1\r\n");
+    server_answer(fd, "200 OK", ANSWER("2"));
+    HEARS(&r, ANSWER("2"));
+    expect_farewell(&r, fd);
+}
+
+/* The server would refuse all of it, and the agent have no session. */
+TEST(a_folder_that_is_no_utf8_is_not_told)
+{
+    check_untold("/home/jos\xe9");
+}
+
+TEST(a_folder_that_is_longer_than_a_session_may_have_is_not_told)
+{
+    char deep[1302] = "/home/";
+
+    memset(deep + strlen(deep), 'x', sizeof deep - strlen(deep) - 1);
+    check_untold(deep);
 }
 
 /* ---- an agent that says later who it is ---- */

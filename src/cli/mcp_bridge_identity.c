@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/digest.h"
+#include "base/utf8.h"
 #include "cli/ancestor.h"
 #include "cli/mcp_bridge_private.h"
 #include "json/write.h"
@@ -24,6 +25,7 @@ enum {
     RANDOM_BYTES = 8,          /* in an id that we make */
     TOKEN_SECONDS = 7 * 86400, /* a token that was not given back ends by itself */
     LEASE_SECONDS_MIN = 10,
+    PLACE_BYTES_MAX = 1000, /* a longer folder is not told: the server would not take it */
 };
 
 static const char *env(const char *name)
@@ -406,7 +408,7 @@ static void enroll(struct bridge *b, bool with_state)
         write_text(&w, STR("process"), process);
     if (env("BATON_SESSION_ID"))
         write_text(&w, STR("parent"), str_from(env("BATON_SESSION_ID")));
-    if (directory.len)
+    if (directory.len && directory.len <= PLACE_BYTES_MAX && utf8_valid(directory))
         write_text(&w, STR("project_dir"), directory);
     if (with_state)
         write_text(&w, STR("workflow_state_id"), b->options.state_id);
