@@ -25,7 +25,7 @@ enum {
     RANDOM_BYTES = 8,          /* in an id that we make */
     TOKEN_SECONDS = 7 * 86400, /* a token that was not given back ends by itself */
     LEASE_SECONDS_MIN = 10,
-    PLACE_BYTES_MAX = 1000, /* a longer folder is not told: the server would not take it */
+    PLACE_BYTES_MAX = 1200, /* a longer folder is not told: the server would not take it */
 };
 
 static const char *env(const char *name)
