@@ -13,7 +13,7 @@ struct costly {
     struct text doc;    /* of the state */
     const char *op;
     struct text input;    /* without the state's id, which is put in front */
-    const char *pointers; /* of the token that calls; NULL: the operator's */
+    struct text pointers; /* of the token that calls, with commas; none: the operator's */
     bool forgets;         /* compiled schemas are not at hand: the server was started again */
     const char *expected; /* as for struct hostile */
 };
@@ -45,15 +45,17 @@ static struct command *costly_prepare(struct world *w, const struct costly *k)
         write_with(w, "state.create",
                    input_with(a, "{'schema_name':'s','initial_data':", &k->doc, "}"));
     }
-    if (k->pointers) {
-        static str granted[1];
-        granted[0] = str_from(k->pointers);
+    if (k->pointers.head) {
+        str *granted = ARENA_ARRAY(a, str, k->pointers.count + 1);
+        str rest = text_make(a, &k->pointers, false);
+        for (size_t i = 0; i <= k->pointers.count; i++)
+            str_cut(rest, ',', &granted[i], &rest);
         w->actor = (struct actor){ .kind = ACTOR_SESSION,
                                    .name = STR("agent"),
                                    .session_id = STR("ses_1"),
                                    .state_id = STR("wfstate_2"),
                                    .pointers = granted,
-                                   .pointer_count = 1 };
+                                   .pointer_count = k->pointers.count + 1 };
     }
     if (k->forgets) {
         schema_cache_free(w->engine.schemas);
@@ -121,13 +123,19 @@ TEST_LIMIT(no_command_keeps_the_writer_for_long, 300)
                      "'x':0}}", "", "]" },
           .expected = "ok" },
         { "a replacement in reverse by a session with sections", .doc = WIDE, .op = "state.update",
-          .input = MANY("'data':{", "'\3':0,", MEMBERS, "'x':1}"), .pointers = "/x",
+          .input = MANY("'data':{", "'\3':0,", MEMBERS, "'x':1}"), .pointers = PLAIN("/x"),
           .expected = "ok" },
+        { "a long array by a session with many sections", .doc = MANY("[0", ",0", 400000, "]"),
+          .op = "state.update", .input = MANY("'data':[1", ",0", 400000, "]"),
+          .pointers = MANY("/0", ",/39\1", 99, ""), .expected = "ok" },
+        { "a wide object by a session with many sections", .doc = WIDE, .op = "state.update",
+          .input = MANY("'data':{", "'\3':0,", MEMBERS, "'x':1}"),
+          .pointers = MANY("/x", ",/99\1", 99, ""), .expected = "ok" },
         { "a replacement in reverse", .doc = WIDE, .op = "state.update",
           .input = MANY("'data':{", "'\3':0,", MEMBERS, "'x':1}"), .expected = "ok" },
         { "a deep and long document by a session with sections",
           .doc = { "{'x':0,'a':", "[", 60, "[0", "]", "]}" }, .op = "state.update",
-          .input = { "'data':{'x':1,'a':", "[", 60, "[0", "]", "]}" }, .pointers = "/x",
+          .input = { "'data':{'x':1,'a':", "[", 60, "[0", "]", "]}" }, .pointers = PLAIN("/x"),
           .expected = "ok" },
         { "a replacement of all members", .doc = WIDE, .op = "state.update",
           .input = MANY("'data':{'y':0", ",'b\1':0", 90000, "}"), .expected = "ok" },
@@ -152,13 +160,13 @@ TEST_LIMIT(no_command_keeps_the_writer_for_long, 300)
                          ",'\1':{'x-owner':'root'}", 24900, "}}"),
           .doc = WIDE, .op = "state.patch",
           .input = PLAIN("'operations':[{'op':'replace','path':'/50000','value':1}]"),
-          .pointers = "", .expected = "FORBIDDEN" },
+          .pointers = PLAIN(""), .expected = "FORBIDDEN" },
         { "a deep document with its difference at the end",
           .doc = { "{'x':0,'a':", "[", 55, "[0,1,2,3,4,5,6,7,8,9]", ",0,0,0,0,0,0,0,0,0,0]", "}" },
           .op = "state.update",
           .input = { "'data':{'x':0,'a':", "[", 55, "[0,1,2,3,4,5,6,7,8,9]",
                      ",0,0,0,0,0,0,0,0,0,1]", "}" },
-          .pointers = "/x", .expected = "FORBIDDEN" },
+          .pointers = PLAIN("/x"), .expected = "FORBIDDEN" },
         { "a schema of many patterns", .op = "schema.create",
           .input = MANY("'name':'s','json_schema':{'properties':{'x':true",
                         ",'\1':{'pattern':'^(\1|[a-z]+)$'}", 1100, "}}"),

@@ -142,38 +142,70 @@ static bool difference_find(struct buf *path, const struct json *from, const str
     return false;
 }
 
+/* What has a section at or below it, of all that is in a container: the names that its sections go on
+ * with, as members. */
+static err sections_in(struct tx *tx, str path, struct json *out)
+{
+    *out = json_object();
+    for (size_t i = 0; i < tx->actor->pointer_count; i++) {
+        str granted = tx->actor->pointers[i], below = str_slice(granted, path.len, granted.len);
+        struct json_pointer parsed;
+        if (!str_starts(granted, path) || !str_starts(below, STR("/")))
+            continue;
+        below.len = 1 + str_find(str_slice(below, 1, below.len), '/');
+        TRY(json_pointer_parse(tx->arena, below, &parsed));
+        json_put(tx->arena, out, parsed.tokens[0], json_null());
+    }
+    return NULL;
+}
+
 /* A session with sections of its own changes nothing outside of them. What counts is what is another
  * value afterwards, however the write said it: the patch that is found by comparing may replace more
- * than that, and one that names an element of an array may move others. Only what has a section below
- * it is descended into; the rest is compared once. */
+ * than that, and one that names an element of an array may move others. Only what has a section at or
+ * below it is descended into; the rest is compared once, and looked for in no section. */
 static err changes_check(struct tx *tx, struct buf *path, const struct json *from,
                          const struct json *to, bool moved);
 
-static err items_check(struct tx *tx, struct buf *path, const struct json *from,
-                       const struct json *to)
+static err items_check(struct tx *tx, struct buf *path, const struct json *sections,
+                       const struct json *from, const struct json *to)
 {
-    uint32_t most = from->len > to->len ? from->len : to->len;
+    uint32_t most = from->len > to->len ? from->len : to->len, at;
+    bool *ours = arena_zero(tx->arena, most);
     size_t len = path->len;
 
+    for (uint32_t i = 0; i < sections->len; i++)
+        if (json_pointer_index(json_name(&sections->members[i]), &at) && at < most)
+            ours[at] = true;
     for (uint32_t i = 0; i < most; i++) {
+        const struct json *before = i < from->len ? &from->items[i] : NULL;
+        const struct json *after = i < to->len ? &to->items[i] : NULL;
+        if (!ours[i] && before && after && json_equal(before, after))
+            continue;
         json_pointer_add_index(path, i);
-        TRY(changes_check(tx, path, i < from->len ? &from->items[i] : NULL,
-                          i < to->len ? &to->items[i] : NULL, from->len != to->len));
+        TRY(changes_check(tx, path, before, after, from->len != to->len));
         path->len = len;
     }
     return NULL;
 }
 
-static err members_check(struct tx *tx, struct buf *path, const struct json *from,
-                         const struct json *to)
+static err members_check(struct tx *tx, struct buf *path, const struct json *sections,
+                         const struct json *from, const struct json *to)
 {
     const uint32_t *there = json_match(tx->arena, from, to), *came;
+    const uint32_t *at = json_match(tx->arena, sections, from);
+    bool *ours = arena_zero(tx->arena, from->len);
     size_t len = path->len;
 
+    for (uint32_t i = 0; i < sections->len; i++)
+        if (at[i] != JSON_NONE)
+            ours[at[i]] = true;
     for (uint32_t i = 0; i < from->len; i++) {
+        const struct json *before = &from->members[i].value;
         const struct json *after = there[i] == JSON_NONE ? NULL : &to->members[there[i]].value;
+        if (!ours[i] && after && json_equal(before, after))
+            continue;
         json_pointer_add(path, json_name(&from->members[i]));
-        TRY(changes_check(tx, path, &from->members[i].value, after, false));
+        TRY(changes_check(tx, path, before, after, false));
         path->len = len;
     }
     came = json_match(tx->arena, to, from);
@@ -191,15 +223,15 @@ static err changes_check(struct tx *tx, struct buf *path, const struct json *fro
                          const struct json *to, bool moved)
 {
     str here = buf_str(path);
+    struct json sections;
 
     if (actor_may_write(tx->actor, here))
         return NULL;
-    if (actor_may_write_below(tx->actor, here)) {
-        if (json_is(from, JSON_ARRAY) && json_is(to, JSON_ARRAY))
-            return items_check(tx, path, from, to);
-        if (json_is(from, JSON_OBJECT) && json_is(to, JSON_OBJECT))
-            return members_check(tx, path, from, to);
-    }
+    TRY(sections_in(tx, here, &sections));
+    if (sections.len && json_is(from, JSON_ARRAY) && json_is(to, JSON_ARRAY))
+        return items_check(tx, path, &sections, from, to);
+    if (sections.len && json_is(from, JSON_OBJECT) && json_is(to, JSON_OBJECT))
+        return members_check(tx, path, &sections, from, to);
     if (from && to && json_equal(from, to))
         return NULL;
     difference_find(path, from, to);

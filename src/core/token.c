@@ -357,14 +357,3 @@ bool actor_may_write(const struct actor *a, str pointer)
     }
     return false;
 }
-
-bool actor_may_write_below(const struct actor *a, str pointer)
-{
-    for (size_t i = 0; i < a->pointer_count; i++) {
-        str granted = a->pointers[i];
-        if (granted.len > pointer.len && str_starts(granted, pointer) &&
-            granted.at[pointer.len] == '/')
-            return true;
-    }
-    return false;
-}

@@ -66,9 +66,6 @@ bool actor_sees(const struct actor *a, str state_id);
 /* Whether a pointer lies at or below one that the actor may write. */
 bool actor_may_write(const struct actor *a, str pointer);
 
-/* Whether it may change something inside of what is there. */
-bool actor_may_write_below(const struct actor *a, str pointer);
-
 /* INVALID unless it is NULL or an array of JSON Pointers. */
 err pointers_check(struct tx *tx, const struct json *pointers);
 
