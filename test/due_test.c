@@ -168,6 +168,28 @@ TEST_BOTH(what_fails_is_put_off_and_others_come)
     world_close(w);
 }
 
+static void sql_do(struct world *w, const char *text)
+{
+    struct step s;
+    CHECK_OK(end(w, &s, sql_exec_(begin(w, &s)->sql, text, NO_ARGS)));
+}
+
+/* As another version of the server has left it, or a hand. */
+TEST_BOTH(work_of_a_kind_that_is_not_known_fails_alone)
+{
+    struct world *w = world_new();
+    struct step s;
+
+    sql_do(w, "INSERT INTO due (at, kind, subject, arg) VALUES (1500, 'sing', 'la', 0)");
+    add(w, 2000, DUE_PURGE_STATE, "a", 1);
+    CHECK_ERR(fire(w, 3000, works), ERR_INTERNAL);
+    CHECK_STR(seen.fired.kind, "sing");
+    CHECK_OK(end(w, &s, due_put_off(begin(w, &s), &seen.fired, 500)));
+    CHECK_OK(fire(w, 3000, works));
+    CHECK_STR(str_from(seen.order), "1a1 ");
+    world_close(w);
+}
+
 TEST_BOTH(work_can_have_itself_fired_again)
 {
     struct world *w = world_new();
@@ -223,5 +245,20 @@ TEST_BOTH(a_tick_can_put_off_what_is_due)
     struct command *c =
         world_call(w, "system.tick", "{'put_off':{'kind':'move_floor','subject':'','ms':500}}", "");
     CHECK_STR(c->answer, "{\"next_at\":1500,\"more\":false}");
+    world_close(w);
+}
+
+/* What fails after the work itself, too: by what follows from it, or by a row that cannot be read. */
+TEST_BOTH(a_tick_that_fails_names_what_it_fired)
+{
+    struct world *w = world_new();
+
+    CHECK_OK(world_call(w, "session.create", "{'session_name':'a','session_id':'a-1'}", "")->error);
+    sql_do(w, "UPDATE session SET status = 'odd'");
+    add(w, 500, DUE_CALLBACK_DELIVER, "a-1", 0);
+    w->actor = (struct actor){ .kind = ACTOR_SYSTEM, .name = STR("system") };
+    struct command *c = world_call(w, "system.tick", "{}", "");
+    CHECK_ERR(c->error, ERR_INTERNAL);
+    CHECK_STR(c->error->members, "\"due\":{\"kind\":\"callback_deliver\",\"subject\":\"a-1\"}");
     world_close(w);
 }

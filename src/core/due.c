@@ -3,19 +3,21 @@
 
 #include <assert.h>
 
+#include "core/stored.h"
+
 static const char *const names[DUE_KIND_COUNT] = {
 #define DUE_NAME(id, name) name,
     DUE_KINDS(DUE_NAME)
 #undef DUE_NAME
 };
 
+/* DUE_KIND_COUNT: there is no such kind. */
 static enum due_kind kind_of(str name)
 {
     int kind = 0;
 
     while (kind < DUE_KIND_COUNT && !str_eq(name, str_from(names[kind])))
         kind++;
-    assert(kind < DUE_KIND_COUNT);
     return kind;
 }
 
@@ -66,6 +68,9 @@ err due_fire(struct tx *tx, const struct due_work works[DUE_KIND_COUNT], struct 
     TRY(sql_exec(tx->sql, "DELETE FROM due WHERE kind = $1 AND subject = $2",
                  ARGS(TEXT(fired->kind), TEXT(fired->subject))));
     struct due due = { kind_of(fired->kind), fired->subject, row_int(row, 2) };
+    if (due.kind == DUE_KIND_COUNT)
+        return stored_damage(tx, THING("work that is due for", fired->subject),
+                             "it is of a kind that there is not");
     return works[due.kind].run(tx, &due);
 }
 

@@ -64,6 +64,7 @@ struct tx {
     struct session_known *sessions; /* session.c's */
     struct run_known *runs;         /* run.c's */
     err damage;        /* noted by a reader of rows: the command has failed; see stored.h */
+    str fault;         /* members of the error, should it fail: what it was about */
     bool precondition; /* another version than expected is PRECONDITION, not CONFLICT */
 };
 

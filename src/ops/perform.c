@@ -362,7 +362,7 @@ static bool command_perform(struct engine *e, struct batch *b, struct command *c
     else
         command_undo(e, b);
     if (c->error) {
-        err kept = c->error;
+        err kept = tx.fault.len ? err_with(c->arena, c->error, tx.fault) : c->error;
         command_reset(c);
         c->error = kept;
         b->node.seq = seq;

@@ -62,23 +62,23 @@ static err system_start_op(struct tx *tx, const struct input *in, struct answer 
     return NULL;
 }
 
-/* The error names the row whose firing failed, so that this one can be put off, and no other. What a
- * store has held back until now is written before due_next can read: its error is found here. */
+/* An error names the row whose firing failed, so that this one can be put off, and no other; also one
+ * of what follows from it, and of what the store has held back until then. */
 static err fire(struct tx *tx, int64_t *next_at)
 {
     struct due_name fired;
     struct json name = json_object(), members = json_object();
     err e = due_fire(tx, works, &fired);
 
-    if (!e)
-        e = due_next(tx, next_at);
-    if (!e || !fired.kind.len)
-        return e;
-    json_put(tx->arena, &name, STR("kind"), json_string(fired.kind));
-    json_put(tx->arena, &name, STR("subject"), json_string(fired.subject));
-    json_put(tx->arena, &members, STR("due"), name);
-    str printed = json_printed(tx->arena, &members);
-    return err_with(tx->arena, e, str_slice(printed, 1, printed.len - 1));
+    if (fired.kind.len) {
+        json_put(tx->arena, &name, STR("kind"), json_string(fired.kind));
+        json_put(tx->arena, &name, STR("subject"), json_string(fired.subject));
+        json_put(tx->arena, &members, STR("due"), name);
+        str printed = json_printed(tx->arena, &members);
+        tx->fault = str_slice(printed, 1, printed.len - 1);
+    }
+    TRY(e);
+    return due_next(tx, next_at);
 }
 
 static err put_off(struct tx *tx, const struct json *what, int64_t *next_at)
