@@ -1,4 +1,5 @@
 /* words_test.c: a session is named by its id or its name, under whichever word. */
+#include "hostile.h"
 #include "tools_desk.h"
 
 static const struct json *started(struct desk *d, const char *arguments)
@@ -89,5 +90,21 @@ TEST(a_session_that_is_given_twice_is_one)
     CHECK(e && e->kind == ERR_INVALID);
     CHECK_STR(e->message, "\"session_id\" is that of session one, and \"session_name\" is \"kid\": "
                           "give one of them");
+    desk_free(d);
+}
+
+/* Each name was looked for among all others. */
+TEST(many_words_that_mean_nothing_are_told_so_soon)
+{
+    static const struct text many = MANY("{'name':'one'", ",'w\1':0", 90000, "}");
+    struct desk *d = desk_new(NULL);
+
+    as_operator(d);
+    struct command *c =
+        world_command(d->w, "session.status", text_make(check_arena(), &many, false).at, "");
+    double start = cpu_ms();
+    CHECK(!op_prepare(d->w->table, c));
+    check_time("90,000 words", cpu_ms() - start);
+    CHECK_ERR(c->error, ERR_INVALID);
     desk_free(d);
 }

@@ -44,6 +44,22 @@ static bool is_as_meant(const struct op_table *t, const struct op *op, const str
     return true;
 }
 
+/* One more member, by the field that its word means. */
+static err meant_add(struct arena *a, const struct op *op, struct json *meant, str field,
+                     const struct json_member *given)
+{
+    const struct json *there = json_find(meant, field);
+
+    if (there && !json_equal(there, &given->value))
+        return err_new(a, ERR_INVALID,
+                       "%s: \"" STR_FMT "\" and \"" STR_FMT
+                       "\" are the same here: give one of them",
+                       op->name, STR_ARG(field), STR_ARG(json_name(given)));
+    if (!there)
+        json_put(a, meant, field, given->value);
+    return NULL;
+}
+
 err op_input_meant(struct arena *a, const struct op_table *t, const struct op *op,
                    const struct json **input)
 {
@@ -54,18 +70,15 @@ err op_input_meant(struct arena *a, const struct op_table *t, const struct op *o
     struct json *meant = ARENA_NEW(a, struct json);
     *meant = json_object();
     for (uint32_t i = 0; i < given->len; i++) {
-        const struct json *value = &given->members[i].value;
+        const struct json_member *m = &given->members[i];
+        if (str_eq(op_field_meant(t, op, json_name(m)), json_name(m)))
+            json_put(a, meant, json_name(m), m->value);
+    }
+    /* Only these are looked for among the others: there are few such words, and may be many others. */
+    for (uint32_t i = 0; i < given->len; i++) {
         str word = json_name(&given->members[i]), field = op_field_meant(t, op, word);
-        const struct json *there = json_find(meant, field);
-        if (!there)
-            there = str_eq(word, field) ? NULL : json_find(given, field);
-        if (there && !json_equal(there, value))
-            return err_new(a, ERR_INVALID,
-                           "%s: \"" STR_FMT "\" and \"" STR_FMT
-                           "\" are the same here: give one of them",
-                           op->name, STR_ARG(field), STR_ARG(word));
-        if (!json_find(meant, field))
-            json_put(a, meant, field, *value);
+        if (!str_eq(field, word))
+            TRY(meant_add(a, op, meant, field, &given->members[i]));
     }
     *input = meant;
     return NULL;
