@@ -3,10 +3,12 @@
 
 #include "base/date.h"
 #include "black/black.h"
+#include "core/rows.h"
 #include "sim/postgres.h"
 #include "world_help.h"
 
 #define YEARS_MS INT64_C(315360000000) /* ten of them */
+#define DAY_MS 86400000
 
 static int64_t wall_ms(void)
 {
@@ -40,6 +42,26 @@ static int64_t clock_of(struct world *w, int64_t *due_ms)
     return node.clock;
 }
 
+/* Any number that is larger than what is to come soon would be a time that was left where it was. */
+static void check_no_time_is_ahead(struct world *w, int64_t now_ms)
+{
+    struct store_node node;
+
+    CHECK_OK(store_begin(w->engine.sql, check_arena(), &node));
+    for (size_t i = 0; i < rows_table_count; i++) {
+        const struct rows_table *t = &rows_tables[i];
+        struct sql_value room[ROWS_KEYS_MAX + 1];
+        const struct row *rows;
+        size_t count;
+        CHECK_OK(sql_all_(w->engine.sql, &rows, &count, t->page, rows_after(t, NULL, 1000, room)));
+        for (size_t k = 0; k < count; k++)
+            for (size_t c = 0; c < rows[k].count; c++)
+                if (rows[k].values[c].kind == SQL_INT && rows[k].values[c].number > now_ms + DAY_MS)
+                    check_fail(__FILE__, __LINE__, "%s: column %zu is ahead", t->name, c);
+    }
+    store_rollback(w->engine.sql);
+}
+
 static void clock_is_set_back(const char *store)
 {
     int64_t ahead_ms = wall_ms() + YEARS_MS, due_ms;
@@ -53,6 +75,12 @@ static void clock_is_set_back(const char *store)
                   "'not_before':'" STR_FMT "'}",
                   STR_ARG(when))
                  ->error);
+    /* A row of every table that has times. */
+    answer(w, "schema.create", "{'name':'s','json_schema':true}");
+    answer(w, "state.create", "{'schema_name':'s','initial_data':{}}");
+    answer(w, "token.create", "{'kind':'viewer','lease':60,'expires_in':60}");
+    answer(w, "session.attend", "{'client':'gemini','session_id':'mcp-gemini-1','process':'P'}");
+    answer(w, "session.event", "{'session_id':'mcp-gemini-1','event_type':'message'}");
     CHECK_INT(clock_of(w, &due_ms), ahead_ms);
     world_close(w);
 
@@ -62,6 +90,7 @@ static void clock_is_set_back(const char *store)
     int64_t now = wall_ms(), clock = clock_of(w, &due_ms);
     CHECK(clock <= now && clock > now - 60000);
     CHECK(due_ms > now + 3600000 - 60000 && due_ms <= now + 3600000); /* in an hour, still */
+    check_no_time_is_ahead(w, now);
     answer(w, "session.create", "{'session_name':'t'}");
     world_audit(w);
     world_close(w);

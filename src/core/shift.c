@@ -40,6 +40,7 @@ static const char *const past[] = {
     "UPDATE callback SET delivered_at = $1 WHERE delivered_at > $1",
     "UPDATE member SET started_at = $1 WHERE started_at > $1",
     "UPDATE member SET seen_at = $1 WHERE seen_at > $1",
+    "UPDATE tie SET at = $1 WHERE at > $1",
     "UPDATE permission SET created_at = $1 WHERE created_at > $1",
     "UPDATE permission SET decided_at = $1 WHERE decided_at > $1",
 };
