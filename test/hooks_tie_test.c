@@ -140,6 +140,19 @@ TEST(a_process_that_is_not_heard_of_for_a_month_is_forgotten)
     site_free(t);
 }
 
+/* A name is chosen by anybody: who has guessed what a conversation will be called is not thereby it. */
+TEST(a_session_that_is_named_like_a_conversation_is_not_spoken_for)
+{
+    struct site *t = site_new();
+
+    CHECK_OK(
+        call(t->w, "session.create", "{'session_name':'codex-01a1e0af-3a44','session_id':'thief'}")
+            ->error);
+    struct command *c = call(t->w, "session.attend", "{" CODEX "}");
+    CHECK_ERR(c->error, ERR_CONFLICT);
+    site_free(t);
+}
+
 TEST(tools_cannot_take_the_place_of_a_session_that_runs_here)
 {
     struct site *t = site_new();

@@ -447,7 +447,7 @@ err callback_due_lease(struct tx *tx, const struct due *due)
         return NULL;
     TRY(token_revoke(tx, due->subject));
     if (session_id.len)
-        TRY(session_find(tx, session_id, &s, &found));
+        TRY(session_find_id(tx, session_id, &s, &found));
     if (!found || others || s.settled || (s.client_id.len && s.heard_at_ms > tx->now_ms - due->arg))
         return NULL;
     TRY(session_event_note(tx, &s, STR("session_end"),

@@ -9,7 +9,7 @@
 #include "ops/write.h"
 
 /* What it is tied to: by its conversation, or by its process, which hooks may have told of; else the
- * one of that id. */
+ * one of that id, and none that is only named so. */
 static err session_known(struct tx *tx, const struct input *in, str id, struct session *out,
                          bool *found)
 {
@@ -19,7 +19,7 @@ static err session_known(struct tx *tx, const struct input *in, str id, struct s
         TRY(tie_find(tx, TIE_CONVERSATION, id, &tied));
     else if (process.len)
         TRY(tie_find(tx, TIE_PROCESS, process, &tied));
-    return session_find(tx, tied.len ? tied : id, out, found);
+    return session_find_id(tx, tied.len ? tied : id, out, found);
 }
 
 static err session_register(struct tx *tx, const struct input *in, str id, struct session *out)

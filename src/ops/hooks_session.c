@@ -149,7 +149,7 @@ static err session_by_ties(struct tx *tx, struct hook *h, str id, str own, str p
     TRY(tie_find(tx, TIE_PROCESS, process, &tied));
     if (!str_starts(tied, words))
         return NULL;
-    TRY(session_find(tx, tied, &h->s, found));
+    TRY(session_find_id(tx, tied, &h->s, found));
     *found = *found && h->s.attended && !h->s.client_id.len;
     if (!*found)
         return NULL;
