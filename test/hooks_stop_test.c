@@ -143,6 +143,31 @@ TEST(end_of_a_client_settles_its_session)
     site_free(t);
 }
 
+/* What the document holds says nothing about the write. */
+TEST(client_that_borrows_a_token_pays_whatever_the_document_says)
+{
+    static const char *const answers[] = {
+        "{'version':3,'current_data':{'unchanged':true}}",
+        "[{'type':'text','text':'{\\'version\\':3,\\'current_data\\':[{\\'unchanged\\':true}]}'}]",
+    };
+
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        struct site *t = site_with_child();
+        as_session(t, "child");
+        hook(t, "claude", "own", "SessionStart", "");
+        hook(t, "claude", "other", "UserPromptSubmit", "'prompt':'x'");
+        CHECK_HAS(hook(t, "claude", "other", "Stop", ""), "'block'");
+        wrote(t, "child"); /* by its token */
+        as_session(t, "child");
+        hook(t, "claude", "other", "PostToolUse",
+             arena_printf(check_arena(), "'tool_name':'mcp__baton__state_patch','tool_response':%s",
+                          answers[i])
+                 .at);
+        is(t, "claude-other", "running completed");
+        site_free(t);
+    }
+}
+
 TEST(client_that_borrows_a_token_pays_by_what_it_writes)
 {
     static const char *const nothing[] = {

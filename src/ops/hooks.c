@@ -37,15 +37,32 @@ static bool writes_state(str tool)
     return str_ends(tool, STR("state_patch")) || str_ends(tool, STR("state_update"));
 }
 
-/* Whether the tool answered that all was so already, which is no record. Clients show an answer as
- * it is or as text. */
+/* Whether a part of an answer says that all was so already. A document that came with it may hold the
+ * same word, and says nothing. */
+static bool says_unchanged(struct arena *a, const struct json *answer, bool texts)
+{
+    const struct json *parsed;
+
+    if (json_is(answer, JSON_STRING) && texts)
+        return json_parse_own(a, json_text(answer), &parsed)
+                   ? str_contains(json_text(answer), STR("\"unchanged\":true"))
+                   : says_unchanged(a, parsed, false);
+    if (json_bool_or(answer, "unchanged", false))
+        return true;
+    bool named = json_is(answer, JSON_OBJECT);
+    for (uint32_t i = 0; (named || json_is(answer, JSON_ARRAY)) && i < answer->len; i++) {
+        if (named && str_eq(json_name(&answer->members[i]), STR("current_data")))
+            continue;
+        if (says_unchanged(a, named ? &answer->members[i].value : &answer->items[i], texts))
+            return true;
+    }
+    return false;
+}
+
+/* A write that changed nothing is no record. Clients show an answer as it is or as text. */
 static bool wrote_nothing(struct arena *a, const struct hook *h)
 {
-    const struct json *answer = json_get(h->told, "tool_response");
-    str text = answer ? json_printed(a, answer) : STR("");
-
-    return str_contains(text, STR("\"unchanged\":true")) ||
-           str_contains(text, STR("\\\"unchanged\\\":true"));
+    return says_unchanged(a, json_get(h->told, "tool_response"), true);
 }
 
 /* What a client writes by the token of the session that started it counts as its own, too. */
