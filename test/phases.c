@@ -136,7 +136,7 @@ static bool claimed(struct team *t, str *session, str *purpose)
     return true;
 }
 
-static void claim(struct team *t, const char *session, const char *purpose)
+void claim(struct team *t, const char *session, const char *purpose)
 {
     str found, what;
 

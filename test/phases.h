@@ -57,7 +57,8 @@ const struct json *answer_of(const struct command *c);
 /* A new one, which from now on is the one. */
 void runner_comes(struct team *t);
 
-/* Claims what is next, which must be this, and says that it has begun. */
+/* Claims what is next, which must be this; and says that it has begun. */
+void claim(struct team *t, const char *session, const char *purpose);
 void begin(struct team *t, const char *session, const char *purpose);
 
 /* There is nothing to claim. */

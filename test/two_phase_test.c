@@ -202,6 +202,21 @@ TEST(child_that_has_written_is_not_asked_unless_its_schema_says_always)
     }
 }
 
+/* That report may be late, or lost: the server was away when the agent began. */
+TEST(child_that_writes_before_its_beginning_is_heard_of_is_not_asked)
+{
+    for (int lost = 0; lost < 2; lost++) {
+        struct team *t = team_with_child(PLAIN);
+        claim(t, "child", "work");
+        wrote(t, "child");
+        if (!lost)
+            CHECK_OK(report(t, "runner.started", "")->error);
+        done(t);
+        is(t, "child", "finished skipped 0 1!");
+        team_free(t);
+    }
+}
+
 TEST(schema_decides_attempts_timeout_and_delay)
 {
     struct team *t = team_with_child(WITH("'max_retries':2,'timeout':7,'retry_delay':60"));

@@ -358,10 +358,6 @@ err callback_after_start(struct tx *tx, const struct event *e)
     if (r.purpose == PURPOSE_CALLBACK)
         TRY(callback_arrive(tx, &r));
     TRY(session_load(tx, r.session_id, &s));
-    /* What it is asked for anew it has not recorded; but hearing of its children, or having lost its
-     * runner, is no new task. */
-    if (r.purpose == PURPOSE_WORK && r.attempt == 1)
-        s.wrote_version = 0;
     return work_begins(tx, &s);
 }
 

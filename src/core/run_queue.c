@@ -445,6 +445,16 @@ static err token_mint(struct tx *tx, const struct session *s, struct run *r, str
     return NULL;
 }
 
+/* What a session is asked for anew it has not recorded; but hearing of its children, or having lost
+ * its runner, is no new task. From the claim on, since it may write before its start is heard of. */
+static err record_forget(struct tx *tx, struct session *s, const struct run *r)
+{
+    if (r->purpose != PURPOSE_WORK || r->attempt != 1 || !s->wrote_version)
+        return NULL;
+    s->wrote_version = 0;
+    return session_store(tx, s);
+}
+
 /* Whoever held it before is out: the fence is higher, and the token another. */
 static err run_take(struct tx *tx, const struct runner *by, struct run *r, str *token)
 {
@@ -454,6 +464,7 @@ static err run_take(struct tx *tx, const struct runner *by, struct run *r, str *
         TRY(token_revoke(tx, r->token_id));
     TRY(session_load(tx, r->session_id, &s));
     TRY(token_mint(tx, &s, r, token));
+    TRY(record_forget(tx, &s, r));
     if (r->status != RUN_CLAIMED)
         run_become(r, RUN_CLAIMED);
     r->queued = false;

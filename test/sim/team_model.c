@@ -251,6 +251,8 @@ static void run_claimed(struct team_model *m, const struct event *e, const struc
     r->session->held = r;
     r->fence++;
     r->sign_ms = e->time_ms;
+    if (r->purpose == PURPOSE_WORK && r->attempt == 1)
+        r->session->asked_seq = e->seq;
 }
 
 static void run_started(struct team_model *m, const struct event *e, const struct json *data)
@@ -267,8 +269,6 @@ static void run_started(struct team_model *m, const struct event *e, const struc
     r->sign_ms = e->time_ms;
     if (r->purpose != PURPOSE_STATE_UPDATE)
         r->session->work_seq = e->seq;
-    if (r->purpose == PURPOSE_WORK && r->attempt == 1)
-        r->session->asked_seq = e->seq;
 }
 
 static void run_stopping(struct team_model *m, const struct event *e, const struct json *data)

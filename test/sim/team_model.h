@@ -30,7 +30,7 @@ struct seen_session {
     struct seen_run *held; /* its run that somebody has; NULL: nobody has one */
     int64_t live_runs;     /* that have not ended */
     int64_t opened_seq;    /* of the event that opened its cycle */
-    int64_t asked_seq;     /* of that, or of the start of the last turn it was asked for in it */
+    int64_t asked_seq;     /* of that, or of the claim of the last turn it was asked for in it */
     int64_t work_seq;      /* of the start of its last turn but those for the update */
     int64_t wrote_seq;     /* of its last write of the state */
     int64_t update_seq;    /* of the last event about its update, */
