@@ -33,6 +33,11 @@ static struct world *damage_world(const char *damage)
                  ->error);
     CHECK_OK(world_call(w, "agent.create", "{'name':'reader'}", "")->error);
     CHECK_OK(world_call(w, "schema.create", "{'name':'other','json_schema':true}", "kept")->error);
+    CHECK_OK(world_call(w, "session.start", "{'session_name':'worker','prompt':'go'}", "")->error);
+    w->actor = (struct actor){ .kind = ACTOR_RUNNER, .name = STR("r"), .token_id = STR("rn_1") };
+    CHECK_OK(
+        world_call(w, "runner.register", "{'hostname':'one','tags':['a','b','c']}", "")->error);
+    w->actor = (struct actor){ .kind = ACTOR_OPERATOR, .name = STR("operator") };
     struct store_node node;
     err why;
     CHECK_OK(store_begin(w->engine.sql, check_arena(), &node));
@@ -75,6 +80,16 @@ static const struct {
     { "UPDATE session_event SET data = 'secret'", "session.events", "{'session_id':'lead'}", "", "event of session " },
     { "UPDATE entry SET text = '{secret' WHERE name = 'reader'", "agent.get", "{'name':'reader'}", "", "entry reader" },
     { "UPDATE entry SET text = '{secret' WHERE name = 'reader'", "session.start", "{'session_name':'x','agent_name':'reader','prompt':'go'}", "", "agent reader" },
+    /* JSON still, and not what is kept there. */
+    { "UPDATE log SET data = '\"secret\"' WHERE version = 4", "state.blame", "{'state_id':'wfstate_2'}", "", "state wfstate_2" },
+    { "UPDATE log SET data = '[{\"op\":\"add\",\"path\":\"secret\"}]' WHERE version = 4", "state.blame", "{'state_id':'wfstate_2'}", "", "state wfstate_2" },
+    { "UPDATE log SET data = '\"secret\"' WHERE version = 2", "state.diff", "{'state_id':'wfstate_2','from':1,'to':3}", "", "state wfstate_2" },
+    { "UPDATE entry SET text = '\"secret\"' WHERE name = 'reader'", "agent.get", "{'name':'reader'}", "", "entry reader" },
+    { "UPDATE run SET demand = '[\"\",\"\",\"claude\",\"secret\"]'", "run.list", "{}", "", "run " },
+    { "UPDATE run SET demand = '[[0],\"\",\"claude\",[]]'", "run.list", "{}", "", "run " },
+    { "UPDATE runner SET tags = '\"secret\"'", "runner.list", "{}", "", "runner " },
+    { "UPDATE runner SET tags = '[[0],{},null]'", "runner.list", "{}", "", "runner " },
+    { "UPDATE session SET pointers = '\"secret\"' WHERE name = 'lead'", "session.create", "{'session_name':'kid','parent':'lead'}", "", "session " },
     { "UPDATE idempotency SET answer = 'secret'", "schema.create", "{'name':'other','json_schema':true}", "kept", "key kept" },
 };
 // clang-format on

@@ -215,7 +215,7 @@ static bool has_option(const struct json *profile, str condition)
 {
     const struct json *options = json_get(profile, "options");
 
-    for (uint32_t i = 0; options && i < options->len; i++)
+    for (uint32_t i = 0; json_is(options, JSON_ARRAY) && i < options->len; i++)
         if (str_eq(json_str(&options->items[i], "if"), condition))
             return true;
     return false;
@@ -405,7 +405,7 @@ err agent_startable(struct tx *tx, str agent, const struct agent_starter *by, bo
     TRY(stored_parse(tx, THING("agent", agent), entry.text, &text));
     const struct json *words = json_get(text, "started_by");
     *out = false;
-    for (uint32_t i = 0; words && i < words->len; i++)
+    for (uint32_t i = 0; json_is(words, JSON_ARRAY) && i < words->len; i++)
         *out = *out || is_meant(by, json_text(&words->items[i]));
     return NULL;
 }

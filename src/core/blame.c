@@ -84,7 +84,8 @@ static err version_parse(struct walk *w, struct version *v)
 
     if (v->patch)
         return NULL;
-    TRY(stored_parse(w->tx, THING("state", v->row->subject), v->row->data, &v->patch));
+    struct stored of = THING("state", v->row->subject);
+    TRY(stored_parse_as(w->tx, of, v->row->data, JSON_ARRAY, &v->patch));
     v->count = v->patch->len;
     v->changes = ARENA_ARRAY(a, struct change, v->count);
     for (size_t i = 0; i < v->count; i++) {
@@ -93,9 +94,10 @@ static err version_parse(struct walk *w, struct version *v)
         *c = (struct change){ .kind = kind_of(json_str(op, "op")) };
         if (c->kind == CHANGE_TEST)
             continue;
-        TRY(json_pointer_parse(a, json_str(op, "path"), &c->path));
-        if (c->kind == CHANGE_MOVE || c->kind == CHANGE_COPY)
-            TRY(json_pointer_parse(a, json_str(op, "from"), &c->from));
+        bool from = c->kind == CHANGE_MOVE || c->kind == CHANGE_COPY;
+        if (json_pointer_parse(a, json_str(op, "path"), &c->path) ||
+            (from && json_pointer_parse(a, json_str(op, "from"), &c->from)))
+            return stored_damage(w->tx, of, "a change of its history leads nowhere");
         if (c->kind == CHANGE_MOVE && str_eq(json_str(op, "from"), json_str(op, "path")))
             c->kind = CHANGE_TEST; /* to where it was: nothing changes */
     }

@@ -73,7 +73,7 @@ static err versions_add(struct tx *tx, struct delta *d, const struct state *stat
     for (size_t i = 0; i < count && rows[i].version > since; i++) {
         if (!rows[i].data.len)
             continue; /* a version whose patch was let go: its body alone is kept */
-        TRY(stored_parse(tx, THING("state", state->id), rows[i].data, &patch));
+        TRY(stored_parse_as(tx, THING("state", state->id), rows[i].data, JSON_ARRAY, &patch));
         operations_add(d, &rows[i], patch);
         if (d->cut)
             cut_name_add(d, names, rows[i].actor);

@@ -385,7 +385,7 @@ static err next_run(struct tx *tx, const struct session *s, struct run *out)
     TRY(run_load(tx, row_str(row, 0), out));
     demand_read(tx->arena, out->demand, &demand);
     if (demand.unreadable)
-        return stored_damage(tx, THING("run", out->id), "what it asks of its runner is not known");
+        return stored_damage(tx, THING("run", out->id), DEMAND_UNREADABLE);
     demand = demand_of(s, demand);
     out->demand = demand_key(tx->arena, &demand);
     run_find_place(tx->arena, out);

@@ -58,6 +58,8 @@ struct demand {
     bool unreadable; /* what is stored is damaged: no runner fits */
 };
 
+#define DEMAND_UNREADABLE "what it asks of its runner is not known"
+
 /* ---- run.c: rows, coming and ending ---- */
 
 err run_get(struct tx *tx, str id,

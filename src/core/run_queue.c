@@ -78,6 +78,13 @@ void demand_read(struct arena *a, str key, struct demand *out)
     if (e || !json_is(json, JSON_ARRAY) || json->len < 4 || json->len > 5)
         return;
     const struct json *tags = &json->items[3];
+    bool whole = tags->kind == JSON_ARRAY;
+    for (uint32_t i = 0; i < json->len; i++)
+        whole = whole && (i == 3 || json->items[i].kind == JSON_STRING);
+    for (uint32_t i = 0; whole && i < tags->len; i++)
+        whole = tags->items[i].kind == JSON_STRING;
+    if (!whole)
+        return;
     str *copies = ARENA_ARRAY(a, str, tags->len);
     for (uint32_t i = 0; i < tags->len; i++)
         copies[i] = json_text(&tags->items[i]);

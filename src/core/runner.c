@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "core/stored.h"
+
 enum {
     HEARD_STEP_MS = 1000, /* signs of life within this count as one: they are many */
     HELD_MAX = 1000,      /* runs of one runner: its capacity is below this */
@@ -25,12 +26,7 @@ static err names_parse(struct tx *tx, str id, str text, const str **names, size_
     const struct json *array;
 
     TRY(stored_parse(tx, THING("runner", id), text, &array));
-    str *all = ARENA_ARRAY(tx->arena, str, array->len);
-    for (uint32_t i = 0; i < array->len; i++)
-        all[i] = json_text(&array->items[i]);
-    *names = all;
-    *count = array->len;
-    return NULL;
+    return stored_texts(tx, THING("runner", id), array, names, count);
 }
 
 #define RUNNER_COLUMNS                                                            \

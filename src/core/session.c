@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "core/stored.h"
+
 #define SESSION_COLUMNS                                                                    \
     "session_id, name, parent_id, root_id, depth, agent, profile, project_dir, status,"    \
     " state_id, pointers, attended, calls_back, settled, cycle, update_status,"            \

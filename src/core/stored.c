@@ -2,6 +2,7 @@
 #include "core/stored.h"
 
 #define NOT_JSON "what is stored of it is not JSON"
+#define OTHER_KIND "what is stored of it is JSON of another kind"
 
 err stored_damage(struct tx *tx, struct stored of, const char *problem)
 {
@@ -20,6 +21,29 @@ void stored_note(struct tx *tx, err damage)
 err stored_parse(struct tx *tx, struct stored of, str text, const struct json **out)
 {
     return json_parse_own(tx->arena, text, out) ? stored_damage(tx, of, NOT_JSON) : NULL;
+}
+
+err stored_parse_as(struct tx *tx, struct stored of, str text, enum json_kind kind,
+                    const struct json **out)
+{
+    TRY(stored_parse(tx, of, text, out));
+    return json_is(*out, kind) ? NULL : stored_damage(tx, of, OTHER_KIND);
+}
+
+err stored_texts(struct tx *tx, struct stored of, const struct json *array, const str **out,
+                 size_t *count)
+{
+    if (!json_is(array, JSON_ARRAY))
+        return stored_damage(tx, of, OTHER_KIND);
+    str *texts = ARENA_ARRAY(tx->arena, str, array->len);
+    for (uint32_t i = 0; i < array->len; i++) {
+        if (array->items[i].kind != JSON_STRING)
+            return stored_damage(tx, of, OTHER_KIND);
+        texts[i] = json_text(&array->items[i]);
+    }
+    *out = texts;
+    *count = array->len;
+    return NULL;
 }
 
 bool stored_is_json(struct tx *tx, struct stored of, str text)

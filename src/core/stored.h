@@ -23,6 +23,14 @@ struct stored {
 /* Parses such a text. */
 err stored_parse(struct tx *tx, struct stored of, str text, const struct json **out);
 
+/* The same for a text that is an array, or an object, as long as it is whole. */
+err stored_parse_as(struct tx *tx, struct stored of, str text, enum json_kind kind,
+                    const struct json **out);
+
+/* The texts that an array is of. */
+err stored_texts(struct tx *tx, struct stored of, const struct json *array, const str **out,
+                 size_t *count);
+
 /* Whether it is JSON: for texts that are passed on as they are. When one is not, the command
  * has failed, see stored_note. */
 bool stored_is_json(struct tx *tx, struct stored of, str text);

@@ -144,23 +144,12 @@ static void token_read(const struct row *r, struct token *out)
     };
 }
 
-static err pointers_list(struct tx *tx, const struct json *pointers, const str **out, size_t *count)
-{
-    str *copies = ARENA_ARRAY(tx->arena, str, pointers->len);
-
-    for (uint32_t i = 0; i < pointers->len; i++)
-        copies[i] = json_text(&pointers->items[i]);
-    *out = copies;
-    *count = pointers->len;
-    return NULL;
-}
-
 err pointers_read(struct tx *tx, str session_id, str printed, const str **out, size_t *count)
 {
     const struct json *pointers;
 
     TRY(stored_parse(tx, THING("session", session_id), printed, &pointers));
-    return pointers_list(tx, pointers, out, count);
+    return stored_texts(tx, THING("session", session_id), pointers, out, count);
 }
 
 /* What the row of its session says, which may have changed since the token was minted. */
@@ -198,7 +187,7 @@ static err actor_of(struct tx *tx, const struct token *t, struct actor *out)
         .state_id = json_str(scope, "state_id"),
     };
     if (pointers)
-        TRY(pointers_list(tx, pointers, &out->pointers, &out->pointer_count));
+        TRY(stored_texts(tx, THING("token", t->id), pointers, &out->pointers, &out->pointer_count));
     return t->kind == ACTOR_SESSION ? session_apply(tx, out) : NULL;
 }
 

@@ -28,7 +28,7 @@ static err write_entry(struct tx *tx, struct json_writer *w, const struct entry 
 {
     const struct json *text;
 
-    TRY(stored_parse(tx, THING("entry", e->name), e->text, &text));
+    TRY(stored_parse_as(tx, THING("entry", e->name), e->text, JSON_OBJECT, &text));
     json_write_begin(w, '{');
     for (uint32_t i = 0; i < text->len; i++) {
         const struct json_member *m = &text->members[i];
@@ -71,7 +71,7 @@ err entry_update_op(struct tx *tx, const struct input *in, struct answer *out)
     struct entry e;
 
     TRY(entry_get(tx, c, input_str(in, "name"), &e));
-    TRY(stored_parse(tx, THING("entry", e.name), e.text, &text));
+    TRY(stored_parse_as(tx, THING("entry", e.name), e.text, JSON_OBJECT, &text));
     struct json changed = json_copy(tx->arena, text);
     TRY(json_merge(tx->arena, &changed, input_json(in, "merge"), &limits));
     TRY(entry_put(tx, c, e.name, &changed, STR("api"), false, &e));

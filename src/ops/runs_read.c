@@ -6,11 +6,13 @@
 
 /* ---- one run ---- */
 
-static void write_demands(struct arena *a, struct json_writer *w, str key)
+static void write_demands(struct tx *tx, struct json_writer *w, const struct run *r)
 {
     struct demand d;
 
-    demand_read(a, key, &d);
+    demand_read(tx->arena, r->demand, &d);
+    if (d.unreadable)
+        stored_note(tx, stored_damage(tx, THING("run", r->id), DEMAND_UNREADABLE));
     write_begin(w, STR("demands"), '{');
     write_or_null(w, STR("hostname"), d.hostname);
     write_or_null(w, STR("profile"), d.profile);
@@ -44,8 +46,7 @@ void write_run(struct tx *tx, struct json_writer *w, const struct run *r, bool w
     write_or_null(w, STR("agent_name"), r->agent);
     write_or_null(w, STR("profile"), r->profile);
     write_or_null(w, STR("project_dir"), r->project_dir);
-    if (stored_is_json(tx, THING("run", r->id), r->demand))
-        write_demands(tx->arena, w, r->demand);
+    write_demands(tx, w, r);
     write_int(w, STR("priority"), r->priority);
     write_seconds(w, STR("max_seconds"), r->max_ms);
     write_int(w, STR("cycle"), r->cycle);
