@@ -111,3 +111,31 @@ TEST(what_is_damaged_in_the_store_is_named_and_blames_nobody)
         remove("damage.db-shm");
     }
 }
+
+/* A page of the file that is overwritten; the store finds that by itself. */
+TEST(what_the_store_finds_damaged_is_damage)
+{
+    static char garbage[512];
+    struct world *w = damage_world("UPDATE entry SET text = '{}' WHERE name = 'none'");
+    struct store_node node;
+    const struct row *page, *size;
+
+    CHECK_OK(store_begin(w->engine.sql, check_arena(), &node));
+    CHECK_OK(sql_one_(w->engine.sql, &page,
+                      "SELECT rootpage FROM sqlite_master WHERE name = 'entry'", NO_ARGS));
+    CHECK_OK(sql_one_(w->engine.sql, &size, "SELECT page_size FROM pragma_page_size", NO_ARGS));
+    store_rollback(w->engine.sql);
+    long at = (long)((row_int(page, 0) - 1) * row_int(size, 0));
+    world_close(w);
+
+    memset(garbage, 0x77, sizeof garbage);
+    FILE *f = fopen("damage.db", "r+b");
+    CHECK(f && fseek(f, at, SEEK_SET) == 0 && fwrite(garbage, sizeof garbage, 1, f) == 1);
+    fclose(f);
+    CHECK_OK(world_open("damage.db", NULL, &w));
+    struct command *c = world_call(w, "agent.get", "{'name':'reader'}", "");
+    CHECK_ERR(c->error, ERR_INTERNAL);
+    CHECK(c->error->damage);
+    CHECK(!str_contains(c->error->message, STR("damage.db"))); /* that is for the log */
+    world_close(w);
+}

@@ -68,6 +68,11 @@ err op_shown(struct engine *e, struct arena *a, err why)
     if (!why->hidden)
         return err_copy(a, why);
     trouble_log(e, why);
+    if (why->damage)
+        return err_with(a,
+                        err_damage(a, "the database is damaged, and nothing was changed: the "
+                                      "server's log says where (store.error)"),
+                        why->members);
     err shown = err_new(a, why->kind, "%s",
                         text ? text
                              : "the database could not do this, and nothing was changed: the "
