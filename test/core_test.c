@@ -3,6 +3,7 @@
  * Ids are counted and time is a number, so every run is the same. */
 #include "check.h"
 #include "core/idempotency.h"
+#include "core/session.h"
 #include "core/state.h"
 #include "core/tables.h"
 #include "core/token.h"
@@ -35,22 +36,28 @@ static void count_bytes(void *self, unsigned char *bytes, size_t count)
         bytes[i] = (unsigned char)++w->ids;
 }
 
-static struct world *world_new(void)
+/* On a store that has only so many steps done, as an older version left it. */
+static struct world *world_of_step(const char *store, int count)
 {
     struct world *w = ARENA_NEW(check_arena(), struct world);
     struct store_migration *steps =
-        ARENA_ARRAY(check_arena(), struct store_migration, (size_t)tables_step_count);
+        ARENA_ARRAY(check_arena(), struct store_migration, (size_t)count);
 
-    for (int i = 0; i < tables_step_count; i++)
+    for (int i = 0; i < count; i++)
         steps[i] = (struct store_migration){ tables_steps[i].version, tables_steps[i].statements };
-    struct store_options options = { .migrations = steps, .migration_count = tables_step_count };
-    CHECK_OK(store_open(check_arena(), str_from(both_store("core.db")), &options, &w->store));
+    struct store_options options = { .migrations = steps, .migration_count = count };
+    CHECK_OK(store_open(check_arena(), str_from(store), &options, &w->store));
     CHECK_OK(store_connect(check_arena(), w->store, STORE_WRITES, &w->sql));
     w->schemas = schema_cache_new(8);
     w->source = (struct tx_source){ count_id, count_bytes, w };
     w->actor = (struct actor){ .kind = ACTOR_OPERATOR, .name = STR("operator") };
     w->now_ms = 1000;
     return w;
+}
+
+static struct world *world_new(void)
+{
+    return world_of_step(both_store("core.db"), tables_step_count);
 }
 
 static void world_free(struct world *w)
@@ -675,5 +682,56 @@ TEST_BOTH(old_keys_are_forgotten_a_few_at_a_time)
     }
     CHECK_INT(kept, 2);
     CHECK_STR(answer, "{}"); /* the newest is there */
+    world_free(w);
+}
+
+/* ---- older databases ---- */
+
+static void session_of_step_2(struct world *w, const char *id, const char *parent)
+{
+    struct tx *tx = begin(w);
+
+    CHECK_OK(sql_exec_(
+        tx->sql,
+        "INSERT INTO session (session_id, name, parent_id, root_id, depth, agent, profile,"
+        " project_dir, status, live, state_id, pointers, attended, calls_back, settled, cycle,"
+        " update_status, update_attempts, wrote_version, seen_version, run_id, client_id,"
+        " hostname, git, result_run, error, tokens_in, tokens_out, tokens_cached, cost,"
+        " usage_models, heard, heard_at, created_at, updated_at, ended_at)"
+        " VALUES ($1, $1, $2, 'top', 1, 'coder', 'claude', '', 'idle', 1, '', '', 0, 0, 0, 1,"
+        " '', 0, 0, 0, '', '', '', '', '', '', 0, 0, 0, 0, '', '', 0, 1, 1, 0)",
+        ARGS(TEXT(str_from(id)), TEXT(str_from(parent)))));
+    CHECK_OK(end(w, NULL));
+}
+
+/* Who chose an id, or an agent, was not kept: what a session may have chosen makes its child
+ * nobody's owner. */
+TEST_BOTH(sessions_of_an_older_database_own_what_only_the_operator_gave)
+{
+    static const struct {
+        const char *id, *parent, *role;
+        bool id_given;
+    } cases[] = { { "top", "", "coder", true },
+                  { "reviewer", "top", "", false },
+                  { "ses_abc", "top", "", true } };
+    const char *store = both_store("core.db");
+    struct world *w = world_of_step(store, 2);
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        session_of_step_2(w, cases[i].id, cases[i].parent);
+    schema_cache_free(w->schemas);
+    store_disconnect(w->sql);
+    store_close(w->store);
+    w = world_of_step(store, tables_step_count);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct session s;
+        bool found;
+        CHECK_OK(session_find_id(begin(w), str_from(cases[i].id), &s, &found));
+        CHECK(found);
+        CHECK_STR(s.role, cases[i].role);
+        CHECK_INT(s.id_given, cases[i].id_given);
+        CHECK_OK(session_store(&w->tx, &s));
+        CHECK_OK(end(w, NULL));
+    }
     world_free(w);
 }

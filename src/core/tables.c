@@ -327,8 +327,15 @@ static const char *const step_7[] = {
     NULL,
 };
 
+static const char *const step_8[] = {
+    /* Of sessions that were there before it was kept who chose their ids, those below another one may
+     * have it from that. */
+    "UPDATE session SET id_given = 0 WHERE parent_id <> '' AND substr(session_id, 1, 4) <> 'ses_'",
+    NULL,
+};
+
 const struct tables_step tables_steps[] = {
     { 1, step_1 }, { 2, step_2 }, { 3, step_3 }, { 4, step_4 },
-    { 5, step_5 }, { 6, step_6 }, { 7, step_7 },
+    { 5, step_5 }, { 6, step_6 }, { 7, step_7 }, { 8, step_8 },
 };
 const int tables_step_count = sizeof tables_steps / sizeof *tables_steps;
