@@ -218,6 +218,32 @@ TEST(a_lease_ends_no_session_that_is_heard_otherwise)
     world_close(w);
 }
 
+/* A hook may be the last that is heard of a client, later than its bridge. */
+TEST(a_session_whose_hooks_fall_silent_after_its_lease_ends)
+{
+    for (int restart = 0; restart < 2; restart++) {
+        struct world *w = world_new();
+        const char *event = "{'client':'claude','event':{'session_id':'x-1','hook_event_name':"
+                            "'UserPromptSubmit'}}";
+        lease_of(w, "claude-x-1");
+        for (int i = 0; i < 3; i++) {
+            later(w, 50);
+            answer(w, "hook.event", event);
+        }
+        later(w, 50);
+        CHECK_STR(shown(w, "claude-x-1", "settled"), "false");
+        if (restart) { /* nobody could be heard meanwhile */
+            w->now_ms += 1000 * 1000;
+            itself(w, "system.start", "{'node_id':'n'}");
+            later(w, 50);
+            CHECK_STR(shown(w, "claude-x-1", "settled"), "false");
+        }
+        later(w, 20);
+        CHECK_STR(shown(w, "claude-x-1", "settled"), "true");
+        world_close(w);
+    }
+}
+
 TEST(a_session_speaks_for_itself_and_for_those_that_nobody_runs)
 {
     struct world *w = world_with_tree();

@@ -429,23 +429,27 @@ err callback_on_bridge_end(struct tx *tx, struct session *s)
     return s->client_id.len ? NULL : callback_on_end(tx, s);
 }
 
-/* Hooks may speak for the session meanwhile; one whose client was killed is not heard by them either.
- * Whoever is heard again opens the next cycle. */
+/* Hooks may speak for the session meanwhile: then it ends when they, too, were silent for the time of
+ * the lease. Of one that waits for that, the token is revoked, and the arg is negative. Whoever is
+ * heard again opens the next cycle. */
 err callback_due_lease(struct tx *tx, const struct due *due)
 {
-    str session_id = STR("");
-    struct session s;
-    int64_t others = 0, number;
+    int64_t lease = due->arg < 0 ? -due->arg : due->arg, others, number;
     bool valid, found = false;
+    struct session s;
+    str session_id;
 
     TRY(token_holder(tx, due->subject, &valid, &session_id, &others));
-    if (!valid)
-        return NULL;
-    TRY(token_revoke(tx, due->subject));
+    if (valid)
+        TRY(token_revoke(tx, due->subject));
+    else if (due->arg > 0)
+        return NULL; /* its holder has given it back */
     if (session_id.len)
         TRY(session_find_id(tx, session_id, &s, &found));
-    if (!found || others || s.settled || (s.client_id.len && s.heard_at_ms > tx->now_ms - due->arg))
+    if (!found || others || s.settled)
         return NULL;
+    if (s.client_id.len && s.heard_at_ms > tx->now_ms - lease)
+        return due_add(tx, s.heard_at_ms + lease, DUE_TOKEN_LEASE, due->subject, -lease);
     TRY(session_event_note(tx, &s, STR("session_end"),
                            STR("{\"reason\":\"its client was not heard any more\"}"), &number));
     return callback_on_end(tx, &s);

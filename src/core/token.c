@@ -268,7 +268,7 @@ err token_lease(struct tx *tx, str id, int64_t lease_ms)
 
 err token_lease_all(struct tx *tx)
 {
-    return sql_exec(tx->sql, "UPDATE due SET at = $1 + arg WHERE kind = 'token_lease'",
+    return sql_exec(tx->sql, "UPDATE due SET at = $1 + abs(arg) WHERE kind = 'token_lease'",
                     ARGS(INT(tx->now_ms)));
 }
 
@@ -276,12 +276,17 @@ err token_holder(struct tx *tx, str id, bool *valid, str *session_id, int64_t *o
 {
     const struct row *row;
 
-    TRY(sql_one(tx->sql, &row, "SELECT session_id FROM token WHERE token_id = $1 AND " IS_VALID,
+    *valid = false;
+    *session_id = STR("");
+    *others = 0;
+    TRY(sql_one(tx->sql, &row,
+                "SELECT session_id, CASE WHEN " IS_VALID " THEN 1 ELSE 0 END FROM token"
+                " WHERE token_id = $1",
                 ARGS(TEXT(id), INT(tx->now_ms))));
-    *valid = row != NULL;
     if (!row)
         return NULL;
     *session_id = row_str(row, 0);
+    *valid = row_int(row, 1) != 0;
     TRY(sql_one(tx->sql, &row,
                 "SELECT count(*) FROM token WHERE session_id = $1 AND session_id <> ''"
                 " AND token_id <> $3 AND " IS_VALID,

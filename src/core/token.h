@@ -48,8 +48,8 @@ err token_lease(struct tx *tx, str id, int64_t lease_ms);
 /* After all servers were away: every such time begins anew. */
 err token_lease_all(struct tx *tx);
 
-/* Whether a token is valid; then also the session that it stands for, empty for others, and how many
- * more valid ones stand for that. */
+/* Whether a token is valid; the session that it stands for, empty for others and when it is forgotten;
+ * and how many more valid ones stand for that. */
 err token_holder(struct tx *tx, str id, bool *valid, str *session_id, int64_t *others);
 
 /* Drops those that were revoked or have expired before a time, so many at most; and says how many. */
