@@ -286,22 +286,23 @@ TEST_BOTH(every_operation_refuses_the_kinds_that_it_is_not_for)
 /* ---- turns of a writer who has others waiting ---- */
 
 struct shift {
-    int asked, most;
+    size_t done, most;
     struct command *late; /* who comes when the first are done; NULL: nobody */
 };
 
-static bool shift_enough(void *self)
+static bool shift_enough(void *self, size_t done)
 {
     struct shift *s = self;
 
-    return ++s->asked >= s->most;
+    s->done = done;
+    return done >= s->most;
 }
 
 static size_t shift_join(void *self, struct command **room, size_t most)
 {
     struct shift *s = self;
 
-    if (!s->late || !most || !s->asked)
+    if (!s->late || !most || !s->done)
         return 0;
     room[0] = s->late;
     s->late = NULL;

@@ -33,7 +33,7 @@ static str take(struct turns *t, size_t most)
 {
     struct turn list[64];
 
-    return shown(list, turns_take(t, list, most, 0));
+    return shown(list, turns_take(t, list, most, 0, NULL));
 }
 
 TEST(lanes_take_turns_and_each_keeps_its_order)
@@ -63,13 +63,46 @@ TEST(a_full_lane_makes_others_wait_for_one_of_it)
     turns_free(t);
 }
 
+/* Lanes share time: what takes twenty times as long comes a twentieth as often. */
+TEST(a_lane_whose_things_take_long_has_its_turn_less_often)
+{
+    struct turns *t = turns_new(64, 64);
+    struct turn list[64];
+    size_t others = 0;
+
+    turns_took(t, STR("a"), 20000); /* of one it is not known yet that the next will, too */
+    CHECK_INT(PUT(t, "a1", "a2"), 0);
+    CHECK_STR(take(t, 1), "a1"); /* nobody else is there */
+    for (int i = 0; i < 40; i++)
+        CHECK_INT(PUT(t, "b"), 0);
+    while (turns_take(t, list, 1, 0, NULL) && list[0].lane.at[0] == 'b')
+        others++;
+    CHECK(others >= 15 && others <= 20);
+    turns_free(t);
+}
+
+TEST(what_is_taken_together_takes_no_longer_than_it_may)
+{
+    struct turns *t = turns_new(64, 64);
+    struct turn list[64];
+    int64_t us = 20000;
+
+    for (int i = 0; i < 40; i++)
+        turns_took(t, STR("a"), 9000);
+    CHECK_INT(PUT(t, "a1", "a2", "a3", "a4", "a5"), 0);
+    CHECK_INT(turns_take(t, list, 64, 0, &us), 3); /* the third uses it up */
+    CHECK(us <= 0);
+    CHECK_INT(turns_take(t, list, 64, 0, &us), 0);
+    turns_free(t);
+}
+
 TEST(what_is_given_back_is_first_again)
 {
     struct turns *t = turns_new(4, 4);
     struct turn list[4];
 
     CHECK_INT(PUT(t, "a1", "a2", "b1", "c1"), 0);
-    CHECK_INT(turns_take(t, list, 4, 0), 4);
+    CHECK_INT(turns_take(t, list, 4, 0, NULL), 4);
     CHECK_STR(shown(list, 4), "a1 b1 c1 a2");
     CHECK_INT(PUT(t, "b2", "d1", "a3", "d2"), 0); /* the room is taken again … */
     turns_give_back(t, list + 1, 3);              /* … and still there is room for these */
@@ -87,12 +120,12 @@ TEST(closed_turns_give_what_is_left_and_then_end)
     CHECK_INT(PUT(t, "a1", "b1"), 0);
     turns_close(t);
     CHECK_INT(PUT(t, "a2"), 1);
-    CHECK_INT(turns_take(t, list, 1, -1), 1);
+    CHECK_INT(turns_take(t, list, 1, -1, NULL), 1);
     turns_give_back(t, list, 1);
     CHECK(!turns_ended(t));
-    CHECK_INT(turns_take(t, list, 4, -1), 2);
+    CHECK_INT(turns_take(t, list, 4, -1, NULL), 2);
     CHECK(turns_ended(t));
-    CHECK_INT(turns_take(t, list, 4, -1), 0);
+    CHECK_INT(turns_take(t, list, 4, -1, NULL), 0);
     turns_free(t);
 }
 
@@ -130,7 +163,7 @@ TEST(turns_lose_nothing_between_many_threads)
         CHECK_INT(pthread_create(&threads[i], NULL, put_many, &putters[i]), 0);
     }
     for (size_t left = PUTTERS * EACH; left > 0;) {
-        size_t n = turns_take(t, list, 16, -1), done = n > 3 ? n - 3 : n;
+        size_t n = turns_take(t, list, 16, -1, NULL), done = n > 3 ? n - 3 : n;
         for (size_t i = 0; i < done; i++)
             CHECK_INT((uintptr_t)list[i].value, ++last[list[i].lane.at[0] - 'a']);
         turns_give_back(t, list + done, n - done);

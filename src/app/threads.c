@@ -4,7 +4,9 @@
 
 #include <assert.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "app/threads_private.h"
@@ -202,6 +204,16 @@ void threads_admit(void *threads, struct admission *a)
     server_admitted(t->server, a);
 }
 
+/* ---- time ---- */
+
+int64_t now_us(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
 /* ---- faults ---- */
 
 static void error_note(struct threads *t, const char *what, err e)
@@ -260,9 +272,14 @@ static void *reader_run(void *self)
     struct worker *w = self;
     struct threads *t = w->threads;
     struct turn next;
+    char lane[128]; /* whose name is gone with what was done */
 
-    while (turns_take(t->reads, &next, 1, -1))
+    while (turns_take(t->reads, &next, 1, -1, NULL)) {
+        int64_t began = now_us();
+        snprintf(lane, sizeof lane, STR_FMT, STR_ARG(next.lane));
         job_do(t, &w->engine, next.value);
+        turns_took(t->reads, str_from(lane), now_us() - began);
+    }
     return NULL;
 }
 

@@ -81,6 +81,9 @@ static inline struct turn turn_of(struct command *c)
     return (struct turn){ c, actor_token(c->actor) };
 }
 
+/* By a clock that nobody sets. */
+int64_t now_us(void);
+
 /* The writer's thread, of a struct threads. */
 void *writer_run(void *threads);
 

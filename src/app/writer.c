@@ -5,7 +5,6 @@
  * the writer looks after what only it can: the server's own work, the length of the log, and the
  * space on the disk. */
 #include <assert.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "app/threads_private.h"
@@ -41,10 +40,11 @@ struct writer {
     int64_t beat_at_ms;
     str name, node_id; /* how others see this node */
 
+    struct command **batch; /* that is being performed */
+    size_t batch_done;      /* of these, and what they took, when that was last looked at */
+    int64_t batch_us;
     int64_t batch_began_us; /* when the transaction had its turn; 0: it has not yet */
-    int64_t batch_us;       /* what its commands took, when that was last looked at */
-    int64_t batch_count;    /* how often it was: about after every command */
-    int64_t command_us;     /* about what a command takes, of late */
+    int64_t batch_left_us;  /* of the time for it, by what its commands will take */
 
     int64_t log_moved;  /* how long the log was when the checkpointer was last called */
     int64_t restart_at; /* and where it begins anew */
@@ -55,14 +55,6 @@ struct writer {
 };
 
 /* ---- performing ---- */
-
-static int64_t now_us(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
 
 /* When it is not known what was committed, nobody may be told anything, not even that the server
  * stops in good order. */
@@ -187,7 +179,7 @@ static void log_look(struct writer *w)
 static size_t take(struct writer *w, struct command **room, size_t most, int64_t wait_ms)
 {
     struct turn turns[BATCH_MOST];
-    size_t count = turns_take(w->threads->writes, turns, most, wait_ms);
+    size_t count = turns_take(w->threads->writes, turns, most, wait_ms, &w->batch_left_us);
 
     for (size_t i = 0; i < count; i++) {
         room[i] = turns[i].value;
@@ -218,43 +210,31 @@ static size_t join(void *writer, struct command **room, size_t most)
     return most ? take(w, room, most, 0) : 0;
 }
 
-static bool enough(void *writer)
+/* A token whose commands take long has its turn less often. */
+static bool enough(void *writer, size_t done)
 {
     struct writer *w = writer;
+    int64_t us = now_us() - w->batch_began_us;
 
-    w->batch_us = now_us() - w->batch_began_us;
-    w->batch_count++;
-    return w->batch_us >= BATCH_US;
-}
-
-/* Of a command alone nothing is known; what was known becomes less true. */
-static void batch_learn(struct writer *w)
-{
-    int64_t each_us = w->batch_count ? w->batch_us / w->batch_count : 0;
-
-    w->command_us = (3 * w->command_us + each_us) / 4;
-}
-
-/* As many as will be enough: what they name is read before the first is performed. */
-static size_t batch_most(const struct writer *w)
-{
-    int64_t most = BATCH_US / (w->command_us + 1) + 1;
-
-    return most < w->config->batch_max ? (size_t)most : (size_t)w->config->batch_max;
+    if (done > w->batch_done)
+        turns_took(w->threads->writes, actor_token(w->batch[done - 1]->actor), us - w->batch_us);
+    w->batch_done = done;
+    w->batch_us = us;
+    return us >= BATCH_US;
 }
 
 static size_t batch_perform(struct writer *w, struct command **all, size_t *count)
 {
     const struct op_turn turn = {
-        .most = batch_most(w), .join = join, .enough = enough, .self = w
+        .most = (size_t)w->config->batch_max, .join = join, .enough = enough, .self = w
     };
     struct command *kept[BATCH_MOST];
 
     if (!disk_is_full(w)) {
-        w->batch_began_us = w->batch_us = w->batch_count = 0;
-        size_t done = perform_turn(w, all, count, &turn);
-        batch_learn(w);
-        return done;
+        w->batch = all;
+        w->batch_began_us = w->batch_us = 0;
+        w->batch_done = 0;
+        return perform_turn(w, all, count, &turn);
     }
     size_t n = refuse_writes(w, all, *count, kept);
     if (n)
@@ -461,7 +441,8 @@ void *writer_run(void *threads)
     w.tick_at_ms = w.tick ? 0 : INT64_MAX;
     node_init(&w);
     while (!turns_ended(t->writes)) {
-        size_t n = take(&w, commands, batch_most(&w), wait_ms(&w));
+        w.batch_left_us = BATCH_US;
+        size_t n = take(&w, commands, (size_t)w.config->batch_max, wait_ms(&w));
         if (n) {
             batch_do(&w, commands, n);
             tick_after_commands(&w);

@@ -9,17 +9,23 @@
 #include "base/hash.h"
 #include "base/steady.h"
 
-enum { BUCKETS = 1024 }; /* of lanes by their names */
+enum {
+    BUCKETS = 1024,   /* of lanes by their names */
+    PART_US = 500,    /* that a lane gets when it is its turn; what takes less counts as much */
+    TOOK_MAX = 50000, /* what takes longer counts as this */
+};
 
 struct place {
     struct turn turn;
     struct place *next;
 };
 
-/* A lane is there while it has something. Its name is that of its first value. */
+/* A lane is there while it has something. Its name is that of its first value. What it got in its
+ * turns and did not need for what it gave is its due: what takes long waits until that is enough. */
 struct lane {
     struct place *first, **end;
     size_t count;
+    int64_t due_us;
     struct lane *next, *previous; /* in the ring */
     struct lane *beside;          /* in its bucket; or in the list of free ones */
 };
@@ -32,6 +38,7 @@ struct turns {
     struct lane *lanes, *free_lanes;
     struct lane *at; /* whose turn it is; NULL: nobody waits */
     struct lane *buckets[BUCKETS];
+    int32_t took_us[BUCKETS]; /* of late, by the lanes of a bucket */
     bool closed;
 };
 
@@ -69,9 +76,21 @@ void turns_free(struct turns *t)
 
 /* ---- lanes; the lock is held ---- */
 
+static size_t bucket_number(str name)
+{
+    return hash_bytes(name.at, name.len) % BUCKETS;
+}
+
 static struct lane **bucket_of(struct turns *t, str name)
 {
-    return &t->buckets[hash_bytes(name.at, name.len) % BUCKETS];
+    return &t->buckets[bucket_number(name)];
+}
+
+static int64_t takes_us(const struct turns *t, str lane)
+{
+    int64_t us = t->took_us[bucket_number(lane)];
+
+    return us < PART_US ? PART_US : us;
 }
 
 static struct lane *lane_find(struct turns *t, str name)
@@ -96,9 +115,17 @@ static struct lane *lane_open(struct turns *t, str name, bool first)
         l->previous = t->at->previous;
         l->next->previous = l->previous->next = l;
     }
+    if (!t->at)
+        l->due_us = PART_US;
     if (!t->at || first)
         t->at = l;
     return l;
+}
+
+static void lane_next(struct turns *t)
+{
+    t->at = t->at->next;
+    t->at->due_us += PART_US;
 }
 
 static void lane_close(struct turns *t, struct lane *l, str name)
@@ -167,6 +194,7 @@ void turns_give_back(struct turns *t, const struct turn *list, size_t count)
             l->end = &p->next;
         l->first = p;
         l->count++;
+        l->due_us += takes_us(t, list[count].lane);
         t->at = l; /* who was taken first is next again */
     }
     pthread_mutex_unlock(&t->lock);
@@ -184,32 +212,48 @@ static void wait_for_some(struct turns *t, int64_t wait_ms)
                            : pthread_cond_timedwait(&t->changed, &t->lock, &until);
 }
 
-static struct turn take_one(struct turns *t)
+static struct turn take_one(struct turns *t, int64_t *us)
 {
+    while (t->at->due_us < takes_us(t, t->at->first->turn.lane))
+        lane_next(t);
     struct lane *l = t->at;
     struct place *p = l->first;
     struct turn taken = p->turn;
 
+    *us = takes_us(t, taken.lane);
+    l->due_us -= *us;
     l->first = p->next;
     p->next = t->free_places;
     t->free_places = p;
     t->count--;
-    t->at = l->next;
+    lane_next(t);
     if (--l->count == 0)
         lane_close(t, l, taken.lane);
     return taken;
 }
 
-size_t turns_take(struct turns *t, struct turn *list, size_t most, int64_t wait_ms)
+size_t turns_take(struct turns *t, struct turn *list, size_t most, int64_t wait_ms, int64_t *us)
 {
+    int64_t left = us ? *us : INT64_MAX, took;
     size_t count = 0;
 
     pthread_mutex_lock(&t->lock);
     wait_for_some(t, wait_ms);
-    while (count < most && t->count)
-        list[count++] = take_one(t);
+    for (; count < most && t->count && left > 0; left -= took)
+        list[count++] = take_one(t, &took);
     pthread_mutex_unlock(&t->lock);
+    if (us)
+        *us = left;
     return count;
+}
+
+void turns_took(struct turns *t, str lane, int64_t us)
+{
+    int32_t *took = &t->took_us[bucket_number(lane)];
+
+    pthread_mutex_lock(&t->lock);
+    *took = (int32_t)((*took + (us < TOOK_MAX ? us : TOOK_MAX)) / 2);
+    pthread_mutex_unlock(&t->lock);
 }
 
 void turns_close(struct turns *t)

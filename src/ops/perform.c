@@ -431,7 +431,7 @@ static size_t join_take(const struct op_turn *turn, struct command **commands, s
 
 static bool is_enough(const struct op_turn *turn, size_t done)
 {
-    return done > 0 && turn->enough && turn->enough(turn->self);
+    return turn->enough && turn->enough(turn->self, done) && done > 0;
 }
 
 /* Performs all of them, and those who come meanwhile, once: the first ones wait for an answer; or as
@@ -439,10 +439,10 @@ static bool is_enough(const struct op_turn *turn, size_t done)
 static bool batch_perform(struct engine *e, struct batch *b, struct command **commands,
                           size_t *count, size_t *done, const struct op_turn *turn)
 {
-    for (int round = 0; round < 2 && *done < *count && !is_enough(turn, *done); round++) {
+    for (int round = 0; round < 2 && !is_enough(turn, *done) && *done < *count; round++) {
         if (batch_read_ahead(e, b, commands + *done, *count - *done))
             return false;
-        while (*done < *count && !is_enough(turn, *done)) {
+        while (!is_enough(turn, *done) && *done < *count) {
             if (!command_perform(e, b, commands[*done]))
                 return false;
             ++*done;
@@ -487,7 +487,7 @@ static size_t one_by_one(struct engine *e, struct batch *b, struct command **com
     static const struct op_turn alone = { .most = 1 };
     size_t i = 0;
 
-    for (; i < count && !e->stopped && !is_enough(turn, i); i++) {
+    for (; !is_enough(turn, i) && i < count && !e->stopped; i++) {
         size_t one = 1, done;
         if (batch_begin(e, b, &commands[i], 1))
             batch_run(e, b, &commands[i], &one, &done, &alone);

@@ -46,8 +46,9 @@ struct op_turn {
      * and those who came while the first were performed. */
     size_t (*join)(void *self, struct command **room, size_t most);
 
-    /* Asked between commands, whether enough was done for one commit; NULL: never. */
-    bool (*enough)(void *self);
+    /* Asked before and after each command, whether enough was done for one commit, now that so many
+     * are; NULL: never. */
+    bool (*enough)(void *self, size_t done);
     void *self;
 };
 
