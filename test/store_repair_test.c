@@ -102,6 +102,18 @@ TEST(a_copy_that_is_not_whole_or_is_of_another_store_repairs_nothing)
     EXITS(STORE("check", "store.db", "--apply"), 2);
 }
 
+/* A backup may be the only one: it is read and never changed, not even to this program's tables. */
+TEST(a_copy_of_an_older_version_is_refused_and_stays_as_it_is)
+{
+    work("store.db");
+    file_copy("store.db", "backup.db");
+    rows_change("backup.db", "UPDATE node SET version = 2 WHERE node_id = 1");
+    str before = check_read("backup.db");
+    EXITS(STORE("check", "store.db", "--repair", "--from", "backup.db"), 6);
+    CHECK(said("err", "this database is of version 2, and "));
+    CHECK(str_eq(check_read("backup.db"), before));
+}
+
 /* Events that are lost stay lost, but no number is given twice. */
 TEST(a_log_that_lost_its_end_goes_on_above_what_rows_name)
 {

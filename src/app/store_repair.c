@@ -193,6 +193,7 @@ static err copy_open(struct repairing *r)
     TRY(depot_exists(r->cli, &r->copy));
     if (str_eq(r->copy.name, r->store->name))
         return usage_error(r->cli, STR("--from names the store that is to be repaired"));
+    r->copy.as_it_is = true; /* it may be the only one */
     TRY(depot_open(r->cli, &r->copy, STORE_READS, 0));
     TRY(store_begin(r->copy.sql, r->cli->arena, &r->copy_node));
     r->copy_tx = checking_begin(&r->check, r->copy.sql, &r->copy_node);

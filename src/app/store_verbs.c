@@ -186,7 +186,8 @@ err depot_open(struct cli *c, struct depot *d, enum store_use use, int version)
     static struct store_migration steps[STEPS_MAX];
     struct store_options options = { .migrations = steps,
                                      .migration_count = version ? version : tables_step_count,
-                                     .existing = d->existing };
+                                     .existing = d->existing,
+                                     .as_it_is = d->as_it_is };
 
     assert(tables_step_count <= STEPS_MAX && !d->store);
     for (int i = 0; i < tables_step_count; i++)

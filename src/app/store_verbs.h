@@ -17,7 +17,7 @@ extern const struct verb store_verbs[];
 struct depot {
     str name;  /* for store_open */
     str shown; /* for messages: without a password */
-    bool shared, existing;
+    bool shared, existing, as_it_is; /* see struct store_options */
     struct store *store;
     struct sql *sql;
     int locks[2]; /* descriptors; -1: none */

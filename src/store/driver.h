@@ -17,6 +17,7 @@ extern const struct store_kind sqlite_kind, postgres_kind;
  * one that has those of others. */
 err store_newer(struct arena *a, enum error_kind kind, const char *shown, int64_t version,
                 int known);
+err store_older(struct arena *a, const char *shown, int64_t version, int known);
 err store_absent(struct arena *a, const char *shown);
 err store_foreign(struct arena *a, const char *shown);
 

@@ -24,6 +24,14 @@ err store_newer(struct arena *a, enum error_kind kind, const char *shown, int64_
                    shown, (long long)version, known);
 }
 
+err store_older(struct arena *a, const char *shown, int64_t version, int known)
+{
+    return err_new(a, ERR_CONFLICT,
+                   "%s: this database is of version %lld, and %d is needed here: 'baton store "
+                   "migrate' brings it there; make a copy of it before, if it is to stay as it is",
+                   shown, (long long)version, known);
+}
+
 err store_absent(struct arena *a, const char *shown)
 {
     return err_new(a, ERR_NOT_FOUND,

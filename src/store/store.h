@@ -28,6 +28,7 @@ struct store_options {
     int busy_ms;           /* how long to wait for another writer; 0: 5,000 (PostgreSQL: 10,000) */
     int64_t wal_bytes_max; /* from where on a checkpoint restarts the log; 0: 64 MiB */
     bool existing;         /* NOT_FOUND where there are no tables yet, instead of making them */
+    bool as_it_is;         /* CONFLICT where they are older, instead of changing them */
 
     /* PostgreSQL's alone. */
     int idle_ms;     /* a node that stops inside a transaction loses it after this; 0: 5,000 */
