@@ -570,6 +570,26 @@ TEST(files_of_another_user_are_removed_with_his_rights)
     CHECK(unlink(file.at) == 0 && rmdir(kept.at) == 0 && rmdir(agent.at) == 0);
 }
 
+/* He can move what is ours to where his folder was. */
+TEST(what_is_put_in_the_place_of_another_users_folder_stays)
+{
+    struct exec_user nobody;
+    struct arena *a = check_arena();
+    str agent;
+
+    if (geteuid() != 0)
+        check_skip("only root has agents run as others");
+    CHECK_OK(exec_user_find(a, STR("nobody"), &nobody));
+    CHECK_OK(folder_make(a, STR("run")));
+    CHECK_OK(folder_for_agent(a, STR("run"), &nobody, &agent));
+    CHECK_OK(folder_give(a, STR("run"), &nobody));
+    CHECK(rmdir(agent.at) == 0 && mkdir(agent.at, 0777) == 0);
+    CHECK_OK(folder_write(a, folder_path(a, agent, "file"), STR("root's"), NULL));
+    folder_remove(a, STR("run"));
+    CHECK(access("run", F_OK) != 0);
+    CHECK(unlink(folder_path(a, agent, "file").at) == 0 && rmdir(agent.at) == 0);
+}
+
 /* Until its files are there, nobody else can put something in their place. */
 TEST(folder_is_given_away_when_it_is_complete)
 {

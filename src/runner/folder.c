@@ -94,12 +94,15 @@ err folder_for_agent(struct arena *a, str folder, const struct exec_user *user, 
     return NULL;
 }
 
+/* From then on he can put anything in its place, also what is ours: a file says so. */
 err folder_give(struct arena *a, str folder, const struct exec_user *user)
 {
     str path = folder_of_agent(a, folder);
 
-    return user && lchown(path.at, user->uid, user->gid) < 0 ? failed(a, path.at, "give away")
-                                                             : NULL;
+    if (!user)
+        return NULL;
+    TRY(folder_write(a, folder_path(a, folder, "given"), STR(""), NULL));
+    return lchown(path.at, user->uid, user->gid) < 0 ? failed(a, path.at, "give away") : NULL;
 }
 
 static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
@@ -144,11 +147,12 @@ str folder_of_agent(struct arena *a, str folder)
 void folder_remove_agent(struct arena *a, str folder)
 {
     str own = folder_path(a, folder, "agent"), path = folder_of_agent(a, folder);
+    bool given = access(folder_path(a, folder, "given").at, F_OK) == 0;
     struct stat st;
 
     if (lstat(path.at, &st) == 0 && st.st_uid != geteuid())
         remove_as_owner(a, path.at, &st);
-    else
+    else if (!given) /* else it is not the one that was given away */
         remove_all(path.at);
     remove_all(own.at);
 }
