@@ -65,7 +65,8 @@ static err nobody_fits(struct tx *tx, const struct run *r, str *out)
     print_part(&text, "project_dir", demand.project_dir);
     for (size_t i = 0; i < demand.tag_count; i++)
         print_part(&text, "tag", demand.tags[i]);
-    text.len--; /* the last comma */
+    if (str_ends(buf_str(&text), STR(",")))
+        text.len--; /* the last one */
     if (r->type == RUN_TYPE_RESUME)
         buf_add(&text, STR(", which has its conversation: start that runner again"));
     TRY(runners_there(tx, &there, &count));

@@ -68,16 +68,17 @@ err op_shown(struct engine *e, struct arena *a, err why)
     if (!why->hidden)
         return err_copy(a, why);
     trouble_log(e, why);
+    str members = arena_copy(a, why->members);
     if (why->damage)
         return err_with(a,
                         err_damage(a, "the database is damaged, and nothing was changed: the "
                                       "server's log says where (store.error)"),
-                        why->members);
+                        members);
     err shown = err_new(a, why->kind, "%s",
                         text ? text
                              : "the database could not do this, and nothing was changed: the "
                                "server's log says why (store.error)");
-    return err_with(a, shown, why->members);
+    return err_with(a, shown, members);
 }
 
 static void all_shown(struct engine *e, struct command *const *commands, size_t count)

@@ -24,6 +24,7 @@ struct chaos {
     struct black *nodes; /* started; what is written on one of them, all of them show */
     int node_count;
     int patience_ms; /* for an answer, before the same is asked again */
+    bool calm;       /* no node ends meanwhile: nothing need be asked again */
 
     str ids[CHAOS_STATES];
     atomic_bool over;
