@@ -2,6 +2,7 @@
 #include "sim/vfs_private.h"
 
 #include "base/arena.h"
+#include "store/sqlite_private.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -179,6 +180,7 @@ static struct vfs_world *world_new(void)
     snprintf(w->name, sizeof w->name, "world-%u", ++count);
     list_init(&w->handles);
     list_init(&w->shms);
+    sqlite_start(); /* before SQLite does by itself, and keeps statistics from then on */
     if (sqlite3_vfs_register(&w->vfs, 0) != SQLITE_OK)
         abort();
     return w;
