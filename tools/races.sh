@@ -45,6 +45,7 @@ load black/waits_test.c black/abuse_test.c black/document_test.c black/mcp_stdio
 load test/nodes_test.c black/team_test.c
 load black/crowd_test.c
 load black/team_tree_test.c
+[ -z "$BATON_SOAK_SECONDS" ] || load black/adversary_test.c black/fair_test.c
 
 for report in "$work"/race.*; do
     [ -e "$report" ] || continue

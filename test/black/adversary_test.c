@@ -237,8 +237,8 @@ TEST_LIMIT(honest_clients_wait_little_longer_beside_an_adversary_than_beside_bus
 {
     static struct honest honest[HONEST];
     struct black b = { 0 };
-    int count = 600;
-    int64_t writes = 500;
+    int count = BLACK_SANITIZED ? 60 : 600;
+    int64_t writes = BLACK_SANITIZED ? 50 : 500;
 
     soak_only();
     black_start(&b);
