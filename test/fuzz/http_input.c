@@ -14,6 +14,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct server server;
+static struct share *share; /* of all requests */
 static struct arena *arena; /* of the table */
 
 static bool request_read(struct arena *a, str bytes, struct http *h)
@@ -23,6 +24,7 @@ static bool request_read(struct arena *a, str bytes, struct http *h)
 
     *h = (struct http){ .server = &server };
     h->x.arena = a;
+    h->charge = charge_new(&server, a, share);
     http_parser_init(&h->parser, a, &limits);
     if (http_parse(&h->parser, bytes, &used) != HTTP_HEAD_DONE ||
         http_parse(&h->parser, str_slice(bytes, used, bytes.len), &used) != HTTP_REQUEST_DONE)
@@ -57,9 +59,10 @@ static void taken_check(struct arena *a, struct http *h)
         assert(h->command.key.at[i] >= ' ' && h->command.key.at[i] < 0x7f);
     e = http_query(a, h->parser.request.query, &pairs, &count);
     assert(!e);
-    for (size_t i = 0; i < count; i++)
-        assert(op_field(server.options.table, h->match.op, pairs[i].name) &&
-               json_find(input, pairs[i].name));
+    for (size_t i = 0; i < count; i++) {
+        str name = op_field_meant(server.options.table, h->match.op, pairs[i].name);
+        assert(op_field(server.options.table, h->match.op, name) && json_find(input, name));
+    }
     assert(!h->command.precondition || json_int_or(input, "expected_version", 0) > 0);
 }
 
@@ -75,6 +78,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         err e = op_table_all(arena, &table);
         assert(!e);
         server.options.table = table;
+        server.limits = server_limits_default();
+        server.shares = shares_new();
+        share = share_of(&server, NULL);
     }
     if (request_read(a, bytes, &first) && request_read(a, bytes, &second)) {
         err e = http_input(&first), same = http_input(&second);
