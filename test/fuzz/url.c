@@ -24,7 +24,8 @@ static void written_check(struct arena *a, const struct url *u)
     str text;
 
     if (u->scheme == URL_UNIX)
-        text = arena_printf(a, "unix:" STR_FMT, STR_ARG(u->socket));
+        text = arena_printf(a, "unix:%s" STR_FMT, str_starts(u->socket, STR("/")) ? "//" : "",
+                            STR_ARG(u->socket));
     else
         text = arena_printf(a, "%s://" STR_FMT STR_FMT, schemes[u->scheme],
                             STR_ARG(url_authority(a, u)), STR_ARG(u->base));
