@@ -240,10 +240,14 @@ struct reply black_ask_as(const struct black *b, str token, const char *route, c
     CHECK(str_cut(str_from(route), ' ', &method, &target));
     struct http_call call = { .method = arena_copy(a, method).at,
                               .target = target,
-                              .body = black_json(a, body) };
+                              .body = black_json(a, body),
+                              .repeatable = str_eq(method, STR("GET")) };
     struct http_client *client = http_client_new(&as);
     struct reply r = { 0 };
-    CHECK_OK(http_client_call(client, a, &call, &r.response));
+    err e = http_client_call(client, a, &call, &r.response);
+    if (e)
+        black_alive(b); /* which says more, when it is not */
+    CHECK_OK(e);
     http_client_free(client);
     r.status = r.response.status;
     if (json_parse(a, r.response.body, NULL, &r.body))
