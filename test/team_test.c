@@ -12,7 +12,7 @@
 #ifdef __SANITIZE_ADDRESS__
 enum { RUNS_ONCE = 1000, RUNS_ALWAYS = 50 };
 #else
-enum { RUNS_ONCE = 10000, RUNS_ALWAYS = 500 };
+enum { RUNS_ONCE = 4000, RUNS_ALWAYS = 300 };
 #endif
 
 static uint64_t number_from(const char *variable, uint64_t otherwise)

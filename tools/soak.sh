@@ -4,7 +4,7 @@
 # The server killed again and again under load, alone and as one of several nodes; abuse in larger
 # numbers, also for races (tools/races.sh); and many runs of the swarm, on SQLite and on PostgreSQL.
 #   BATON_SOAK_SECONDS  how long the server is killed, in each build (60)
-#   BATON_SIM_RUNS      runs of the swarm, rounded up to hundreds (500)
+#   BATON_SIM_RUNS      runs of the swarm, rounded up to hundreds (500); there are 20 times as many teams
 #   BATON_SEED          where chance begins (the time: it is shown with each result)
 # Expects all builds to be up to date.
 cd "$(dirname "$0")/.." || exit 2
@@ -24,6 +24,8 @@ tools/races.sh 600 "$totals"
 awk '{ f += $2 } END { exit f > 0 }' "$totals" || failed=1
 rm -f "$totals"
 build/release/baton-test --jobs 1 test/swarm_postgres_test.c || failed=1
+echo "teams:"
+BATON_SIM_RUNS=$((runs * 20)) build/release/baton-test team_keeps_every_promise_over_a_restart || failed=1
 echo "swarm:"
 while [ "$runs" -gt 0 ]; do
     BATON_SIM_RUNS=100 build/release/baton-test 'swarm_*' || failed=1
