@@ -1,5 +1,7 @@
 /* runner_test.c: a runner, its keepers and real processes as agents, against a made-up server. */
 #define _GNU_SOURCE /* accept4 */
+#include <errno.h>
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 
@@ -64,6 +66,27 @@ TEST(run_is_started_then_told_to_its_end)
     CHECK_INT(fake_count(f, "run_1", "started"), 1);
     CHECK_STR(f->reports[0].what, "started");
     folder_gone("run_1");
+    runner_end(runner, SIGTERM);
+}
+
+/* A child that it had just forked has its lock until it is a program of its own. */
+TEST(runner_waits_for_what_is_left_of_one_that_was_killed)
+{
+    struct fake *f = fake_new();
+    int status, made = mkdir("data", 0700);
+    int lock = folder_lock(check_arena(), STR("data/runner.lock"));
+    pid_t killed = fork();
+
+    if (killed == 0)
+        _exit(0);
+    CHECK((made == 0 || errno == EEXIST) && lock >= 0 && waitpid(killed, &status, 0) == killed);
+    CHECK(dprintf(lock, "%d\n", (int)killed) > 0);
+    fake_offer(f, script_run("run_1", 1, "cat", ""));
+    pid_t runner = runner_launch(f, NULL);
+    for (int i = 0; i < 50 && waitpid(runner, &status, WNOHANG) == 0; i++)
+        poll(NULL, 0, 10); /* one that does not wait has ended by then */
+    close(lock);
+    fake_wait(f, "run_1", "completed", 1);
     runner_end(runner, SIGTERM);
 }
 

@@ -78,17 +78,21 @@ static void signals_make(bool local)
 
 /* ---- its directory ---- */
 
+/* One that was killed may leave a child that was just forked, and holds the lock until it is a keeper:
+ * that takes a moment, longer on a busy machine. */
 static err take_over(struct arena *a, const struct runner_options *o, str path, int *lock)
 {
     int64_t until_ms = socket_clock_ms() + TAKE_OVER_MS;
     pid_t other = folder_holder(a, path);
+    bool gone = other && kill(other, 0) < 0 && errno == ESRCH;
 
-    if (!o->local || !other)
+    if (!gone && (!o->local || !other))
         return err_new(a, ERR_CONFLICT,
                        "another runner (process %d) has " STR_FMT
                        ": stop it, or give this one a directory of its own with --data DIR",
                        (int)other, STR_ARG(o->home));
-    kill(other, SIGTERM);
+    if (!gone)
+        kill(other, SIGTERM);
     while (*lock < 0 && socket_clock_ms() < until_ms) {
         poll(NULL, 0, 10);
         *lock = folder_lock(a, path);

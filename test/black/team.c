@@ -184,7 +184,9 @@ void team_runner_kill(pid_t runner)
 
     kill(runner, SIGKILL);
     CHECK(waitpid(runner, &status, 0) == runner);
-    CHECK(WIFSIGNALED(status)); /* it has not ended by itself before */
+    if (!WIFSIGNALED(status))
+        check_fail(__FILE__, __LINE__, "a runner has ended by itself (%x); it logged:\n" STR_FMT,
+                   status, STR_ARG(check_read("runner.log")));
 }
 
 pid_t team_runner_of(const struct black *server)
