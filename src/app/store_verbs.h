@@ -15,8 +15,8 @@ extern const struct verb store_verbs[];
 /* ---- store_verbs.c ---- */
 
 struct depot {
-    str name;  /* for store_open */
-    str shown; /* for messages: without a password */
+    str name;                        /* for store_open */
+    str shown;                       /* for messages: without a password */
     bool shared, existing, as_it_is; /* see struct store_options */
     struct store *store;
     struct sql *sql;
