@@ -275,6 +275,7 @@ static void *reader_run(void *self)
     char lane[128]; /* whose name is gone with what was done */
 
     while (turns_take(t->reads, &next, 1, -1, NULL)) {
+        server_keep_up(t->server); /* what is read and not sent yet is in no budget */
         int64_t began = now_us();
         snprintf(lane, sizeof lane, STR_FMT, STR_ARG(next.lane));
         job_do(t, &w->engine, next.value);

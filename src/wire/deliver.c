@@ -8,8 +8,12 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/steady.h"
 #include "wire/hub.h"
 #include "wire/server_private.h"
+
+/* Bytes that were read and wait for the loop, before readers wait for it, and how long they do. */
+enum { BROUGHT_MAX = 16 << 20, BROUGHT_WAIT_MS = 100 };
 
 /* Events of the log, on their way to be published. */
 struct brought {
@@ -27,6 +31,8 @@ struct delivery {
     struct wakeup *wakeup;
     pthread_mutex_t mutex;
     struct command *performed, **performed_end;
+    uint64_t performed_bytes; /* that their arenas take */
+    pthread_cond_t taken;     /* they were */
     struct admission *admitted, **admitted_end;
     struct brought *brought, **brought_end;
 };
@@ -191,6 +197,8 @@ static void on_wakeup(void *owner)
     struct brought *brought = d->brought;
     d->performed = NULL;
     d->performed_end = &d->performed;
+    d->performed_bytes = 0;
+    pthread_cond_broadcast(&d->taken);
     d->admitted = NULL;
     d->admitted_end = &d->admitted;
     d->brought = NULL;
@@ -212,16 +220,32 @@ void server_performed(struct server *s, struct command *list)
 {
     struct delivery *d = s->delivery;
     struct command **end = &list;
+    uint64_t bytes = 0;
 
     if (!list)
         return;
-    for (; *end; end = &(*end)->follows)
+    for (; *end; end = &(*end)->follows) {
+        bytes += (*end)->arena->bytes;
         arena_give((*end)->arena);
+    }
     pthread_mutex_lock(&d->mutex);
+    d->performed_bytes += bytes;
     *d->performed_end = list;
     d->performed_end = end;
     pthread_mutex_unlock(&d->mutex);
     wakeup_send(d->wakeup);
+}
+
+/* Not for as long as it takes: when the loop has ended, nobody takes anything any more. */
+void server_keep_up(struct server *s)
+{
+    struct delivery *d = s->delivery;
+    struct timespec until = steady_after(BROUGHT_WAIT_MS);
+
+    pthread_mutex_lock(&d->mutex);
+    if (d->performed_bytes > BROUGHT_MAX)
+        pthread_cond_timedwait(&d->taken, &d->mutex, &until);
+    pthread_mutex_unlock(&d->mutex);
 }
 
 void server_admitted(struct server *s, struct admission *a)
@@ -275,6 +299,7 @@ struct delivery *delivery_new(struct server *s)
     d->brought_end = &d->brought;
     atomic_init(&d->seq, s->published);
     pthread_mutex_init(&d->mutex, NULL);
+    steady_init(&d->taken);
     return d;
 }
 
@@ -296,6 +321,7 @@ void delivery_settle(struct server *s)
 void delivery_free(struct server *s)
 {
     wakeup_free(s->delivery->wakeup);
+    pthread_cond_destroy(&s->delivery->taken);
     pthread_mutex_destroy(&s->delivery->mutex);
     mem_free(s->delivery);
 }

@@ -89,6 +89,9 @@ link_accept server_accept;
  * events are published before any of their answers. They and their arenas are the caller's no more. */
 void server_performed(struct server *s, struct command *list);
 
+/* From any thread that reads: waits a while when more was read than the loop has taken. */
+void server_keep_up(struct server *s);
+
 /* From any thread: events as the log has them, whoever's they are, linked, without a hole between
  * those of one call and the next; those that were published already are passed over. The arena is
  * theirs, and is freed. */
