@@ -28,7 +28,7 @@ CC_fuzz       = $(CLANG)
 NAMES = ao-start ao-resume ao-status ao-get-result ao-list-sessions
 
 MAIN  = src/app/main.c
-SRC   = $(filter-out $(MAIN),$(wildcard src/*/*.c))
+SRC   = $(filter-out $(MAIN),$(wildcard src/*/*.c src/*/*/*.c))
 TEST  = $(wildcard test/*.c) $(wildcard test/sim/*.c) $(wildcard test/black/*.c)
 PLANTS = ANSWER_BEFORE_COMMIT HISTORY_IN_SECOND_TRANSACTION KEY_IN_SECOND_TRANSACTION \
          NO_VERSION_CHECK SAVEPOINT_AFTER_DEATH \

@@ -8,7 +8,7 @@
 #include "check.h"
 #include "client/http_client.h"
 #include "client/ws_client.h"
-#include "wire/websocket.h"
+#include "wire/ws/frame.h"
 
 enum { REQUESTS_MAX = 8, REQUEST_BYTES = 4096 };
 

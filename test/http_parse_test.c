@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "wire/http_parse.h"
-#include "wire/http_text.h"
+#include "wire/http/parse.h"
+#include "wire/http/text.h"
 
 /* Bytes from legible text: '|' is CR LF. */
 static str wire(const char *text)

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "wire/http_text.h"
+#include "wire/http/text.h"
 
 /* ---- targets ---- */
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "json_help.h"
-#include "wire/mcp_wire.h"
+#include "wire/mcp/private.h"
 
 #define BOTH_TYPES "Accept: application/json, text/event-stream|"
 #define OK_JSON "HTTP/1.1 200 OK|*Content-Type: application/json|*"

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "json_help.h"
-#include "wire/mcp_wire.h"
+#include "wire/mcp/private.h"
 
 enum { PEERS = 6, STEPS = 500 };
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "json_help.h"
-#include "wire/mcp_wire.h"
+#include "wire/mcp/private.h"
 
 #define OK_JSON "HTTP/1.1 200 OK|*Content-Type: application/json|*"
 #define OK_STREAM                                                              \

@@ -5,7 +5,7 @@
 
 #include "base/utf8.h"
 #include "check.h"
-#include "wire/websocket.h"
+#include "wire/ws/frame.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

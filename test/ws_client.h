@@ -7,7 +7,7 @@
 
 #include "json_help.h"
 #include "log_help.h"
-#include "wire/websocket.h"
+#include "wire/ws/frame.h"
 
 struct client {
     struct log_world *world;

@@ -12,7 +12,7 @@ shift
 
 files() {
     named=$(sed -n '1,20s|.*fuzz: *\(src/[^*]*\).*|\1|p' "$1")
-    [ -n "$named" ] || named=$(ls src/*/"$2".c src/*/"$2"_*.c 2>/dev/null)
+    [ -n "$named" ] || named=$(ls src/*/"$2".c src/*/"$2"_*.c src/*/"$2"/*.c 2>/dev/null)
     [ -n "$named" ] || named=$(ls src/*/*_"$2".c 2>/dev/null)
     echo "$named"
 }

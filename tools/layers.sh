@@ -4,7 +4,8 @@
 # Silent when all is well; else each broken rule with its file and line.
 cd "$(dirname "$0")/.." || exit 2
 
-# A folder, or one header of a folder. A folder may always include itself.
+# A folder, or one header of a folder. A folder may always include itself, and what lies in a
+# folder of it has its rights.
 layers='
 base:
 json:   base
@@ -15,7 +16,7 @@ view:   base json core
 ops:    base json core view store/store.h
 mcp:    base json ops/op.h
 wire:   base json ops/op.h mcp/mcp.h
-client: base json wire/websocket.h
+client: base json wire/ws/frame.h
 cli:    base json client ops/op.h mcp/rpc.h
 runner: base json client ops/op.h
 app:    base json flow store core view ops mcp wire client cli runner
@@ -29,7 +30,7 @@ libc='assert ctype errno fcntl float inttypes limits math pthread signal stdarg 
 stdbool stddef stdint stdio stdlib string strings time unistd'
 
 includes() {
-    grep -Hn '^[[:space:]]*#[[:space:]]*include' src/*/*.[ch] |
+    grep -Hn '^[[:space:]]*#[[:space:]]*include' src/*/*.[ch] src/*/*/*.[ch] |
         awk -F: -v layers="$layers" -v libraries="$libraries" -v libc="$libc" '
         BEGIN {
             n = split(layers, lines, "\n")

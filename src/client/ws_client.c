@@ -7,7 +7,7 @@
 
 #include "client/http_client.h"
 #include "client/socket.h"
-#include "wire/websocket.h"
+#include "wire/ws/frame.h"
 
 enum {
     PIECE = 16 << 10,       /* bytes that are received at once */

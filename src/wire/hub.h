@@ -32,7 +32,7 @@ struct hub_wish {
     int64_t after; /* −1: from now on */
 };
 
-/* ---- pure: what a request for a stream asks for, in sse.c; and an event as it is sent ---- */
+/* ---- pure: what a request for a stream asks for, in wire/http/sse.c; and an event as it is sent ---- */
 
 struct http_request;
 

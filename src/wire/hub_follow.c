@@ -6,7 +6,7 @@
 #include <assert.h>
 
 #include "wire/hub_private.h"
-#include "wire/websocket.h"
+#include "wire/ws/frame.h"
 
 enum {
     PAGE_MIN = 25,  /* events of one read: of the first, and after one that was too much */

@@ -7,7 +7,7 @@
 #define WIRE_SERVER_H
 
 #include "ops/op.h"
-#include "wire/http_parse.h"
+#include "wire/http/parse.h"
 #include "wire/loop.h"
 
 struct json_writer;

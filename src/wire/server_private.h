@@ -16,7 +16,7 @@
 #define WIRE_SERVER_PRIVATE_H
 
 #include "wire/conn.h"
-#include "wire/http_parse.h"
+#include "wire/http/parse.h"
 #include "wire/server.h"
 #include "wire/share.h"
 
@@ -57,7 +57,7 @@ struct server {
 
     uint64_t by_class[6], cache_hits; /* for /metrics: statuses by their hundreds */
     struct shared *openapi;           /* its text, made when it is asked for */
-    struct mcp_front *mcp;            /* mcp_session.c's; NULL: there is no /mcp */
+    struct mcp_front *mcp;            /* wire/mcp/session.c's; NULL: there is no /mcp */
     struct server_more *more;         /* server.c's own */
 };
 
@@ -150,7 +150,7 @@ void grants_hear(struct server *s, const struct event *e);
 /* The same for every token that a connection showed and whose time has passed. */
 void grants_expire(struct server *s);
 
-/* ---- http.c ---- */
+/* ---- wire/http/http.c ---- */
 
 extern const struct protocol http_protocol;
 void http_conn_open(struct conn *c);
@@ -168,18 +168,18 @@ void http_respond(struct http_exchange *x, int status, const char *type, str bod
 /* A problem+json of it. */
 void http_refuse(struct http_exchange *x, err e);
 
-/* ---- routes.c ---- */
+/* ---- wire/http/routes.c ---- */
 
 /* Whether the request is for one of the routes that are no operations; then it is answered, or its
  * connection has been switched to another protocol. */
 bool route_try(struct http_exchange *x);
 
-/* ---- ws.c, sse.c: the request asks for a stream, its grant is checked ---- */
+/* ---- wire/ws/ws.c, wire/http/sse.c: the request asks for a stream, its grant is checked ---- */
 
 void ws_begin(struct http_exchange *x);
 void sse_begin(struct http_exchange *x);
 
-/* ---- mcp_session.c ---- */
+/* ---- wire/mcp/session.c ---- */
 
 /* All that /mcp has beyond single connections. Sessions of a token end with it, and all of them when
  * the server stops. */

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "bench/set.h"
-#include "wire/http_parse.h"
-#include "wire/http_text.h"
+#include "wire/http/parse.h"
+#include "wire/http/text.h"
 #include "wire/loop.h"
 
 /* ---- what both answer ---- */

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "json_help.h"
-#include "wire/websocket.h"
+#include "wire/ws/frame.h"
 
 enum {
     KINDS_MOST = 32,

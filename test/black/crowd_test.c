@@ -7,7 +7,7 @@
 #include "client/socket.h"
 #include "client/ws_client.h"
 #include "json_help.h"
-#include "wire/websocket.h"
+#include "wire/ws/frame.h"
 
 /* ---- connections ---- */
 

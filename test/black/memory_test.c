@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "black/black.h"
-#include "wire/websocket.h"
+#include "wire/ws/frame.h"
 
 enum { PEAK_KIB = 256 << 10, EACH = BLACK_SANITIZED ? 10 : 1000, TOGETHER = EACH * 6 / 10 };
 

@@ -1,16 +1,16 @@
-/* fuzz: src/wire/http_parse.c src/wire/http_head.c src/wire/http_text.c */
+/* fuzz: src/wire/http/parse.c src/wire/http/head.c src/wire/http/text.c */
 /* http.c: any bytes as what comes over a connection.
  *
  * However the bytes are cut, the same is said about them; what was read keeps the promises of
  * http_parse.h, and when it is written again in the plainest way it is read as the same. Its query,
  * its values and the bytes themselves go through everything that reads such texts. */
-#include "wire/http_parse.h"
+#include "wire/http/parse.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
 #include "base/utf8.h"
-#include "wire/http_text.h"
+#include "wire/http/text.h"
 
 static const struct http_limits small = {
     .request_line_max = 200,

@@ -1,4 +1,4 @@
-/* fuzz: src/wire/http_input.c */
+/* fuzz: src/wire/http/input.c */
 /* http_input.c: any bytes as a request that becomes the input of an operation.
  *
  * What is refused says why; what is taken is one object that has the captures of its path, a key of
@@ -8,8 +8,8 @@
 
 #include "base/utf8.h"
 #include "ops/ops.h"
-#include "wire/http_glue.h"
-#include "wire/http_text.h"
+#include "wire/http/glue.h"
+#include "wire/http/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

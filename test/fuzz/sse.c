@@ -1,4 +1,4 @@
-/* fuzz: src/wire/sse.c src/client/event_stream.c */
+/* fuzz: src/wire/http/sse.c src/client/event_stream.c */
 /* sse.c: a request for a stream of events; and texts as events of one.
  *
  * The input is a request's head, an empty line, and lines. What a request asks for is within its
@@ -9,7 +9,7 @@
 #include "base/utf8.h"
 #include "client/event_stream.h"
 #include "json/json.h"
-#include "wire/http_parse.h"
+#include "wire/http/parse.h"
 #include "wire/hub.h"
 
 enum { TYPES_MAX = 64, LINES_MAX = 32 };

@@ -9,7 +9,7 @@
 #include <assert.h>
 
 #include "base/utf8.h"
-#include "wire/http_text.h"
+#include "wire/http/text.h"
 
 static bool url_equal(const struct url *x, const struct url *y)
 {

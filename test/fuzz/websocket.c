@@ -1,3 +1,4 @@
+/* fuzz: src/wire/ws/frame.c */
 /* websocket.c: any bytes as frames, at both ends.
  *
  * The events do not depend on how the bytes are cut; a text is UTF-8; no more than the limit is
@@ -7,7 +8,7 @@
 
 #include "base/arena.h"
 #include "base/utf8.h"
-#include "wire/websocket.h"
+#include "wire/ws/frame.h"
 
 enum { SMALL = 100 }; /* a limit that the inputs reach */
 

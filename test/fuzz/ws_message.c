@@ -1,3 +1,4 @@
+/* fuzz: src/wire/ws/message.c */
 /* ws_message.c: any lines as messages of a WebSocket's client.
  *
  * Over a real socket, from a real server with an empty log. Whatever a message is, it is answered;
@@ -11,7 +12,7 @@
 
 #include "core/tx.h"
 #include "wire/server_private.h"
-#include "wire/websocket.h"
+#include "wire/ws/frame.h"
 
 enum { MESSAGES_MAX = 8, TURNS = 3 };
 

@@ -1,4 +1,4 @@
-/* mcp_session.c: sessions of clients that speak an older revision of MCP.
+/* session.c: sessions of clients that speak an older revision of MCP.
  *
  * A session is what `initialize` has told: the later requests name it and need not say it again. It
  * belongs to the token that it began with, and ends when it is asked to, when its token does, or
@@ -8,7 +8,7 @@
 #include <sys/random.h>
 
 #include "base/utf8.h"
-#include "wire/mcp_wire.h"
+#include "wire/mcp/private.h"
 
 enum {
     KEPT = 16,                    /* sessions, for the operator: or a quarter, when there are few */

@@ -1,11 +1,11 @@
-/* http_input.c: a request as the input of an operation.
+/* input.c: a request as the input of an operation.
  *
  * Whatever stands in the path, the query, the body and the head becomes one flat
  * object. A field may come from more than one place, if they agree. Whether the
  * object fits the operation is for its schema to say. */
 #include "base/utf8.h"
-#include "wire/http_glue.h"
-#include "wire/http_text.h"
+#include "wire/http/glue.h"
+#include "wire/http/text.h"
 
 /* What a body may be deeper than the document that it carries. */
 #define ENVELOPE_DEPTH 4

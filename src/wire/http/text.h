@@ -1,4 +1,4 @@
-/* http_text.h: what targets and values of fields say, and how the head of a response is written.
+/* text.h: what targets and values of fields say, and how the head of a response is written.
  *
  * Pure functions of text. What a request wants with it is its reader's business. */
 #ifndef WIRE_HTTP_TEXT_H

@@ -6,7 +6,7 @@
  * act. */
 #include <assert.h>
 
-#include "wire/http_glue.h"
+#include "wire/http/glue.h"
 
 enum {
     HELD_MAX = 64 << 10,   /* bytes behind a request in flight, before the link is paused */

@@ -1,10 +1,10 @@
-/* websocket.c: WebSocket frames, read in pieces of any size and written whole.
+/* frame.c: WebSocket frames, read in pieces of any size and written whole.
  *
  * Everything a reader decides depends on the bytes that have come, never on how they were cut:
  * a header is looked at when its first two bytes are there and again when it is complete, a text
  * is checked as far as it has come. So a peer is refused at the first byte that is wrong, and a
  * message that is too long before any of it is kept. */
-#include "wire/websocket.h"
+#include "wire/ws/frame.h"
 
 #include <assert.h>
 #include <stdio.h>

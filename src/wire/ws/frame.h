@@ -1,11 +1,11 @@
-/* websocket.h: WebSocket frames and the handshake's key, RFC 6455, for both ends.
+/* frame.h: WebSocket frames and the handshake's key, RFC 6455, for both ends.
  *
  * A pure codec: bytes in, events out, and messages in, bytes out. It is strict: a peer that breaks
  * a rule is refused with the close code of that rule. Does not know sockets, time, randomness or
  * what messages mean; when to answer a ping or a close is its caller's business. Extensions are
  * never negotiated, so reserved bits are always an error. */
-#ifndef WIRE_WEBSOCKET_H
-#define WIRE_WEBSOCKET_H
+#ifndef WIRE_WS_FRAME_H
+#define WIRE_WS_FRAME_H
 
 #include "base/err.h"
 #include "base/str.h"

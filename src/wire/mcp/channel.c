@@ -1,4 +1,4 @@
-/* mcp_channel.c: messages to a client as a stream of server-sent events.
+/* channel.c: messages to a client as a stream of server-sent events.
  *
  * The stream of a request ends with its answer. One that belongs to a session is numbered and kept,
  * as far as there is room: a client whose connection broke says what it got last and gets the rest.
@@ -6,8 +6,8 @@
  * what the messages say. */
 #include <assert.h>
 
-#include "wire/http_text.h"
-#include "wire/mcp_wire.h"
+#include "wire/http/text.h"
+#include "wire/mcp/private.h"
 #include "wire/pace.h"
 
 enum {

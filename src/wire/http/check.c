@@ -1,10 +1,10 @@
-/* http_check.c: who asks, and for whom the request is.
+/* check.c: who asks, and for whom the request is.
  *
  * A page in a browser can make it send requests here, under a name of its own
  * that it lets point at this machine: so the names are checked before the token.
  * Does not know what a token stands for. */
-#include "wire/http_glue.h"
-#include "wire/http_text.h"
+#include "wire/http/glue.h"
+#include "wire/http/text.h"
 
 str http_legible(struct arena *a, str value)
 {

@@ -1,18 +1,18 @@
-/* mcp_wire.h: what the files of MCP over HTTP know of each other. Private to them.
+/* private.h: what the files of MCP over HTTP know of each other. Private to them.
  *
- * mcp_http.c     the route /mcp: its requests, as far as their heads tell
- * mcp_work.c     one message: performed, waited for, answered
- * mcp_play.c     one that is answered by a stream of messages, and perhaps asks the client
- * mcp_channel.c  messages to a client as a stream, which may be cut and resumed
- * mcp_session.c  sessions of clients of the older revisions
- * mcp_listen.c   who hears of what has changed
+ * http.c     the route /mcp: its requests, as far as their heads tell
+ * work.c     one message: performed, waited for, answered
+ * play.c     one that is answered by a stream of messages, and perhaps asks the client
+ * channel.c  messages to a client as a stream, which may be cut and resumed
+ * session.c  sessions of clients of the older revisions
+ * listen.c   who hears of what has changed
  *
  * What messages mean is mcp/'s business. */
-#ifndef WIRE_MCP_WIRE_H
-#define WIRE_MCP_WIRE_H
+#ifndef WIRE_MCP_PRIVATE_H
+#define WIRE_MCP_PRIVATE_H
 
 #include "mcp/mcp.h"
-#include "wire/http_glue.h"
+#include "wire/http/glue.h"
 #include "wire/hub.h"
 
 /* One for the server. Sessions, and the signature of what clients hand back, are this node's alone:
@@ -25,7 +25,7 @@ struct mcp_front {
     struct list listeners;
 };
 
-/* ---- mcp_channel.c ---- */
+/* ---- channel.c ---- */
 
 /* What the owner of a channel is told. After MCP_GONE the channel is no more. */
 struct mcp_channel_events {
@@ -73,7 +73,7 @@ void mcp_channel_end(struct mcp_channel *ch);
 /* For its session, when that ends, or when there are too many. */
 void mcp_channel_forget(struct mcp_channel *ch);
 
-/* ---- mcp_session.c ---- */
+/* ---- session.c ---- */
 
 enum { MCP_ID_CHARS = 32 };
 
@@ -108,7 +108,7 @@ bool mcp_session_resume(struct mcp_session *session, str event_id, struct mcp_ch
 /* A channel has sent its last: some of the oldest of those may go. */
 void mcp_session_trim(struct mcp_session *session);
 
-/* ---- mcp_listen.c ---- */
+/* ---- listen.c ---- */
 
 enum mcp_topic_kind { TOPIC_TOOLS, TOPIC_PROMPTS, TOPIC_RESOURCES, TOPIC_URI, TOPIC_TASK };
 
@@ -129,7 +129,7 @@ void mcp_listener_free(struct mcp_listener *l);
 /* A list of ours is another from now on: "tools" or "prompts". */
 void mcp_listeners_tell(struct server *s, const char *what);
 
-/* ---- mcp_work.c ---- */
+/* ---- work.c ---- */
 
 struct mcp_work {
     struct server *server;
@@ -176,7 +176,7 @@ bool mcp_work_stream(struct mcp_work *w);
 /* Takes the connection from its request, with the request's memory, for the channel. */
 void mcp_work_take(struct mcp_work *w, struct mcp_channel *ch);
 
-/* ---- mcp_play.c ---- */
+/* ---- play.c ---- */
 
 void mcp_play_begin(struct mcp_work *w);
 void mcp_play_cut(struct mcp_work *w, const char *why);

@@ -1,4 +1,4 @@
-/* http_parse.c: a strict reader of HTTP/1.x requests, RFC 9112.
+/* parse.c: a strict reader of HTTP/1.x requests, RFC 9112.
  *
  * A state is what is expected next; each has one function that takes it from
  * the bytes. The head, chunk sizes and trailers are read line by line, a line
@@ -8,7 +8,7 @@
  * a second is refused; a target is a path, http://host/path, or * for OPTIONS;
  * the host of such a target must be the one of Host; the fields of a trailer
  * must be well-formed and are dropped. */
-#include "wire/http_private.h"
+#include "wire/http/private.h"
 
 #include <assert.h>
 

@@ -1,13 +1,13 @@
 /* ws.h: what the files of a WebSocket connection know of each other. Private to them.
  *
  * ws.c          the handshake, tokens, time, closing
- * ws_message.c  what messages ask for, and what is answered */
-#ifndef WIRE_WS_H
-#define WIRE_WS_H
+ * message.c  what messages ask for, and what is answered */
+#ifndef WIRE_WS_WS_H
+#define WIRE_WS_WS_H
 
 #include "wire/hub.h"
 #include "wire/pace.h"
-#include "wire/websocket.h"
+#include "wire/ws/frame.h"
 
 struct ws {
     struct conn *conn; /* NULL: gone, but its token is still being looked up */
@@ -34,7 +34,7 @@ void ws_close(struct ws *ws, enum websocket_code code, str reason);
 void ws_authenticate(struct ws *ws, str token);
 void ws_read(struct ws *ws, str bytes);
 
-/* ---- ws_message.c ---- */
+/* ---- message.c ---- */
 
 void ws_message(struct ws *ws, enum websocket_kind kind, str payload);
 void ws_say_authenticated(struct ws *ws);

@@ -1,10 +1,10 @@
-/* http_private.h: what the files that read HTTP share: classes of bytes, and how a head is read. */
+/* private.h: what the files that read HTTP share: classes of bytes, and how a head is read. */
 #ifndef WIRE_HTTP_PRIVATE_H
 #define WIRE_HTTP_PRIVATE_H
 
-#include "wire/http_parse.h"
+#include "wire/http/parse.h"
 
-/* ---- http_text.c ---- */
+/* ---- text.c ---- */
 
 enum {
     HTTP_TOKEN = 1,  /* names, methods, words of lists */
@@ -38,7 +38,7 @@ static inline str http_drop(str s, size_t n)
     return str_slice(s, n, s.len);
 }
 
-/* ---- http_parse.c ---- */
+/* ---- parse.c ---- */
 
 /* Always false, which is what a function says that cannot go on. */
 bool parse_refuse(struct http_parser *p, int status, const char *format, ...)
@@ -49,7 +49,7 @@ bool parse_refuse(struct http_parser *p, int status, const char *format, ...)
 const char *http_found(struct http_parser *p, str line, size_t at);
 const char *http_shown(struct http_parser *p, str value);
 
-/* ---- http_head.c: true, or false with the request refused ---- */
+/* ---- head.c: true, or false with the request refused ---- */
 
 bool http_read_request_line(struct http_parser *p, str line);
 

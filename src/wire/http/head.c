@@ -1,8 +1,8 @@
-/* http_head.c: what the lines of a request's head say.
+/* head.c: what the lines of a request's head say.
  *
  * Each function reads one line, or one value, that is whole. Where lines come
- * from and which comes next is http_parse.c's business. */
-#include "wire/http_private.h"
+ * from and which comes next is parse.c's business. */
+#include "wire/http/private.h"
 
 enum {
     METHOD_MAX = 16,

@@ -1,11 +1,11 @@
-/* http_begin.c: a request whose head is there: who asks, for what, and whether its body is wanted.
+/* begin.c: a request whose head is there: who asks, for what, and whether its body is wanted.
  *
  * All that can be refused is refused here, so that nobody has to send a body in
  * vain. The order of the checks is from what concerns everybody to what concerns
  * one operation. Does not look into bodies. */
 #include <assert.h>
 
-#include "wire/http_glue.h"
+#include "wire/http/glue.h"
 
 static void refuse(struct http *h, err e)
 {

@@ -1,4 +1,4 @@
-/* http_answer.c: what was performed, or refused, as a response.
+/* answer.c: what was performed, or refused, as a response.
  *
  * All responses are written here, so that all of them have the same fields. How
  * an error looks is base/err.h's business; which fields belong to a status is
@@ -8,8 +8,8 @@
 
 #include "base/date.h"
 #include "json/write.h"
-#include "wire/http_glue.h"
-#include "wire/http_text.h"
+#include "wire/http/glue.h"
+#include "wire/http/text.h"
 
 enum {
     HEAD_BYTES = 512,     /* what a head rarely exceeds */

@@ -6,8 +6,8 @@
 #include <inttypes.h>
 
 #include "json/write.h"
-#include "wire/http_glue.h"
-#include "wire/http_text.h"
+#include "wire/http/glue.h"
+#include "wire/http/text.h"
 
 #define TYPE_JSON "application/json"
 

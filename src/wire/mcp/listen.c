@@ -1,4 +1,4 @@
-/* mcp_listen.c: who hears of what has changed: of a resource, a list, a task.
+/* listen.c: who hears of what has changed: of a resource, a list, a task.
  *
  * A listener has topics. What has changed is not kept but noted: each topic owes one message at
  * most, which is sent when the client has room for it. So one that is slow, or away for a while, is
@@ -6,7 +6,7 @@
  * topic follows the log by the token of whoever asked for it. */
 #include <assert.h>
 
-#include "wire/mcp_wire.h"
+#include "wire/mcp/private.h"
 
 enum {
     TOPICS_MAX = 256, /* of one listener */

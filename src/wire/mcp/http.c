@@ -1,10 +1,10 @@
-/* mcp_http.c: the route /mcp: what its requests want, as far as their heads tell.
+/* http.c: the route /mcp: what its requests want, as far as their heads tell.
  *
  * POST brings a message; GET listens to what belongs to no message, or takes up a stream that
  * broke; DELETE ends a session. The last two are for clients of the older revisions: without a
  * session there is nothing that they could be about. */
-#include "wire/http_text.h"
-#include "wire/mcp_wire.h"
+#include "wire/http/text.h"
+#include "wire/mcp/private.h"
 
 /* ---- refusals ---- */
 

@@ -1,4 +1,4 @@
-/* mcp_work.c: one message of MCP: performed, waited for, answered.
+/* work.c: one message of MCP: performed, waited for, answered.
  *
  * Most are answered at once, as one JSON text, like any other request. One that waits says from
  * time to time that it is still at work, if its client wants to hear that: then its answer becomes a
@@ -6,8 +6,8 @@
  * answer. Does not know what the messages mean. */
 #include <assert.h>
 
-#include "wire/http_text.h"
-#include "wire/mcp_wire.h"
+#include "wire/http/text.h"
+#include "wire/mcp/private.h"
 
 #define TYPE_JSON "application/json"
 

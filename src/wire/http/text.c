@@ -1,5 +1,5 @@
-/* http_text.c: bytes, targets, values of fields, and heads of responses. */
-#include "wire/http_text.h"
+/* text.c: bytes, targets, values of fields, and heads of responses. */
+#include "wire/http/text.h"
 
 #include <assert.h>
 #if defined(__SSE2__)
@@ -7,7 +7,7 @@
 #endif
 
 #include "base/utf8.h"
-#include "wire/http_private.h"
+#include "wire/http/private.h"
 
 /* ---- bytes ---- */
 

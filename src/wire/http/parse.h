@@ -1,4 +1,4 @@
-/* http_parse.h: bytes → one HTTP/1.x request.
+/* parse.h: bytes → one HTTP/1.x request.
  *
  * Bytes may come in any pieces; the results are the same for all of them. A
  * piece is looked at once, taken as far as the request goes, and can be thrown
@@ -58,7 +58,7 @@ struct http_parser {
     str message;
 
     uint8_t state;
-    uint8_t saw;     /* fields of the head, see http_head.c */
+    uint8_t saw;     /* fields of the head, see head.c */
     struct buf line; /* what came of a line that has not ended */
     struct buf body;
     uint32_t field_room, field_bytes, extension_bytes, trailer_count;

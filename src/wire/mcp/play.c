@@ -1,10 +1,10 @@
-/* mcp_play.c: a message that is answered by several, one after the other.
+/* play.c: a message that is answered by several, one after the other.
  *
  * Between two of them may be a pause, or a question to the client, whose answer comes by a request
  * of its own. Only clients with a session are asked anything. */
 #include <assert.h>
 
-#include "wire/mcp_wire.h"
+#include "wire/mcp/private.h"
 
 enum { RETRY_MS = 500 }; /* until a client comes back for the rest, when nothing else is said */
 

@@ -1,11 +1,11 @@
-/* http_glue.h: what the files of the HTTP protocol know of each other. Private to them.
+/* glue.h: what the files of the HTTP protocol know of each other. Private to them.
  *
  * http.c         the connection: one request after the other, and their time
- * http_begin.c   a request whose head is there, until its body is wanted or it is refused
- * http_check.c   who asks, and for whom the request is: Host, Origin, tokens
- * http_input.c   request → command
- * http_answer.c  command → response
- * routes.c       what is no operation; of that, mcp_http.c has /mcp */
+ * begin.c   a request whose head is there, until its body is wanted or it is refused
+ * check.c   who asks, and for whom the request is: Host, Origin, tokens
+ * input.c   request → command
+ * answer.c  command → response
+ * routes.c       what is no operation; of that, wire/mcp/http.c has /mcp */
 #ifndef WIRE_HTTP_GLUE_H
 #define WIRE_HTTP_GLUE_H
 
@@ -104,7 +104,7 @@ bool http_count(struct http *h);
 enum { HTTP_GROWTH = 4 };
 size_t http_memory(const struct http *h);
 
-/* ---- http_begin.c ---- */
+/* ---- begin.c ---- */
 
 /* Checks the request. Its phase is another one then: most often HTTP_BODY, or HTTP_ANSWERED. */
 void http_begin(struct http *h);
@@ -112,7 +112,7 @@ void http_begin(struct http *h);
 /* Its body is read, unless there is no room, and given to `then`; NULL: it is an operation's. */
 void http_want_body(struct http *h, void (*then)(struct http *h));
 
-/* ---- http_check.c ---- */
+/* ---- check.c ---- */
 
 /* MISDIRECTED, when the host is not ours; FORBIDDEN, when a page of another site asks. */
 err http_check_host(struct http *h);
@@ -136,7 +136,7 @@ err http_check_media(struct http *h);
 /* The media types that it takes, as a list. */
 str http_media_types(struct arena *a, const struct op *op);
 
-/* ---- http_input.c ---- */
+/* ---- input.c ---- */
 
 /* Fills h->command with the operation's input and what the fields of the head say of it. */
 err http_input(struct http *h);
@@ -144,7 +144,7 @@ err http_input(struct http *h);
 /* Whether the request is nothing but the address of one document, as the cache knows them. */
 bool http_is_plain(const struct http *h);
 
-/* ---- http_answer.c ---- */
+/* ---- answer.c ---- */
 
 /* The response to a performed command; to a read out of the cache, whose reference is taken; to
  * OPTIONS. */
@@ -179,7 +179,7 @@ void route_methods(const struct server *s, const struct http_request *r, struct 
 /* Whether HEAD can be had where GET can. */
 bool route_has_head(const struct server *s, const struct http_request *r);
 
-/* ---- mcp_http.c, mcp_work.c ---- */
+/* ---- wire/mcp/http.c, wire/mcp/work.c ---- */
 
 void mcp_route(struct http_exchange *x);
 

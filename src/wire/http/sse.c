@@ -5,7 +5,7 @@
  * client may read it: until then the answer can still be a refusal. */
 #include "wire/hub.h"
 #include "json/write.h"
-#include "wire/http_text.h"
+#include "wire/http/text.h"
 #include "wire/pace.h"
 
 enum { TYPES_MAX = 64 };

@@ -1,10 +1,10 @@
 /* ws.c: WebSocket connections: the handshake, who is there, and how long they may be silent.
  *
- * What their messages mean is ws_message.c's business, what frames look like websocket.c's. */
-#include "wire/ws.h"
+ * What their messages mean is message.c's business, what frames look like frame.c's. */
+#include "wire/ws/ws.h"
 
 #include "json/write.h"
-#include "wire/http_text.h"
+#include "wire/http/text.h"
 
 enum {
     PINGS_MAX = 2, /* that may go unanswered */

@@ -1,8 +1,8 @@
-/* ws_message.c: what the messages of a WebSocket ask for, and what is answered.
+/* message.c: what the messages of a WebSocket ask for, and what is answered.
  *
  * Every message that can be understood is answered, each mistake with what was expected. Events
  * themselves are framed by the hub and only pass through here. */
-#include "wire/ws.h"
+#include "wire/ws/ws.h"
 
 #include "base/utf8.h"
 #include "json/write.h"
