@@ -2,8 +2,8 @@
 #include <dirent.h>
 
 #include "check.h"
-#include "json/schema.h"
-#include "json/schema_program.h"
+#include "json/schema/schema.h"
+#include "json/schema/program.h"
 
 /* JSON with single quotes, to be legible in C. */
 static const struct json *parsed(const char *text)

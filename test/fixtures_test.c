@@ -2,7 +2,7 @@
  *
  * Whether they are what the conformance suite asks for, it says itself (test/cli/conformance.sh).
  * Here is what it does not look at: that they hold to what they say. */
-#include "json/schema.h"
+#include "json/schema/schema.h"
 #include "json_help.h"
 #include "mcp/mcp.h"
 

@@ -1,9 +1,9 @@
 /* format_test.c: what each format of JSON Schema takes and refuses. */
-#include "json/schema_format.h"
+#include "json/schema/format.h"
 
 #include "base/utf8.h"
 #include "check.h"
-#include "json/format_private.h"
+#include "json/schema/format_private.h"
 
 static void check_fits(const char *name, str text, bool expected)
 {

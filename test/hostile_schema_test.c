@@ -1,7 +1,7 @@
 /* hostile_schema_test.c: schemas made to hurt, and documents that make good ones hurt, are answered at
  * once. */
 #include "hostile.h"
-#include "json/schema.h"
+#include "json/schema/schema.h"
 
 static void drop(void *schema)
 {

@@ -4,7 +4,7 @@
 #include "hostile.h"
 #include "json/diff.h"
 #include "json/patch.h"
-#include "json/path.h"
+#include "json/path/path.h"
 #include "json/pointer.h"
 
 /* ---- parsing ---- */

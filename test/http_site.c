@@ -4,7 +4,7 @@
 #include <signal.h>
 
 #include "core/tx.h"
-#include "json/schema.h"
+#include "json/schema/schema.h"
 #include "net_help.h"
 
 /* ---- the service ---- */

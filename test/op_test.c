@@ -1,6 +1,6 @@
 /* op_test.c: a table that agrees with itself is taken, any other is refused; routes are found. */
 #include "check.h"
-#include "json/schema.h"
+#include "json/schema/schema.h"
 #include "ops/op.h"
 
 static err nothing(struct tx *tx, const struct input *in, struct answer *out)

@@ -4,7 +4,7 @@
 
 #include "check.h"
 #include "json/json.h"
-#include "json/path.h"
+#include "json/path/path.h"
 
 /* JSON with single quotes, to be legible in C. */
 static const struct json *parsed(const char *text)

@@ -1,6 +1,6 @@
 /* perform_test.c: operations through op_perform, in batches, under faults, on a real database. */
 #include "check.h"
-#include "json/schema.h"
+#include "json/schema/schema.h"
 #include "sim/both.h"
 #include "sim/engine.h"
 

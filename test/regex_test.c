@@ -1,5 +1,5 @@
 /* regex_test.c: ECMA-262 patterns and I-Regexps, matched and refused. */
-#include "json/regex.h"
+#include "json/regex/regex.h"
 
 #include <pthread.h>
 

@@ -1,5 +1,5 @@
 /* run_session_test.c: a session and its runs: what can be asked for, by whom, and who sees it. */
-#include "json/schema.h"
+#include "json/schema/schema.h"
 #include "runners.h"
 #include "sim/both.h"
 

@@ -1,7 +1,7 @@
 /* runner_profile_test.c: command lines, environments and files of profiles; and git's facts. */
 #include "check.h"
 #include "core/profile_data.h"
-#include "json/schema.h"
+#include "json/schema/schema.h"
 #include "json_help.h"
 #include "runner/git.h"
 #include "runner/profile.h"

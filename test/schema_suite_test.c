@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "check.h"
-#include "json/schema.h"
+#include "json/schema/schema.h"
 
 enum { DOCUMENTS_MAX = 256, FAILURES_SHOWN = 20 };
 

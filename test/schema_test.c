@@ -5,7 +5,7 @@
 
 #include "base/utf8.h"
 #include "check.h"
-#include "json/schema.h"
+#include "json/schema/schema.h"
 #include "json_help.h"
 
 #define DRAFT_2019 "https://json-schema.org/draft/2019-09/schema"

@@ -3,7 +3,7 @@
 #define TEST_TOOLS_DESK_H
 
 #include "core/tx.h"
-#include "json/schema.h"
+#include "json/schema/schema.h"
 #include "json_help.h"
 #include "mcp/tools.h"
 #include "sim/engine.h"

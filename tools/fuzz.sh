@@ -3,7 +3,7 @@
 #
 #   tools/fuzz.sh SECONDS test/fuzz/NAME.c…
 #
-# A target is meant to reach the files of its own name (path: src/json/path.c, path_lex.c …), or
+# A target is meant to reach the files of its own name (regex: src/json/regex.c, regex/*.c …), or
 # those that a line of its first comment lists after "fuzz:". How much of each it did reach is
 # printed. Inputs that found something new stay in build/fuzz/corpus/NAME for the next time.
 cd "$(dirname "$0")/.." || exit 2

@@ -1,7 +1,7 @@
-/* idna_table.c: writes src/json/idna_data.c from the Unicode Character Database.
+/* idna_table.c: writes src/json/schema/idna_data.c from the Unicode Character Database.
  *
  *   cc -std=gnu11 -Isrc tools/idna_table.c -o idna_table
- *   ./idna_table /usr/share/unicode > src/json/idna_data.c
+ *   ./idna_table /usr/share/unicode > src/json/schema/idna_data.c
  *
  * The argument is the folder of Debian's package unicode-data. Run by hand when
  * that has a new version; the build uses what is in the tree. The derivation is
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json/idna.h"
+#include "json/schema/idna.h"
 
 #define CODE_POINTS 0x110000
 #define LINE_MAX_BYTES 1024
@@ -295,7 +295,7 @@ int main(int argc, char **argv)
            " * From the Unicode Character Database 15.0.0, as Debian's package unicode-data has\n"
            " * it. Copyright 1991-2022 Unicode, Inc., under the Unicode License Agreement for\n"
            " * Data Files and Software, https://www.unicode.org/license.txt */\n"
-           "#include \"json/idna.h\"\n\n"
+           "#include \"json/schema/idna.h\"\n\n"
            "// clang-format off\n");
     write_ranges();
     write_kinds();

@@ -23,7 +23,7 @@ app:    base json flow store core view ops mcp wire client cli runner
 '
 
 # A library's header is included by one file alone, or by few, so that the rest does not know it.
-libraries='pcre2.h=json/regex.c sqlite3.h=store/sqlite.c,store/gather.c uv.h=wire/loop_private.h wire/loop_private.h=wire/loop.c,wire/loop_link.c,wire/loop_listen.c libpq-fe.h=store/libpq.h expat.h=flow/xml.c'
+libraries='pcre2.h=json/regex/regex.c sqlite3.h=store/sqlite.c,store/gather.c uv.h=wire/loop_private.h wire/loop_private.h=wire/loop.c,wire/loop_link.c,wire/loop_listen.c libpq-fe.h=store/libpq.h expat.h=flow/xml.c'
 
 # What base/ may take from the system: C's own headers and those of POSIX that it needs.
 libc='assert ctype errno fcntl float inttypes limits math pthread signal stdarg stdatomic

@@ -8,9 +8,9 @@
 #include "base/digest.h"
 #include "base/utf8.h"
 #include "json/diff.h"
-#include "json/path.h"
+#include "json/path/path.h"
 #include "json/pointer.h"
-#include "json/schema.h"
+#include "json/schema/schema.h"
 
 #include <errno.h>
 #include <stdlib.h>

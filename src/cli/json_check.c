@@ -4,7 +4,7 @@
  * ever fetched. */
 #include "cli/cli.h"
 
-#include "json/schema.h"
+#include "json/schema/schema.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include "cli/cli.h"
 
 #include "json/diff.h"
-#include "json/path.h"
+#include "json/path/path.h"
 #include "json/pointer.h"
 
 /* A person at a shell, or a driver of tests, is not one of many clients of a server, so what a

@@ -5,7 +5,7 @@
  * within a longer text, is refused here, where whoever wrote it still looks. */
 #include "core/agent_private.h"
 #include "core/profile_data.h"
-#include "json/schema.h"
+#include "json/schema/schema.h"
 
 enum { ENTRY_BYTES_MAX = 256 << 10 };
 

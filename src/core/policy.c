@@ -2,7 +2,7 @@
 #include "core/policy.h"
 
 #include "json/pointer.h"
-#include "json/schema.h"
+#include "json/schema/schema.h"
 
 #define STATE_BYTES_CEILING (1u << 20)
 

@@ -1,4 +1,4 @@
-/* schema.h: named, versioned schemas, and the compiled ones that are kept at hand.
+/* json/schema/schema.h: named, versioned schemas, and the compiled ones that are kept at hand.
  *
  * A registered schema never changes: another text under its name is its next
  * version. Does not know what is bound to it: see state.h. */
@@ -7,7 +7,7 @@
 
 #include "core/policy.h"
 #include "core/tx.h"
-#include "json/schema.h"
+#include "json/schema/schema.h"
 
 #define SCHEMA_TEXT_BYTES_MAX (1u << 20)
 #define SCHEMA_NAME_MAX 100

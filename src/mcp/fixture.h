@@ -15,7 +15,7 @@
 #ifndef MCP_FIXTURE_H
 #define MCP_FIXTURE_H
 
-#include "json/schema.h"
+#include "json/schema/schema.h"
 #include "mcp/mcp_private.h"
 
 /* ---- content ---- */

@@ -5,7 +5,7 @@
 #ifndef OPS_CUT_H
 #define OPS_CUT_H
 
-#include "json/path.h"
+#include "json/path/path.h"
 
 #define CUT_NONE SIZE_MAX /* as many characters as there are */
 

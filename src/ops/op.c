@@ -4,7 +4,7 @@
 #include <assert.h>
 
 #include "base/map.h"
-#include "json/schema.h"
+#include "json/schema/schema.h"
 
 enum { SEGMENTS_MAX = 8 };
 

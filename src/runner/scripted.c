@@ -1,7 +1,7 @@
 /* scripted.c: an agent that does what a scenario says. */
 #include "runner/scripted.h"
 
-#include "json/schema.h"
+#include "json/schema/schema.h"
 
 enum { HOOK_ROUNDS_MAX = 20, FILE_POLL_MS = 20 };
 

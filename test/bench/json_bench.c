@@ -11,8 +11,8 @@
 #include "bench/measure.h"
 #include "bench/set.h"
 #include "json/patch.h"
-#include "json/path.h"
-#include "json/schema.h"
+#include "json/path/path.h"
+#include "json/schema/schema.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -19,7 +19,7 @@
 #include "core/audit.h"
 #include "core/schema.h"
 #include "core/tables.h"
-#include "json/schema.h"
+#include "json/schema/schema.h"
 #include "ops/ops.h"
 #include "ops/perform.h"
 #include "sim/vfs.h"

@@ -2,13 +2,13 @@
  *
  * Some formats are part of others, and a host name that is taken is taken in its encoded form too:
  * what holds for every text is asserted. */
-#include "json/schema_format.h"
+#include "json/schema/format.h"
 
 #include <assert.h>
 
 #include "base/arena.h"
 #include "base/utf8.h"
-#include "json/format_private.h"
+#include "json/schema/format_private.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,4 +1,4 @@
-/* fuzz: src/json/path_lex.c src/json/path_parse.c src/json/path_filter.c src/json/path_run.c */
+/* fuzz: src/json/path/lex.c src/json/path/parse.c src/json/path/filter.c src/json/path/run.c */
 /* path.c: JSONPath queries over documents. Input: a query, NUL, the document's text.
  *
  * Every match has a normalized path, which is a query for exactly that value, and a pointer that
@@ -6,7 +6,7 @@
 #include <assert.h>
 
 #include "json/json.h"
-#include "json/path.h"
+#include "json/path/path.h"
 #include "json/pointer.h"
 
 #define CHECKED_MAX 40 /* matches of one input whose places are followed */

@@ -3,7 +3,7 @@
  * The input is a pattern and a subject with a zero byte between them. What was taken must match
  * without a crash and twice alike, and what is taken as an I-Regexp and found at both ends must be
  * found by a search too. */
-#include "json/regex.h"
+#include "json/regex/regex.h"
 
 #include <assert.h>
 

@@ -1,12 +1,12 @@
-/* fuzz: src/json/schema_load.c src/json/schema_dialect.c src/json/schema_compile.c
- * fuzz: src/json/schema_compile_kinds.c src/json/schema_merge.c src/json/schema_check.c
- * fuzz: src/json/schema_check_value.c src/json/schema_check_rules.c src/json/schema_explain.c
+/* fuzz: src/json/schema/load.c src/json/schema/dialect.c src/json/schema/compile.c
+ * fuzz: src/json/schema/compile_kinds.c src/json/schema/merge.c src/json/schema/check.c
+ * fuzz: src/json/schema/check_value.c src/json/schema/check_rules.c src/json/schema/explain.c
  *
  * The input is a schema, a line end, and a document. Whatever compiles gives one answer: what does
  * not fit can be explained, what fits cannot; a schema and its negation never agree. */
 #include <assert.h>
 
-#include "json/schema.h"
+#include "json/schema/schema.h"
 
 static const char *const drafts[] = {
     "https://json-schema.org/draft/2020-12/schema",

@@ -2,7 +2,7 @@
  *
  * Statements go to the functions below the macros of sql.h: the list of all texts is that of the
  * program. */
-#include "json/schema.h"
+#include "json/schema/schema.h"
 #include "json_help.h"
 #include "sim/model.h"
 #include "sim/rows.h"

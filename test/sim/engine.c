@@ -5,7 +5,7 @@
 #include "core/schema.h"
 #include "core/tables.h"
 #include "core/token.h"
-#include "json/schema.h"
+#include "json/schema/schema.h"
 #include "json_help.h"
 #include "ops/ops.h"
 #include "sim/both.h"

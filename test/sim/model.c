@@ -4,7 +4,7 @@
 #include "core/token.h"
 #include "json/patch.h"
 #include "json/pointer.h"
-#include "json/schema.h"
+#include "json/schema/schema.h"
 #include "json_help.h"
 
 struct model *model_new(struct arena *a, const struct retention *retention)

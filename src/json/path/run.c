@@ -1,0 +1,348 @@
+/* run.c: walks a document along a compiled query.
+ *
+ * Each value that a segment selects goes through the remaining segments before
+ * the next one is selected: that is the order of the RFC, which concatenates,
+ * without a list of values between the segments. Every call down is one level
+ * deeper in the document, so recursion is bounded by its depth (and by the
+ * depth of filters inside each other). */
+#include <assert.h>
+
+#include "json/path/private.h"
+#include "json/pointer.h"
+
+#define MATCH_STEPS 3 /* what keeping a match costs: it takes memory */
+
+struct json_path_place {
+    const struct json_path_place *parent; /* NULL: the root */
+    bool named;
+    uint32_t index;
+    str name;
+};
+
+/* A value on the way down. Its place is made only when something below it matches, and then once:
+ * matches share what their paths have in common. */
+struct spot {
+    struct spot *parent;
+    const struct json_member *member; /* NULL: an element, or the root */
+    uint32_t index;
+    const struct json_path_place *place; /* NULL: not made */
+};
+
+struct walk {
+    struct path_run *run;
+    struct json_matches *keep; /* NULL: only counting */
+    size_t room, keep_max;
+    uint64_t count, most; /* found; and how many are enough */
+    const struct json *last;
+};
+
+void path_stop(struct path_run *run)
+{
+    run->steps_left = 0;
+    if (!run->error)
+        run->error = err_new(run->arena, ERR_LIMIT,
+                             "the query took too many steps: make it more specific, or its "
+                             "patterns simpler");
+}
+
+/* ---- matches ---- */
+
+static const struct json_path_place *place_of(struct arena *a, struct spot *spot)
+{
+    if (spot->place)
+        return spot->place;
+
+    struct json_path_place *place = ARENA_NEW(a, struct json_path_place);
+    if (spot->parent)
+        place->parent = place_of(a, spot->parent);
+    if (spot->member) {
+        place->named = true;
+        place->name = json_name(spot->member);
+    }
+    place->index = spot->index;
+    spot->place = place;
+    return place;
+}
+
+static bool keep(struct walk *w, const struct json *value, struct spot *spot)
+{
+    struct json_matches *m = w->keep;
+    struct arena *a = w->run->arena;
+
+    if (!path_spend(w->run, MATCH_STEPS))
+        return false;
+    if (m->count == w->keep_max) {
+        w->run->error = err_new(a, ERR_TOO_LARGE,
+                                "the query finds more than %zu values: make it more specific",
+                                w->keep_max);
+        return false;
+    }
+    if (m->count == w->room) {
+        size_t room = w->room ? w->room * 2 : 16;
+        m->items = arena_grow(a, m->items, w->room * sizeof *m->items, room * sizeof *m->items);
+        w->room = room;
+    }
+    m->items[m->count++] = (struct json_match){ value, place_of(a, spot) };
+    return true;
+}
+
+/* ---- selecting ---- */
+
+static bool visit(struct walk *w, const struct path_segment *segment, const struct json *at,
+                  struct spot *spot);
+
+static bool visit_member(struct walk *w, const struct path_segment *segment,
+                         const struct json_member *member, struct spot *parent)
+{
+    struct spot spot = { .parent = parent, .member = member };
+    return path_spend(w->run, 1) && visit(w, segment, &member->value, &spot);
+}
+
+static bool visit_element(struct walk *w, const struct path_segment *segment,
+                          const struct json *array, uint32_t index, struct spot *parent)
+{
+    struct spot spot = { .parent = parent, .index = index };
+    return path_spend(w->run, 1) && visit(w, segment, &array->items[index], &spot);
+}
+
+/* The member or NULL. Long objects take long to look through, and are paid for. */
+static const struct json_member *member_find(struct path_run *run, const struct path_selector *s,
+                                             const struct json *at)
+{
+    if (at->kind != JSON_OBJECT || !path_spend(run, 1 + at->len / 16))
+        return NULL;
+    for (uint32_t i = 0; i < at->len; i++)
+        if (at->members[i].hash == s->hash && str_eq(json_name(&at->members[i]), s->name))
+            return &at->members[i];
+    return NULL;
+}
+
+/* Whether there is an element; negative indexes count from the end. */
+static bool element_find(const struct path_selector *s, const struct json *at, uint32_t *out)
+{
+    if (at->kind != JSON_ARRAY)
+        return false;
+    int64_t index = s->index < 0 ? s->index + at->len : s->index;
+    *out = (uint32_t)index;
+    return index >= 0 && index < at->len;
+}
+
+/* All of these answer false when the walk is over. */
+
+static bool select_name(struct walk *w, const struct path_selector *s,
+                        const struct path_segment *next, const struct json *at, struct spot *spot)
+{
+    const struct json_member *member = member_find(w->run, s, at);
+    return member ? visit_member(w, next, member, spot) : !w->run->error;
+}
+
+static bool select_index(struct walk *w, const struct path_selector *s,
+                         const struct path_segment *next, const struct json *at, struct spot *spot)
+{
+    uint32_t index;
+    return !element_find(s, at, &index) || visit_element(w, next, at, index, spot);
+}
+
+static bool select_wildcard(struct walk *w, const struct path_selector *s,
+                            const struct path_segment *next, const struct json *at,
+                            struct spot *spot)
+{
+    (void)s;
+    if (at->kind == JSON_OBJECT)
+        for (uint32_t i = 0; i < at->len; i++)
+            if (!visit_member(w, next, &at->members[i], spot))
+                return false;
+    if (at->kind == JSON_ARRAY)
+        for (uint32_t i = 0; i < at->len; i++)
+            if (!visit_element(w, next, at, i, spot))
+                return false;
+    return true;
+}
+
+static int64_t clamp(int64_t n, int64_t least, int64_t most)
+{
+    return n < least ? least : n > most ? most : n;
+}
+
+static bool select_slice(struct walk *w, const struct path_selector *s,
+                         const struct path_segment *next, const struct json *at, struct spot *spot)
+{
+    if (at->kind != JSON_ARRAY || s->step == 0)
+        return true;
+
+    /* An end is never visited itself: upwards it may be just after the last element, downwards just
+     * before the first. */
+    int64_t down = s->step < 0, least = 0 - down, most = (int64_t)at->len - down;
+    int64_t from = clamp(s->start < 0 ? s->start + at->len : s->start, least, most);
+    int64_t to = clamp(s->end < 0 ? s->end + at->len : s->end, least, most);
+    for (int64_t i = from; down ? i > to : i < to; i += s->step)
+        if (!visit_element(w, next, at, (uint32_t)i, spot))
+            return false;
+    return true;
+}
+
+static bool select_filter(struct walk *w, const struct path_selector *s,
+                          const struct path_segment *next, const struct json *at, struct spot *spot)
+{
+    if (at->kind == JSON_OBJECT)
+        for (uint32_t i = 0; i < at->len; i++)
+            if (path_filter_test(w->run, s->filter, &at->members[i].value) &&
+                !visit_member(w, next, &at->members[i], spot))
+                return false;
+    if (at->kind == JSON_ARRAY)
+        for (uint32_t i = 0; i < at->len; i++)
+            if (path_filter_test(w->run, s->filter, &at->items[i]) &&
+                !visit_element(w, next, at, i, spot))
+                return false;
+    return !w->run->error;
+}
+
+static bool select_all(struct walk *w, const struct path_segment *segment, const struct json *at,
+                       struct spot *spot)
+{
+    static bool (*const select[SELECTOR_KINDS])(struct walk *, const struct path_selector *,
+                                                const struct path_segment *, const struct json *,
+                                                struct spot *) = {
+        [SELECT_NAME] = select_name,     [SELECT_WILDCARD] = select_wildcard,
+        [SELECT_INDEX] = select_index,   [SELECT_SLICE] = select_slice,
+        [SELECT_FILTER] = select_filter,
+    };
+    for (const struct path_selector *s = segment->selectors; s; s = s->next)
+        if (!path_spend(w->run, 1) || !select[s->kind](w, s, segment->next, at, spot))
+            return false;
+    return true;
+}
+
+/* The value itself, then everything below it, parents before their children: which is the
+ * wildcard, with the same segment once more. */
+static bool select_descendants(struct walk *w, const struct path_segment *segment,
+                               const struct json *at, struct spot *spot)
+{
+    return select_all(w, segment, at, spot) && select_wildcard(w, NULL, segment, at, spot);
+}
+
+static bool visit(struct walk *w, const struct path_segment *segment, const struct json *at,
+                  struct spot *spot)
+{
+    if (segment)
+        return segment->descendant ? select_descendants(w, segment, at, spot)
+                                   : select_all(w, segment, at, spot);
+    if (w->keep && !keep(w, at, spot))
+        return false;
+    w->last = at;
+    return ++w->count < w->most;
+}
+
+/* ---- queries ---- */
+
+static const struct json *query_start(const struct path_run *run, const struct path_query *query,
+                                      const struct json *current)
+{
+    return query->relative ? current : run->root;
+}
+
+const struct json *path_single(struct path_run *run, const struct path_query *query,
+                               const struct json *current)
+{
+    const struct json *at = query_start(run, query, current);
+
+    assert(query->singular);
+    for (const struct path_segment *segment = query->segments; segment; segment = segment->next) {
+        const struct path_selector *s = segment->selectors;
+        uint32_t index;
+        if (s->kind == SELECT_NAME) {
+            const struct json_member *member = member_find(run, s, at);
+            at = member ? &member->value : NULL;
+        } else {
+            at = element_find(s, at, &index) ? &at->items[index] : NULL;
+        }
+        if (!at || !path_spend(run, 1))
+            return NULL;
+    }
+    return at;
+}
+
+uint64_t path_count(struct path_run *run, const struct path_query *query,
+                    const struct json *current, uint64_t most, const struct json **last)
+{
+    struct walk w = { .run = run, .most = most };
+    struct spot root = { 0 };
+
+    visit(&w, query->segments, query_start(run, query, current), &root);
+    *last = w.last;
+    return w.count;
+}
+
+err json_path_run(struct arena *a, const struct json_path *path, const struct json *doc,
+                  struct json_matches *out)
+{
+    return json_path_run_most(a, path, doc, SIZE_MAX, out);
+}
+
+err json_path_run_most(struct arena *a, const struct json_path *path, const struct json *doc,
+                       size_t most, struct json_matches *out)
+{
+    struct path_run run = { .arena = a, .root = doc, .steps_left = JSON_PATH_STEPS_MAX };
+    struct walk w = { .run = &run, .keep = out, .keep_max = most, .most = UINT64_MAX };
+    struct spot root = { 0 };
+
+    *out = (struct json_matches){ 0 };
+    visit(&w, path->query.segments, doc, &root);
+    if (run.pattern.regex)
+        regex_free(run.pattern.regex);
+    return run.error;
+}
+
+/* ---- places ---- */
+
+static void print_name(struct buf *out, str name)
+{
+    static const char codes[] = "btnfr'\\", bytes[] = "\b\t\n\f\r'\\";
+
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.at[i];
+        const char *special = c ? strchr(bytes, c) : NULL;
+        if (special)
+            buf_add(out, (str){ (char[]){ '\\', codes[special - bytes] }, 2 });
+        else if ((unsigned char)c < 0x20)
+            buf_printf(out, "\\u%04x", (unsigned)c);
+        else
+            buf_byte(out, c);
+    }
+}
+
+void json_path_print(struct buf *out, const struct json_path_place *place)
+{
+    if (!place->parent) {
+        buf_byte(out, '$');
+        return;
+    }
+    json_path_print(out, place->parent);
+    if (place->named) {
+        buf_add(out, STR("['"));
+        print_name(out, place->name);
+        buf_add(out, STR("']"));
+    } else {
+        buf_printf(out, "[%u]", (unsigned)place->index);
+    }
+}
+
+size_t json_path_pointer_size(const struct json_path_place *place)
+{
+    size_t size = 0;
+
+    for (; place->parent; place = place->parent)
+        size += 1 + (place->named ? place->name.len : 1);
+    return size;
+}
+
+void json_path_print_pointer(struct buf *out, const struct json_path_place *place)
+{
+    if (!place->parent)
+        return;
+    json_path_print_pointer(out, place->parent);
+    if (place->named)
+        json_pointer_add(out, place->name);
+    else
+        json_pointer_add_index(out, place->index);
+}
