@@ -5,11 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/init.h"
-#include "cli/init_json.h"
-#include "cli/init_text.h"
-#include "cli/text_diff.h"
-#include "cli/toml_edit.h"
+#include "cli/init/init.h"
+#include "cli/init/json.h"
+#include "cli/init/text.h"
+#include "cli/init/text_diff.h"
+#include "cli/init/toml_edit.h"
 #include "json_help.h"
 
 static void file_put(const char *path, const char *text)

@@ -6,7 +6,7 @@
 #define TEST_MCP_RIG_H
 
 #include "check.h"
-#include "cli/mcp_bridge_private.h"
+#include "cli/bridge/private.h"
 
 struct rig {
     struct mcp_bridge_options options;

@@ -6,10 +6,10 @@
 #include "app/start_server.h"
 #include "app/store_verbs.h"
 #include "cli/demo.h"
-#include "cli/doctor.h"
+#include "cli/doctor/doctor.h"
 #include "cli/hook.h"
-#include "cli/init.h"
-#include "cli/mcp_bridge.h"
+#include "cli/init/init.h"
+#include "cli/bridge/bridge.h"
 #include "cli/op_verbs.h"
 #include "cli/session_verbs.h"
 

@@ -1,4 +1,4 @@
-/* fuzz: src/cli/init_hooks.c src/cli/init_json.c src/cli/init_text.c src/cli/init_wire.c src/cli/toml_edit.c */
+/* fuzz: src/cli/init/hooks.c src/cli/init/json.c src/cli/init/text.c src/cli/init/wire.c src/cli/init/toml_edit.c */
 /* Fuzz target: files of others that `baton init` adds to.
  *
  * Whatever a file says, it is refused, or wired so that wiring it again changes nothing, and so that
@@ -6,9 +6,9 @@
  * no trace at all. */
 #include <assert.h>
 
-#include "cli/init.h"
-#include "cli/init_json.h"
-#include "cli/init_text.h"
+#include "cli/init/init.h"
+#include "cli/init/json.h"
+#include "cli/init/text.h"
 
 static str edited(const struct wiring *w, const struct wire_file *f, str text)
 {

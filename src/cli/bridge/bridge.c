@@ -1,0 +1,349 @@
+/* bridge.c: baton mcp: the loop that waits for lines, answers and signals. */
+#define _GNU_SOURCE /* ppoll */
+#include "cli/bridge/private.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "client/socket.h"
+
+enum {
+    DRAIN_MS = 1000,
+    DOWN_MS = 5000,
+    SILENCE_MS = 90 * 1000, /* no tool takes longer than half of that */
+    PAUSE_MS = 1000,
+    LEASE_MS = 300 * 1000,
+    LEAVE_MS = 1000, /* for saying goodbye */
+    WAITING_MAX = 1000,
+    UNSENT_MAX = 4 << 20, /* bytes that the client has not read: then nothing more is taken */
+    FIXED = 3,            /* descriptors besides those of connections */
+};
+
+static volatile sig_atomic_t told_to_end;
+
+static void on_signal(int number)
+{
+    (void)number;
+    told_to_end = 1;
+}
+
+/* ---- waiting ---- */
+
+/* What is waited for: the client, the start of a server, and connections. */
+struct watch_list {
+    struct pollfd fds[FIXED + BRIDGE_LANES_MAX];
+    struct lane *lanes[BRIDGE_LANES_MAX];
+    size_t count;
+};
+
+static bool is_full(const struct bridge *b)
+{
+    return lines_unsent(b) > UNSENT_MAX;
+}
+
+static void watch_all(struct bridge *b, struct watch_list *w)
+{
+    bool reads = !b->in.ended && !b->drain_until_ms && b->waiting_count < WAITING_MAX;
+
+    w->fds[0] = (struct pollfd){ reads && !is_full(b) ? b->options.in : -1, POLLIN, 0 };
+    w->fds[1] = (struct pollfd){ lines_unsent(b) ? b->out.fd : -1, POLLOUT, 0 };
+    w->fds[2] = (struct pollfd){ b->site.starting, POLLIN, 0 };
+    w->count = 0;
+    LIST_EACH(it, &b->lanes) {
+        struct lane *c = LIST_ENTRY(it, struct lane, link);
+        w->fds[FIXED + w->count] =
+            (struct pollfd){ is_full(b) ? -1 : c->fd,
+                             (short)(lane_sends(c) ? POLLIN | POLLOUT : POLLIN), 0 };
+        w->lanes[w->count++] = c;
+    }
+}
+
+/* Whether there is anything to do: signals are let in nowhere else, so that none is missed. */
+static bool wait_ms(struct watch_list *w, int64_t ms)
+{
+    struct timespec time = { ms / 1000, ms % 1000 * 1000000 };
+    sigset_t none;
+
+    sigemptyset(&none);
+    int ready = ppoll(w->fds, FIXED + w->count, ms < 0 ? NULL : &time, &none);
+    for (size_t i = 0; ready < 0 && i < FIXED + w->count; i++)
+        w->fds[i].revents = 0;
+    return ready != 0;
+}
+
+/* Others may use the processor meanwhile: the client, above all. */
+static bool stay_awake(struct watch_list *w, int64_t until_us)
+{
+    do {
+        if (wait_ms(w, 0))
+            return true;
+        sched_yield();
+    } while (socket_clock_us() < until_us);
+    return false;
+}
+
+/* Answers are waited for awake, where that pays; the client may take its time. */
+static void wait_for(struct bridge *b, struct watch_list *w, int64_t ms)
+{
+    bool asked = !list_empty(&b->flying), came = false;
+    int64_t from_us = asked ? socket_clock_us() : 0;
+
+    if (asked && ms && awake_pays(&b->awake)) {
+        came = stay_awake(w, from_us + AWAKE_US);
+        awake_tried(&b->awake, came);
+    }
+    if (!came)
+        wait_ms(w, ms);
+    if (asked)
+        awake_turned(&b->awake, socket_clock_us() - from_us <= AWAKE_TURN_US);
+}
+
+static int64_t patience_ms(struct bridge *b)
+{
+    int64_t next = calls_next_ms(b);
+
+    if (b->drain_until_ms && b->drain_until_ms < next)
+        next = b->drain_until_ms;
+    if (next == INT64_MAX)
+        return -1;
+    return next > b->now_ms ? next - b->now_ms : 0;
+}
+
+/* ---- the end ---- */
+
+static bool has_pending(const struct bridge *b)
+{
+    LIST_EACH(it, &b->waiting) {
+        if (message_is_pending(LIST_ENTRY(it, struct call, link)))
+            return true;
+    }
+    LIST_EACH(it, &b->flying) {
+        if (message_is_pending(LIST_ENTRY(it, struct call, link)))
+            return true;
+    }
+    return lines_unsent(b) > 0;
+}
+
+static void give_up(struct bridge *b, struct list *calls)
+{
+    err e = b->site.down_since_ms && b->site.why
+                ? b->site.why
+                : err_new(b->scratch, ERR_UNAVAILABLE,
+                          "the input ended before this was answered; what was asked for may have "
+                          "been done");
+
+    LIST_EACH(it, calls) {
+        struct call *c = LIST_ENTRY(it, struct call, link);
+        if (message_is_pending(c))
+            c->errand->failed(b, c, e);
+        else
+            call_end(b, c);
+    }
+}
+
+/* Whatever still waits or flies is given up; what the server is to know is said. */
+static void leave(struct bridge *b)
+{
+    give_up(b, &b->waiting);
+    give_up(b, &b->flying);
+    lines_flush(b);
+    b->leaving = true;
+    b->drain_until_ms = b->now_ms + LEAVE_MS;
+    legacy_end(b);
+    identity_end(b);
+    calls_pump(b);
+}
+
+/* True: it is over. What is in flight when the input ends has a moment to come back; the start of a
+ * server takes as long as it takes. */
+static bool is_over(struct bridge *b)
+{
+    bool ended = b->in.ended || b->out.closed || told_to_end;
+
+    if (!ended)
+        return false;
+    if (!b->drain_until_ms)
+        b->drain_until_ms = b->now_ms + b->options.drain_ms;
+    if (b->site.state == SITE_STARTING && !told_to_end && !b->leaving)
+        b->drain_until_ms = b->now_ms + b->options.drain_ms;
+    bool late = b->now_ms >= b->drain_until_ms;
+    if (b->leaving)
+        return late || (list_empty(&b->waiting) && list_empty(&b->flying));
+    if (late || b->out.closed || !has_pending(b))
+        leave(b);
+    return b->leaving && list_empty(&b->waiting) && list_empty(&b->flying);
+}
+
+/* ---- the loop ---- */
+
+static void turn(struct bridge *b, struct watch_list *w)
+{
+    if (w->fds[1].revents)
+        lines_flush(b);
+    if (w->fds[2].revents)
+        site_started(b);
+    for (size_t i = 0; i < w->count; i++) {
+        struct lane *c = w->lanes[i];
+        short events = w->fds[FIXED + i].revents;
+        if (events & ~POLLOUT && c->fd >= 0)
+            lane_receive(b, c);
+        if (events & POLLOUT && c->fd >= 0 && lane_sends(c))
+            lane_send(b, c);
+    }
+    if (w->fds[0].revents)
+        lines_read(b);
+}
+
+static void run(struct bridge *b)
+{
+    struct watch_list *w = mem_alloc(sizeof *w);
+
+    b->now_ms = socket_clock_ms();
+    while (!is_over(b)) {
+        watch_all(b, w);
+        wait_for(b, w, patience_ms(b));
+        b->now_ms = socket_clock_ms();
+        arena_reset(b->scratch);
+        turn(b, w);
+        lines_flush(b);
+        calls_pump(b);
+        lines_flush(b);
+        lanes_sweep(b);
+    }
+    mem_free(w);
+}
+
+static void calls_free(struct list *calls)
+{
+    LIST_EACH(it, calls) {
+        struct call *c = LIST_ENTRY(it, struct call, link);
+        list_remove(&c->link);
+        arena_free(c->arena);
+        mem_free(c);
+    }
+}
+
+static void release(struct bridge *b)
+{
+    LIST_EACH(it, &b->lanes)
+        lane_close(b, LIST_ENTRY(it, struct lane, link));
+    lanes_sweep(b);
+    calls_free(&b->waiting);
+    calls_free(&b->flying);
+    calls_free(&b->spare);
+    lines_close(b);
+    site_release(b);
+    legacy_release(b);
+    identity_release(b);
+    arena_free(b->scratch);
+    mem_free(b);
+}
+
+static void signals_take(sigset_t *before)
+{
+    static const int numbers[] = { SIGTERM, SIGINT, SIGHUP };
+    struct sigaction action = { .sa_handler = on_signal };
+    sigset_t ours;
+
+    sigemptyset(&ours);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        sigaddset(&ours, numbers[i]);
+        sigaction(numbers[i], &action, NULL);
+    }
+    sigprocmask(SIG_BLOCK, &ours, before);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+static void key_make(struct bridge *b)
+{
+    uint64_t random;
+    ssize_t got = getrandom(&random, sizeof random, 0);
+
+    assert(got == sizeof random); /* so few bytes come whole or not at all */
+    snprintf(b->key, sizeof b->key, "mcp-%011llx-", (unsigned long long)(random >> 20));
+}
+
+static int64_t or_else(int64_t given, int64_t otherwise)
+{
+    return given ? given : otherwise;
+}
+
+void mcp_bridge(const struct mcp_bridge_options *o)
+{
+    struct bridge *b = mem_alloc(sizeof *b);
+    sigset_t before;
+
+    memset(b, 0, sizeof *b);
+    b->options = *o;
+    b->options.drain_ms = or_else(o->drain_ms, DRAIN_MS);
+    b->options.down_ms = or_else(o->down_ms, DOWN_MS);
+    b->options.silence_ms = or_else(o->silence_ms, SILENCE_MS);
+    b->options.pause_ms = or_else(o->pause_ms, PAUSE_MS);
+    b->options.lease_ms = or_else(o->lease_ms, LEASE_MS);
+    b->scratch = arena_new();
+    list_init(&b->waiting);
+    list_init(&b->flying);
+    list_init(&b->spare);
+    list_init(&b->lanes);
+    key_make(b);
+    signals_take(&before);
+    lines_open(b);
+    site_init(b);
+    identity_init(b);
+    legacy_init(b);
+    run(b);
+    release(b);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+/* ---- the verb ---- */
+
+// clang-format off
+const struct option mcp_bridge_verb_options[] = {
+    { "--state-id", 0, "ID",  "the state that tools mean when they name none" },
+    { "--data",     0, "DIR", "the server of this data directory" },
+    { 0 },
+};
+// clang-format on
+
+const char mcp_bridge_verb_details[] =
+    "For the configuration of an agent, which starts it and writes messages to its\n"
+    "standard input, one in each line. `baton init` writes that configuration.\n"
+    "\n"
+    "It talks to the server that all commands find: at $BATON_URL, or that of DIR.\n"
+    "Where none runs for DIR, it starts one, which goes on when this one ends: its log\n"
+    "is DIR/serve.log, and `baton serve` says how to stop it. With BATON_URL it starts\n"
+    "none. A server that is restarted is found again, and what was not answered is\n"
+    "asked again; nothing is done twice.\n"
+    "\n"
+    "Inside of a run, it acts as the run's session: BATON_TOKEN says so. Else it makes\n"
+    "a session for the agent that started it, so that this one has a state, and hears\n"
+    "of those that it starts. With BATON_TOKEN or BATON_TOKEN_FILE it uses that token.\n"
+    "\n"
+    "WORKFLOW_STATE_ID is --state-id when that is not given. What is wrong with the\n"
+    "server is told in answers and on standard error, and ends nothing; the end of its\n"
+    "input does, and SIGTERM: exit code 0.";
+
+err mcp_bridge_verb_run(struct cli *c, mcp_start *start)
+{
+    const char *given = cli_value(c, "--state-id");
+    str state = str_from(given ? given : getenv("WORKFLOW_STATE_ID"));
+
+    for (size_t i = 0; i < state.len; i++)
+        if (state.at[i] <= ' ' || state.at[i] > '~')
+            return usage_error(c, STR("--state-id (or WORKFLOW_STATE_ID) expects an id like "
+                                      "wfstate_4hq2m7k1x9ab."));
+    mcp_bridge(&(struct mcp_bridge_options){ .in = STDIN_FILENO,
+                                             .out = STDOUT_FILENO,
+                                             .data = cli_value(c, "--data"),
+                                             .state_id = state,
+                                             .start = start });
+    return NULL;
+}

@@ -1,0 +1,216 @@
+/* message.c: a message of the client: what it needs, and what becomes of its answer.
+ *
+ * Each is passed on as it came, and so is what comes back. What is not a message, because
+ * something between the client and the protocol went wrong, becomes an error that says so. */
+#include "cli/bridge/private.h"
+
+enum { RENEWALS_MAX = 2 }; /* of the session or the token, for one message */
+
+static const struct errand message;
+
+static bool is_call_of(const struct call *c, const struct json *id)
+{
+    return c->errand == &message && c->rpc.kind == RPC_REQUEST && json_equal(c->rpc.id, id);
+}
+
+bool message_is_pending(const struct call *c)
+{
+    return c->errand == &message && !c->lasting && !c->cancelled;
+}
+
+static bool is_legacy(const struct call *c)
+{
+    return c->version.len == 0;
+}
+
+/* ---- from the client ---- */
+
+static struct call *find_in(const struct list *calls, const struct json *id)
+{
+    LIST_EACH(it, calls) {
+        struct call *c = LIST_ENTRY(it, struct call, link);
+        if (is_call_of(c, id))
+            return c;
+    }
+    return NULL;
+}
+
+/* The client does not want an answer any more. Since 2026-07-28 that is said by closing the
+ * connection, unless others are on it: then its answer is dropped. Before, it was said by a message,
+ * which is passed on if the call was. True: there is no more to do. */
+static bool cancel(struct bridge *b, const struct call *notice)
+{
+    const struct json *id = json_get(notice->rpc.params, "requestId");
+    struct call *c = id ? find_in(&b->flying, id) : NULL;
+
+    if (!c)
+        c = id ? find_in(&b->waiting, id) : NULL;
+    if (!c)
+        return b->legacy.state == LEGACY_NONE;
+    if (c->flying && is_legacy(c)) {
+        c->cancelled = true;
+        return false;
+    }
+    if (c->lane && lane_is_shared(c->lane))
+        c->cancelled = true;
+    else
+        call_end(b, c);
+    return true;
+}
+
+/* The revision, where a message tells it. */
+static str version_of(const struct rpc *m)
+{
+    return json_str(json_get(m->params, "_meta"), "io.modelcontextprotocol/protocolVersion");
+}
+
+void message_take(struct bridge *b, str line)
+{
+    struct call *c = call_new(b, &message);
+    struct rpc_fault fault;
+
+    c->body = arena_copy(c->arena, line);
+    if (!rpc_read(c->arena, c->body, &c->rpc, &fault)) {
+        lines_fault(b, c->rpc.id, fault.code, fault.message);
+        call_end(b, c);
+        return;
+    }
+    c->version = version_of(&c->rpc);
+    if (str_eq(c->rpc.method, STR("notifications/cancelled")) && cancel(b, c)) {
+        call_end(b, c);
+        return;
+    }
+    if (is_legacy(c))
+        legacy_note(b, c);
+    c->lasting = !is_legacy(c) && str_eq(c->rpc.method, STR("subscriptions/listen"));
+    c->brief = brief_message(&c->rpc);
+    call_wait(b, c);
+}
+
+static bool message_ready(struct bridge *b, struct call *c)
+{
+    if (!identity_token(b, c))
+        return false;
+    if (is_legacy(c) && !legacy_ready(b, c))
+        return false;
+    return !str_eq(c->rpc.method, STR("tools/call")) || identity_row(b, c);
+}
+
+/* ---- from the server ---- */
+
+static void refuse(struct bridge *b, struct call *c, err e)
+{
+    if (c->cancelled)
+        return;
+    if (c->rpc.kind == RPC_REQUEST)
+        lines_fault(b, c->rpc.id, error_look(e->kind)->rpc, e->message);
+    else
+        lines_note(STR_FMT " was not passed on: " STR_FMT,
+                   STR_ARG(c->rpc.method.len ? c->rpc.method : STR("a response")),
+                   STR_ARG(e->message));
+}
+
+static void message_failed(struct bridge *b, struct call *c, err e)
+{
+    refuse(b, c, e);
+    if (is_legacy(c))
+        legacy_over(b, c, 0);
+    call_end(b, c);
+}
+
+/* The answer itself. */
+static void answer(struct bridge *b, struct call *c, str text, const struct response *r)
+{
+    if (is_legacy(c))
+        legacy_answered(b, c, text, r);
+    if (!c->cancelled)
+        lines_put(b, text);
+    c->answered = true;
+}
+
+/* A server that ends says so to whoever listens; the client need not know, since the bridge listens
+ * again when the server is back. */
+static bool is_known(const struct call *c, const struct rpc *m)
+{
+    if (!c->lasting)
+        return false;
+    return (m->kind == RPC_RESPONSE && m->result) ||
+           str_eq(m->method, STR("notifications/cancelled")) ||
+           (c->repeated && str_eq(m->method, STR("notifications/subscriptions/acknowledged")));
+}
+
+static void message_event(struct bridge *b, struct call *c, str data)
+{
+    struct rpc_fault fault;
+    struct rpc m;
+
+    if (!rpc_read(b->scratch, data, &m, &fault)) {
+        lines_note("the server sent what is no message: " STR_FMT, STR_ARG(fault.message));
+        return;
+    }
+    if (is_known(c, &m))
+        return;
+    if (m.kind == RPC_RESPONSE)
+        answer(b, c, data, &c->lane->parser.response);
+    else if (!c->cancelled)
+        lines_put(b, data);
+}
+
+/* Whether a body is the answer to this call, though the status says that something is wrong. */
+static bool is_answer(struct bridge *b, const struct call *c, const struct response *r)
+{
+    struct rpc_fault fault;
+    struct rpc m;
+
+    return rpc_read(b->scratch, r->body, &m, &fault) && m.kind == RPC_RESPONSE && c->rpc.id &&
+           json_equal(m.id, c->rpc.id);
+}
+
+/* What is wrong may be mended by the bridge itself: true, it is tried again. */
+static bool mend(struct bridge *b, struct call *c, const struct response *r)
+{
+    if (r->status == 503 && c->tries + 1 < BRIDGE_TRIES_MAX) {
+        call_again(b, c, 200 << c->tries++);
+        return true;
+    }
+    if (c->renewals == RENEWALS_MAX || !(r->status == 401 || (r->status == 404 && c->session)))
+        return false;
+    c->renewals++;
+    if (r->status == 404) {
+        legacy_lost(b, c);
+    } else {
+        identity_renew(b);
+        site_forget(b);
+    }
+    call_again(b, c, 0);
+    return true;
+}
+
+static void message_done(struct bridge *b, struct call *c, const struct response *r)
+{
+    bool request = c->rpc.kind == RPC_REQUEST;
+
+    if (c->answered || c->cancelled) {
+        call_end(b, c);
+        return;
+    }
+    if (r->status == 200 && request && !r->body.len) {
+        call_lost(b, c, true); /* a stream that ended before its time */
+        return;
+    }
+    if (r->status >= 400 && mend(b, c, r))
+        return;
+    if (request && (r->status == 200 || is_answer(b, c, r)))
+        answer(b, c, r->body, r);
+    else if (request || r->status >= 400)
+        refuse(b, c, call_refusal(b->scratch, r));
+    if (is_legacy(c))
+        legacy_over(b, c, r->status);
+    call_end(b, c);
+}
+
+static const struct errand message = { .head = head_message,
+                                       .ready = message_ready,
+                                       .event = message_event,
+                                       .done = message_done,
+                                       .failed = message_failed };

@@ -1,0 +1,156 @@
+/* doctor.c: baton doctor: the order of the checks, and what is shown of them. */
+#include "cli/doctor/doctor.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+#include "cli/init/init.h"
+
+enum { UP_MS = 2000 };
+
+// clang-format off
+const struct option doctor_options[] = {
+    { "--start", 0, NULL,  "start a server when there is none, as `baton mcp` does" },
+    { "--dir",   0, "DIR", "the project (here)" },
+    { "--data",  0, "DIR", "ask the server of this data directory" },
+    { "--json",  0, NULL,  "print one object" },
+    { 0 },
+};
+// clang-format on
+
+const char doctor_details[] =
+    "It asks the server, calls each hook, speaks MCP in both of its eras over HTTP and\n"
+    "stdio, looks at what `baton init` has written for each client, and asks the client\n"
+    "itself (`claude mcp list` and its like) whether it uses that: in a folder that it does\n"
+    "not trust, it does not. Each check is a line; below one that is not ok stands the\n"
+    "command that mends it. Nothing is changed, no session is left behind, and nothing is\n"
+    "waited for longer than half a minute.\n"
+    "\n"
+    "Exit codes: 0 nothing failed; 1 something did; 2 wrong usage.";
+
+// clang-format off
+static const struct {
+    const char *name;
+    enum paint paint;
+} looks[DOCTOR_RESULTS] = {
+    [DOCTOR_OK]   = { "ok",   PAINT_GOOD  },
+    [DOCTOR_WARN] = { "warn", PAINT_KEY   },
+    [DOCTOR_FAIL] = { "fail", PAINT_ERROR },
+    [DOCTOR_SKIP] = { "skip", PAINT_DIM   },
+};
+// clang-format on
+
+/* ---- showing ---- */
+
+/* A line as soon as it is known: some checks take a while. */
+static void show(struct doctor *d, enum doctor_result r, const char *check, str fix, str text)
+{
+    struct buf out = buf_in(d->arena);
+
+    term_put(&out, d->cli->coloured ? looks[r].paint : PAINT_PLAIN, str_from(looks[r].name));
+    buf_printf(&out, "%*s %-20s ", 4 - (int)strlen(looks[r].name), "", check);
+    term_put(&out, PAINT_PLAIN, text);
+    buf_byte(&out, '\n');
+    if (fix.len) {
+        buf_printf(&out, "%26s", "");
+        term_put(&out, d->cli->coloured ? PAINT_KEY : PAINT_PLAIN,
+                 arena_printf(d->arena, "→ " STR_FMT, STR_ARG(fix)));
+        buf_byte(&out, '\n');
+    }
+    cli_write(d->cli, buf_str(&out));
+    cli_flush(d->cli);
+}
+
+void doctor_tell(struct doctor *d, enum doctor_result r, const char *check, str fix,
+                 const char *format, ...)
+{
+    struct json found = json_object();
+    struct buf text = buf_in(d->arena);
+    va_list args;
+
+    va_start(args, format);
+    buf_vprintf(&text, format, args);
+    va_end(args);
+    d->counts[r]++;
+    if (!d->cli->json)
+        show(d, r, check, fix, buf_str(&text));
+    json_put(d->arena, &found, STR("check"), json_string(str_from(check)));
+    json_put(d->arena, &found, STR("result"), json_string(str_from(looks[r].name)));
+    json_put(d->arena, &found, STR("text"), json_string(term_utf8(d->arena, buf_str(&text))));
+    json_put(d->arena, &found, STR("fix"),
+             fix.len ? json_string(term_utf8(d->arena, fix)) : json_null());
+    json_push(d->arena, &d->found, found);
+}
+
+static void sum_show(struct doctor *d)
+{
+    struct json whole = json_object();
+    struct buf out = buf_in(d->arena);
+
+    if (!d->cli->json) {
+        buf_printf(&out, "\n%zu ok, %zu warned, %zu failed, %zu skipped\n", d->counts[DOCTOR_OK],
+                   d->counts[DOCTOR_WARN], d->counts[DOCTOR_FAIL], d->counts[DOCTOR_SKIP]);
+    } else {
+        json_put(d->arena, &whole, STR("ok"), json_bool(d->counts[DOCTOR_FAIL] == 0));
+        json_put(d->arena, &whole, STR("checks"), d->found);
+        json_print(&out, &whole);
+        buf_byte(&out, '\n');
+    }
+    cli_write(d->cli, buf_str(&out));
+}
+
+/* ---- checking ---- */
+
+/* Processes that are started find the server where we do. */
+static err place_settle(struct doctor *d)
+{
+    const char *given = cli_value(d->cli, "--data"), *url = getenv("BATON_URL");
+
+    d->data = STR("");
+    if (given)
+        setenv("BATON_DATA", given, 1);
+    if (given)
+        unsetenv("BATON_URL");
+    else if (url && *url)
+        return NULL;
+    return place_dir(d->arena, given, &d->data);
+}
+
+static bool is_up(struct doctor *d)
+{
+    struct http_call call = { .method = "GET", .timeout_ms = UP_MS };
+    struct place place;
+    struct response r;
+
+    if (place_find(d->arena, cli_value(d->cli, "--data"), &place) ||
+        url_target(d->arena, &place.url, "/health", NULL, 0, &call.target))
+        return false;
+    struct http_client *client = http_client_new(&place);
+    err e = http_client_call(client, d->arena, &call, &r);
+    http_client_free(client);
+    return !e;
+}
+
+err doctor_run(struct cli *c)
+{
+    struct doctor d = { .cli = c, .arena = c->arena, .found = json_array() };
+
+    TRY(init_root(c, &d.root));
+    TRY(place_settle(&d));
+    signal(SIGPIPE, SIG_IGN); /* a process that ends early is told of, and does not end us */
+    if (cli_flag(c, "--start") && !is_up(&d))
+        doctor_start(&d);
+    doctor_server(&d);
+    doctor_data(&d);
+    doctor_runner(&d);
+    doctor_git(&d);
+    doctor_clients(&d);
+    doctor_hooks(&d);
+    doctor_mcp_http(&d);
+    doctor_mcp_stdio(&d);
+    if (d.client)
+        http_client_free(d.client);
+    sum_show(&d);
+    c->exit = d.counts[DOCTOR_FAIL] ? 1 : 0;
+    return NULL;
+}
