@@ -32,7 +32,7 @@ static struct json_matches run(const char *query, const struct json *doc)
 static str printed_place(const struct json_match *m)
 {
     struct buf out = buf_in(check_arena());
-    json_path_print(&out, m->place);
+    json_path_print(&out, m->location);
     return buf_str(&out);
 }
 
@@ -240,7 +240,7 @@ TEST(path_places_print_as_normalized_path_and_as_pointer)
         struct json_matches matches = run("$.*[0]", &doc);
         CHECK_INT(matches.count, 1);
         CHECK_STR(printed_place(&matches.items[0]), cases[i].path);
-        json_path_print_pointer(&pointer, matches.items[0].place);
+        json_path_print_pointer(&pointer, matches.items[0].location);
         CHECK_STR(buf_str(&pointer), cases[i].pointer);
         matches = run(cases[i].path, &doc);
         CHECK_INT(matches.count, 1);
@@ -248,7 +248,7 @@ TEST(path_places_print_as_normalized_path_and_as_pointer)
     struct json_matches root = run("$", parsed("1"));
     struct buf pointer = buf_in(check_arena());
     CHECK_STR(printed_place(&root.items[0]), "$");
-    json_path_print_pointer(&pointer, root.items[0].place);
+    json_path_print_pointer(&pointer, root.items[0].location);
     CHECK_INT(pointer.len, 0);
 }
 

@@ -191,7 +191,7 @@ static err path(struct batch *b, struct arena *a, const struct json *request, st
     struct buf place = buf_in(a);
     for (size_t i = 0; i < found.count; i++) {
         place.len = 0;
-        json_path_print(&place, found.items[i].place);
+        json_path_print(&place, found.items[i].location);
         json_write_str(w, buf_str(&place));
     }
     json_write_end(w, ']');

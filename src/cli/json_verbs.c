@@ -176,8 +176,8 @@ static err pointer_run(struct cli *c)
 static void write_match(struct cli *c, const struct json_match *m)
 {
     struct buf out = buf_in(c->arena), path = buf_in(c->arena), pointer = buf_in(c->arena);
-    json_path_print(&path, m->place);
-    json_path_print_pointer(&pointer, m->place);
+    json_path_print(&path, m->location);
+    json_path_print_pointer(&pointer, m->location);
 
     struct json_writer w = json_writer_to(&out);
     json_write_begin(&w, '{');
@@ -193,10 +193,10 @@ static void write_match(struct cli *c, const struct json_match *m)
 }
 
 static void write_place(struct cli *c, const struct json_match *m,
-                        void (*print)(struct buf *out, const struct json_path_place *place))
+                        void (*print)(struct buf *out, const struct json_path_location *place))
 {
     struct buf place = buf_in(c->arena), out = buf_in(c->arena);
-    print(&place, m->place);
+    print(&place, m->location);
     term_put(&out, PAINT_PLAIN, buf_str(&place));
     buf_byte(&out, '\n');
     cli_write(c, buf_str(&out));

@@ -24,7 +24,7 @@ struct patching {
 
 /* ---- finding places ---- */
 
-struct place {
+struct target {
     struct json *parent; /* NULL: the place is the whole document */
     uint32_t index;      /* in the parent; its length for what will come behind the others */
     struct json *value;  /* NULL: nothing is there yet */
@@ -59,9 +59,9 @@ static bool child_can_come(const struct json *at, str token)
 
 /* Where a path leads. With `adding`, its last token may be one that has no value yet. */
 static err locate(struct patching *p, const struct patch_op *op, const struct json_pointer *path,
-                  bool adding, struct place *out)
+                  bool adding, struct target *out)
 {
-    *out = (struct place){ .value = p->doc };
+    *out = (struct target){ .value = p->doc };
     for (size_t i = 0; i < path->count; i++) {
         struct json *at = out->value;
         uint32_t index = child_index(p, at, path->tokens[i]);
@@ -69,7 +69,7 @@ static err locate(struct patching *p, const struct patch_op *op, const struct js
 
         if (!found && !(adding && last && child_can_come(at, path->tokens[i])))
             return patch_no_place(p->arena, op, path, i, at);
-        *out = (struct place){
+        *out = (struct target){
             .parent = at,
             .index = found ? index : at->len,
             .value = found ? child_at(at, index) : NULL,
@@ -94,7 +94,7 @@ static err require_depth(struct patching *p, const struct patch_op *op, const st
 }
 
 /* Puts a value that nothing else holds at the operation's path, which `to` is. */
-static void add_value(struct patching *p, const struct patch_op *op, struct place to,
+static void add_value(struct patching *p, const struct patch_op *op, struct target to,
                       struct json value)
 {
     if (!to.parent)
@@ -107,7 +107,7 @@ static void add_value(struct patching *p, const struct patch_op *op, struct plac
         edit_append(&p->edits, to.parent, op->path.tokens[op->path.count - 1], value);
 }
 
-static void remove_value(struct patching *p, struct place from)
+static void remove_value(struct patching *p, struct target from)
 {
     if (from.parent)
         edit_remove(&p->edits, from.parent, &from.index, 1);
@@ -119,7 +119,7 @@ static void remove_value(struct patching *p, struct place from)
 
 static err apply_add(struct patching *p, const struct patch_op *op)
 {
-    struct place to;
+    struct target to;
     TRY(locate(p, op, &op->path, true, &to));
     TRY(require_depth(p, op, op->value));
     add_value(p, op, to, json_copy(p->arena, op->value));
@@ -128,7 +128,7 @@ static err apply_add(struct patching *p, const struct patch_op *op)
 
 static err apply_remove(struct patching *p, const struct patch_op *op)
 {
-    struct place at;
+    struct target at;
     TRY(locate(p, op, &op->path, false, &at));
     remove_value(p, at);
     return NULL;
@@ -136,7 +136,7 @@ static err apply_remove(struct patching *p, const struct patch_op *op)
 
 static err apply_replace(struct patching *p, const struct patch_op *op)
 {
-    struct place at;
+    struct target at;
     TRY(locate(p, op, &op->path, false, &at));
     TRY(require_depth(p, op, op->value));
     edit_set(&p->edits, at.value, json_copy(p->arena, op->value));
@@ -153,7 +153,7 @@ static bool same_path(const struct json_pointer *a, const struct json_pointer *b
 
 static err apply_move(struct patching *p, const struct patch_op *op)
 {
-    struct place from, to;
+    struct target from, to;
     TRY(locate(p, op, &op->from, false, &from));
     if (op->path.count == op->from.count && same_path(&op->path, &op->from, op->path.count))
         return NULL;
@@ -171,7 +171,7 @@ static err apply_move(struct patching *p, const struct patch_op *op)
 
 static err apply_copy(struct patching *p, const struct patch_op *op)
 {
-    struct place from, to;
+    struct target from, to;
     TRY(locate(p, op, &op->from, false, &from));
     TRY(locate(p, op, &op->path, true, &to));
 
@@ -189,7 +189,7 @@ static err apply_copy(struct patching *p, const struct patch_op *op)
 
 static err apply_test(struct patching *p, const struct patch_op *op)
 {
-    struct place at;
+    struct target at;
     TRY(locate(p, op, &op->path, false, &at));
     bool equal = json_equal_within(at.value, op->value, &p->edits.work);
     if (equal || !p->edits.work)

@@ -143,7 +143,7 @@ static bool matches_fit(const struct json_writer *w, const struct json_matches *
         most *= LOOKED_AT;
     for (size_t i = 0; i < found->count && bytes <= most; i++)
         bytes += json_print_size(found->items[i].value) +
-                 json_path_pointer_size(found->items[i].place) + AROUND_MATCH;
+                 json_path_pointer_size(found->items[i].location) + AROUND_MATCH;
     return bytes <= most;
 }
 
@@ -161,7 +161,7 @@ void write_cut_matches(struct arena *a, struct json_writer *w, const struct json
         struct buf pointer = buf_in(a);
         const struct json *value = found->items[i].value;
         size_t chars = chars_max == CUT_NONE ? 0 : outline_chars(value);
-        json_path_print_pointer(&pointer, found->items[i].place);
+        json_path_print_pointer(&pointer, found->items[i].location);
         parts[i] = (struct outline_part){ buf_str(&pointer), value, chars, false };
         all += parts[i].chars + parts[i].pointer.len + AROUND_MATCH;
     }

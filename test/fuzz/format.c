@@ -1,3 +1,4 @@
+/* fuzz: src/json/schema/format.c src/json/schema/format_idn.c src/json/schema/format_net.c src/json/schema/format_punycode.c src/json/schema/format_time.c src/json/schema/format_uri.c */
 /* fuzz/format.c: any text, in every format.
  *
  * Some formats are part of others, and a host name that is taken is taken in its encoded form too:

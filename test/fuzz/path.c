@@ -20,15 +20,15 @@ static void check_match(struct arena *a, const struct json *doc, const struct js
     const struct json *value;
     struct json_matches found;
 
-    json_path_print(&query, match->place);
+    json_path_print(&query, match->location);
     err e = json_path_compile(a, buf_str(&query), &path);
     assert(!e);
     e = json_path_run(a, path, doc, &found);
     assert(!e && found.count == 1 && found.items[0].value == match->value);
-    json_path_print(&again, found.items[0].place);
+    json_path_print(&again, found.items[0].location);
     assert(str_eq(buf_str(&again), buf_str(&query)));
 
-    json_path_print_pointer(&pointer, match->place);
+    json_path_print_pointer(&pointer, match->location);
     e = json_pointer_get(a, doc, buf_str(&pointer), &value);
     assert(!e && value == match->value);
 }

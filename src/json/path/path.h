@@ -17,7 +17,7 @@ err json_path_compile(struct arena *a, str query, const struct json_path **out);
 
 struct json_match {
     const struct json *value;
-    const struct json_path_place *place; /* print it with json_path_print */
+    const struct json_path_location *location; /* print it with json_path_print */
 };
 
 struct json_matches {
@@ -33,13 +33,13 @@ err json_path_run(struct arena *a, const struct json_path *path, const struct js
 err json_path_run_most(struct arena *a, const struct json_path *path, const struct json *doc,
                        size_t most, struct json_matches *out);
 
-/* How many bytes the place takes as a JSON Pointer, at least. */
-size_t json_path_pointer_size(const struct json_path_place *place);
+/* How many bytes the location takes as a JSON Pointer, at least. */
+size_t json_path_pointer_size(const struct json_path_location *location);
 
 /* The normalized path of a match: $['a'][0]. */
-void json_path_print(struct buf *out, const struct json_path_place *place);
+void json_path_print(struct buf *out, const struct json_path_location *location);
 
-/* The same place as a JSON Pointer: /a/0. */
-void json_path_print_pointer(struct buf *out, const struct json_path_place *place);
+/* The same location as a JSON Pointer: /a/0. */
+void json_path_print_pointer(struct buf *out, const struct json_path_location *location);
 
 #endif

@@ -93,7 +93,7 @@ enum path_type { PATH_VALUE, PATH_NODES, PATH_LOGICAL };
 
 #define PATH_ARGUMENTS_MAX 2
 
-/* A number that a function has made needs a place to live while it is compared. */
+/* A number that a function has made needs memory while it is compared. */
 struct path_scratch {
     struct json number;
     char digits[INT_ROOM];

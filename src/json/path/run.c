@@ -12,20 +12,20 @@
 
 #define MATCH_STEPS 3 /* what keeping a match costs: it takes memory */
 
-struct json_path_place {
-    const struct json_path_place *parent; /* NULL: the root */
+struct json_path_location {
+    const struct json_path_location *parent; /* NULL: the root */
     bool named;
     uint32_t index;
     str name;
 };
 
-/* A value on the way down. Its place is made only when something below it matches, and then once:
+/* A value on the way down. Its location is made only when something below it matches, and then once:
  * matches share what their paths have in common. */
 struct spot {
     struct spot *parent;
     const struct json_member *member; /* NULL: an element, or the root */
     uint32_t index;
-    const struct json_path_place *place; /* NULL: not made */
+    const struct json_path_location *location; /* NULL: not made */
 };
 
 struct walk {
@@ -47,21 +47,21 @@ void path_stop(struct path_run *run)
 
 /* ---- matches ---- */
 
-static const struct json_path_place *place_of(struct arena *a, struct spot *spot)
+static const struct json_path_location *location_of(struct arena *a, struct spot *spot)
 {
-    if (spot->place)
-        return spot->place;
+    if (spot->location)
+        return spot->location;
 
-    struct json_path_place *place = ARENA_NEW(a, struct json_path_place);
+    struct json_path_location *location = ARENA_NEW(a, struct json_path_location);
     if (spot->parent)
-        place->parent = place_of(a, spot->parent);
+        location->parent = location_of(a, spot->parent);
     if (spot->member) {
-        place->named = true;
-        place->name = json_name(spot->member);
+        location->named = true;
+        location->name = json_name(spot->member);
     }
-    place->index = spot->index;
-    spot->place = place;
-    return place;
+    location->index = spot->index;
+    spot->location = location;
+    return location;
 }
 
 static bool keep(struct walk *w, const struct json *value, struct spot *spot)
@@ -82,7 +82,7 @@ static bool keep(struct walk *w, const struct json *value, struct spot *spot)
         m->items = arena_grow(a, m->items, w->room * sizeof *m->items, room * sizeof *m->items);
         w->room = room;
     }
-    m->items[m->count++] = (struct json_match){ value, place_of(a, spot) };
+    m->items[m->count++] = (struct json_match){ value, location_of(a, spot) };
     return true;
 }
 
@@ -311,38 +311,38 @@ static void print_name(struct buf *out, str name)
     }
 }
 
-void json_path_print(struct buf *out, const struct json_path_place *place)
+void json_path_print(struct buf *out, const struct json_path_location *location)
 {
-    if (!place->parent) {
+    if (!location->parent) {
         buf_byte(out, '$');
         return;
     }
-    json_path_print(out, place->parent);
-    if (place->named) {
+    json_path_print(out, location->parent);
+    if (location->named) {
         buf_add(out, STR("['"));
-        print_name(out, place->name);
+        print_name(out, location->name);
         buf_add(out, STR("']"));
     } else {
-        buf_printf(out, "[%u]", (unsigned)place->index);
+        buf_printf(out, "[%u]", (unsigned)location->index);
     }
 }
 
-size_t json_path_pointer_size(const struct json_path_place *place)
+size_t json_path_pointer_size(const struct json_path_location *location)
 {
     size_t size = 0;
 
-    for (; place->parent; place = place->parent)
-        size += 1 + (place->named ? place->name.len : 1);
+    for (; location->parent; location = location->parent)
+        size += 1 + (location->named ? location->name.len : 1);
     return size;
 }
 
-void json_path_print_pointer(struct buf *out, const struct json_path_place *place)
+void json_path_print_pointer(struct buf *out, const struct json_path_location *location)
 {
-    if (!place->parent)
+    if (!location->parent)
         return;
-    json_path_print_pointer(out, place->parent);
-    if (place->named)
-        json_pointer_add(out, place->name);
+    json_path_print_pointer(out, location->parent);
+    if (location->named)
+        json_pointer_add(out, location->name);
     else
-        json_pointer_add_index(out, place->index);
+        json_pointer_add_index(out, location->index);
 }

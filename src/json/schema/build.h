@@ -149,7 +149,7 @@ struct resource {
 };
 
 /* A schema somewhere in a document. */
-struct place {
+struct schema_location {
     const struct json *json;
     struct resource *resource;
     str pointer; /* in its document, for messages */
@@ -160,12 +160,13 @@ struct build {
     struct arena *errors; /* of the caller: errors outlive a failed build */
     const struct schema_options *options;
     struct map resources; /* URI → struct resource */
-    struct map known;     /* address of a schema's json → struct place: all that were scanned */
-    struct map nodes;     /* address of a schema's json → struct node */
-    struct map indexes;   /* address of a wide object → struct map of its members */
-    struct map patterns;  /* text → struct regex: many schemas say the same often */
-    struct map dynamics;  /* names that dynamic references ask for → index + 1 */
-    struct place *queue;  /* one per node; compiled up to `done` */
+    struct map
+        known; /* address of a schema's json → struct schema_location: all that were scanned */
+    struct map nodes;              /* address of a schema's json → struct node */
+    struct map indexes;            /* address of a wide object → struct map of its members */
+    struct map patterns;           /* text → struct regex: many schemas say the same often */
+    struct map dynamics;           /* names that dynamic references ask for → index + 1 */
+    struct schema_location *queue; /* one per node; compiled up to `done` */
     struct node **made;
     uint32_t count, done, room;
     uint32_t parts;        /* so far: see SCHEMA_PARTS_MAX */
@@ -180,7 +181,7 @@ static inline str address_key(const struct json *const *address)
 }
 
 /* Where a schema stands that was scanned; NULL: none was at this address. */
-static inline struct place *build_place(const struct build *b, const struct json *json)
+static inline struct schema_location *build_location(const struct build *b, const struct json *json)
 {
     return map_get(&b->known, address_key(&json));
 }
@@ -197,13 +198,13 @@ err dialect_find(struct build *b, str pointer, str uri, struct dialect *out);
 
 /* ---- load.c ---- */
 
-/* Makes the root document known and gives its place. */
-err build_load_root(struct build *b, const struct json *text, struct place *out);
+/* Makes the root document known and gives its location. */
+err build_load_root(struct build *b, const struct json *text, struct schema_location *out);
 
 /* What a reference from `from` means. `dynamic` (may be NULL) gets the name of the dynamic anchor
  * that it names, or an empty str. */
-err build_resolve(struct build *b, const struct place *from, enum keyword keyword, str reference,
-                  struct place *out, str *dynamic);
+err build_resolve(struct build *b, const struct schema_location *from, enum keyword keyword,
+                  str reference, struct schema_location *out, str *dynamic);
 
 /* The document of that address, of those that were given; or NULL. */
 const struct json *build_document(const struct build *b, str uri);
@@ -237,7 +238,8 @@ const struct node **build_nodes(struct build *b, const struct json *array);
 /* ---- compile_kinds.c ---- */
 
 /* Gives a node the rules that speak of an instance by its kind, and those of its values. */
-err build_kinds(struct build *b, const struct place *at, const struct keywords *k, struct node *n);
+err build_kinds(struct build *b, const struct schema_location *at, const struct keywords *k,
+                struct node *n);
 
 /* ---- table.c ---- */
 

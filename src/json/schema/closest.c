@@ -75,7 +75,7 @@ static int look_compare(const struct look *a, const struct look *b)
 
 /* When each alternative is nothing but a choice of values, all of them together are an enum. */
 static bool explain_choices(struct explain *x, const struct rule *r, const struct look *looks,
-                            const struct json *v, const struct place *at)
+                            const struct json *v, const struct location *at)
 {
     struct json choices[CHOICES_MAX];
     size_t count = 0;
@@ -93,7 +93,7 @@ static bool explain_choices(struct explain *x, const struct rule *r, const struc
 
 /* No alternative takes the kind of the value: says which ones there are. */
 static bool explain_kinds(struct explain *x, const struct rule *r, const struct look *looks,
-                          const struct json *v, const struct place *at)
+                          const struct json *v, const struct location *at)
 {
     unsigned kinds = 0;
 
@@ -289,7 +289,7 @@ static bool has_any(const struct json *v, const struct object_rules *o)
 
 /* Nothing of any alternative is there: none of them is closer than the others. */
 static bool explain_names(struct explain *x, const struct rule *r, const struct json *v,
-                          const struct place *at)
+                          const struct location *at)
 {
     if (v->kind != JSON_OBJECT || r->count < 2 || !are_only_names(r))
         return false;
@@ -304,7 +304,7 @@ static bool explain_names(struct explain *x, const struct rule *r, const struct 
 }
 
 void explain_several(struct explain *x, const struct rule *r, const uint32_t *fit, uint32_t count,
-                     const struct place *at)
+                     const struct location *at)
 {
     struct buf m = message_start(x->arena, "expected ");
 
@@ -330,7 +330,7 @@ void explain_several(struct explain *x, const struct rule *r, const uint32_t *fi
 /* ---- the closest one ---- */
 
 static void explain_best(struct explain *x, const struct rule *r, const struct look *looks,
-                         const struct json *v, const struct place *at)
+                         const struct json *v, const struct location *at)
 {
     struct findings best = { 0 }, *into = x->into;
     const struct look *closest = &looks[0];
@@ -357,7 +357,7 @@ static void explain_best(struct explain *x, const struct rule *r, const struct l
 }
 
 void explain_closest(struct explain *x, const struct rule *r, const struct json *v,
-                     const struct place *at)
+                     const struct location *at)
 {
     struct look *looks = ARENA_ARRAY(x->arena, struct look, r->count);
 

@@ -10,7 +10,7 @@
 
 /* ---- nodes ---- */
 
-static const struct node *node_for(struct build *b, const struct place *place)
+static const struct node *node_for(struct build *b, const struct schema_location *place)
 {
     struct node *n = map_get(&b->nodes, address_key(&place->json));
     if (n)
@@ -36,7 +36,7 @@ const struct node *build_node(struct build *b, const struct json *json)
 {
     if (!json)
         return NULL;
-    const struct place *place = build_place(b, json);
+    const struct schema_location *place = build_location(b, json);
     assert(place);
     return node_for(b, place);
 }
@@ -85,10 +85,10 @@ static uint32_t dynamic_index(struct build *b, str anchor)
     return (uint32_t)index - 1;
 }
 
-static err ref_of(struct build *b, const struct place *at, enum keyword k, const struct json *ref,
-                  struct rules *rules)
+static err ref_of(struct build *b, const struct schema_location *at, enum keyword k,
+                  const struct json *ref, struct rules *rules)
 {
-    struct place to;
+    struct schema_location to;
     str anchor;
 
     if (!ref)
@@ -130,7 +130,7 @@ static void applicators_of(struct build *b, const struct keywords *k, struct rul
     }
 }
 
-static err rules_of(struct build *b, const struct place *at, const struct keywords *k,
+static err rules_of(struct build *b, const struct schema_location *at, const struct keywords *k,
                     struct node *n)
 {
     struct rules rules = { .count = 0 };
@@ -149,7 +149,7 @@ static err rules_of(struct build *b, const struct place *at, const struct keywor
 
 /* ---- the whole ---- */
 
-static err node_fill(struct build *b, const struct place *at, struct node *n)
+static err node_fill(struct build *b, const struct schema_location *at, struct node *n)
 {
     struct keywords k;
 
@@ -173,7 +173,7 @@ static err node_fill(struct build *b, const struct place *at, struct node *n)
 static err queue_run(struct build *b)
 {
     for (; b->done < b->count; b->done++) {
-        struct place at = b->queue[b->done];
+        struct schema_location at = b->queue[b->done];
         TRY(node_fill(b, &at, b->made[b->done]));
     }
     return NULL;
@@ -233,7 +233,7 @@ static void dynamics_table(struct build *b, struct schema *s)
 
 static err build_run(struct build *b, const struct json *text, struct schema *s)
 {
-    struct place root;
+    struct schema_location root;
 
     TRY(build_load_root(b, text, &root));
     s->root = node_for(b, &root);

@@ -25,7 +25,7 @@ static struct name *names_of(struct build *b, const struct json *strings)
     return names;
 }
 
-static err regex_of(struct build *b, const struct place *at, enum keyword k, str text,
+static err regex_of(struct build *b, const struct schema_location *at, enum keyword k, str text,
                     const struct regex **out)
 {
     struct regex *regex = map_get(&b->patterns, text);
@@ -94,7 +94,7 @@ static void table_of(struct build *b, struct object_rules *o, const struct json 
 
 /* ---- objects ---- */
 
-static err patterns_of(struct build *b, const struct place *at, struct object_rules *o,
+static err patterns_of(struct build *b, const struct schema_location *at, struct object_rules *o,
                        const struct json *patterns)
 {
     struct pattern_rule *rules = ARENA_ARRAY(b->arena, struct pattern_rule, patterns->len);
@@ -138,7 +138,7 @@ static void dependencies_of(struct build *b, struct object_rules *o, const struc
     }
 }
 
-static err object_of(struct build *b, const struct place *at, const struct keywords *k,
+static err object_of(struct build *b, const struct schema_location *at, const struct keywords *k,
                      const struct object_rules **out)
 {
     struct object_rules *o = ARENA_NEW(b->arena, struct object_rules);
@@ -184,7 +184,7 @@ static void items_of(struct build *b, struct array_rules *a, const struct keywor
     a->items = build_node(b, rest);
 }
 
-static const struct array_rules *array_of(struct build *b, const struct place *at,
+static const struct array_rules *array_of(struct build *b, const struct schema_location *at,
                                           const struct keywords *k)
 {
     struct array_rules *a = ARENA_NEW(b->arena, struct array_rules);
@@ -209,7 +209,7 @@ static const struct array_rules *array_of(struct build *b, const struct place *a
 
 /* ---- strings, numbers, values ---- */
 
-static err string_of(struct build *b, const struct place *at, const struct keywords *k,
+static err string_of(struct build *b, const struct schema_location *at, const struct keywords *k,
                      const struct string_rules **out)
 {
     struct string_rules *s = ARENA_NEW(b->arena, struct string_rules);
@@ -318,7 +318,8 @@ static void type_of(const struct json *type, struct node *n)
 
 /* ---- all of them ---- */
 
-err build_kinds(struct build *b, const struct place *at, const struct keywords *k, struct node *n)
+err build_kinds(struct build *b, const struct schema_location *at, const struct keywords *k,
+                struct node *n)
 {
     if (k->at[KEYWORD_TYPE])
         type_of(k->at[KEYWORD_TYPE], n);

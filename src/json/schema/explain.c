@@ -48,7 +48,7 @@ static uint64_t charge_weight(struct explain *x, const struct json *v)
 /* ---- any value ---- */
 
 static void explain_never(struct explain *x, const char *keyword, const struct json *v,
-                          const struct place *at)
+                          const struct location *at)
 {
     struct buf m = message_start(x->arena, "");
 
@@ -71,7 +71,7 @@ void explain_quoted(struct explain *x, struct buf *m, const struct json *v, unsi
 }
 
 static void explain_kind(struct explain *x, const struct node *n, const struct json *v,
-                         const struct place *at)
+                         const struct location *at)
 {
     if (n->never || n->kinds == 0) { /* none is left where allOf joins types that differ */
         explain_never(x, n->never ? "false" : "type", v, at);
@@ -84,7 +84,7 @@ static void explain_kind(struct explain *x, const struct node *n, const struct j
     explain_report(x, at, "type", &m);
 }
 
-void explain_values(struct explain *x, const struct place *at, const char *keyword,
+void explain_values(struct explain *x, const struct location *at, const char *keyword,
                     const struct json *values, size_t count, const struct json *v)
 {
     struct buf m = message_start(x->arena, "expected ");
@@ -97,7 +97,7 @@ void explain_values(struct explain *x, const struct place *at, const char *keywo
 
 /* True when there was something to say. */
 static bool explain_among(struct explain *x, const struct value_rules *r, const struct json *v,
-                          const struct place *at)
+                          const struct location *at)
 {
     if (!r)
         return false;
@@ -111,7 +111,7 @@ static bool explain_among(struct explain *x, const struct value_rules *r, const 
     return true;
 }
 
-void explain_count(struct explain *x, const struct place *at, const char *noun, uint64_t found,
+void explain_count(struct explain *x, const struct location *at, const char *noun, uint64_t found,
                    const char *min_keyword, uint32_t min, const char *max_keyword, uint32_t max)
 {
     bool few = found < min;
@@ -127,7 +127,7 @@ void explain_count(struct explain *x, const struct place *at, const char *noun, 
 /* ---- strings and numbers ---- */
 
 enum regex_result explain_match(struct explain *x, const struct regex *regex, str pattern, str text,
-                                const struct place *at)
+                                const struct location *at)
 {
     uint32_t left = x->check.steps_left;
     enum regex_result result = regex_match_within(regex, text, &left);
@@ -147,7 +147,7 @@ enum regex_result explain_match(struct explain *x, const struct regex *regex, st
 }
 
 static void explain_string(struct explain *x, const struct node *n, const struct json *v,
-                           const struct place *at)
+                           const struct location *at)
 {
     const struct string_rules *s = n->string;
 
@@ -169,7 +169,7 @@ static void explain_string(struct explain *x, const struct node *n, const struct
     }
 }
 
-static void explain_bound(struct explain *x, const struct place *at, const char *keyword,
+static void explain_bound(struct explain *x, const struct location *at, const char *keyword,
                           const char *words, const struct json *bound, const struct json *v)
 {
     struct buf m = message_start(x->arena, words);
@@ -180,7 +180,7 @@ static void explain_bound(struct explain *x, const struct place *at, const char 
 }
 
 static void explain_number(struct explain *x, const struct node *n, const struct json *v,
-                           const struct place *at)
+                           const struct location *at)
 {
     const struct bound *min = &n->number->min, *max = &n->number->max;
     int below = min->number ? json_number_compare(v, min->number) : 1;
@@ -230,7 +230,7 @@ static bool find_equal(struct explain *x, const struct json *v, uint32_t *one, u
     return false;
 }
 
-static void explain_unique(struct explain *x, const struct json *v, const struct place *at)
+static void explain_unique(struct explain *x, const struct json *v, const struct location *at)
 {
     uint32_t one, other;
 
@@ -243,7 +243,7 @@ static void explain_unique(struct explain *x, const struct json *v, const struct
 }
 
 static void explain_contains(struct explain *x, const struct array_rules *a, const struct json *v,
-                             const struct place *at)
+                             const struct location *at)
 {
     uint32_t count = 0;
 
@@ -259,7 +259,7 @@ static void explain_contains(struct explain *x, const struct array_rules *a, con
     explain_report(x, at, !few ? "maxContains" : bound > 1 ? "minContains" : "contains", &m);
 }
 
-static void explain_too_many(struct explain *x, const struct place *at, const char *keyword,
+static void explain_too_many(struct explain *x, const struct location *at, const char *keyword,
                              uint32_t allowed, uint32_t found)
 {
     struct buf m = message_start(x->arena, "expected at most ");
@@ -270,14 +270,14 @@ static void explain_too_many(struct explain *x, const struct place *at, const ch
 }
 
 static void explain_array(struct explain *x, const struct node *n, const struct json *v,
-                          const struct place *at)
+                          const struct location *at)
 {
     const struct array_rules *a = n->array;
 
     explain_count(x, at, "element", v->len, "minItems", a->count_min, "maxItems", a->count_max);
     for (uint32_t i = 0; i < v->len && !explain_stopped(x); i++) {
         const struct node *element = i < a->prefix_count ? a->prefix[i] : a->items;
-        const struct place here = place_element(at, i);
+        const struct location here = location_element(at, i);
         if (!element)
             break;
         if (i >= a->prefix_count && element->never) {
@@ -295,14 +295,14 @@ static void explain_array(struct explain *x, const struct node *n, const struct 
 /* ---- what applies to the instance itself ---- */
 
 static void explain_all(struct explain *x, const struct rule *r, const struct json *v,
-                        const struct place *at)
+                        const struct location *at)
 {
     for (uint32_t i = 0; i < r->count && !explain_stopped(x); i++)
         explain_node(x, r->nodes[i], v, at);
 }
 
 static void explain_any(struct explain *x, const struct rule *r, const struct json *v,
-                        const struct place *at)
+                        const struct location *at)
 {
     for (uint32_t i = 0; i < r->count; i++)
         if (fits(x, r->nodes[i], v))
@@ -311,7 +311,7 @@ static void explain_any(struct explain *x, const struct rule *r, const struct js
 }
 
 static void explain_one(struct explain *x, const struct rule *r, const struct json *v,
-                        const struct place *at)
+                        const struct location *at)
 {
     uint32_t fit[INDEXES_MAX], count = 0;
 
@@ -334,7 +334,7 @@ bool node_only_requires(const struct node *n)
 }
 
 static void explain_not(struct explain *x, const struct rule *r, const struct json *v,
-                        const struct place *at)
+                        const struct location *at)
 {
     const struct node *n = r->nodes[0];
     const struct value_rules *values = n->constant ? n->constant : n->values;
@@ -364,7 +364,7 @@ static void explain_not(struct explain *x, const struct rule *r, const struct js
 }
 
 static void explain_if(struct explain *x, const struct rule *r, const struct json *v,
-                       const struct place *at)
+                       const struct location *at)
 {
     bool fit = fits(x, r->nodes[0], v);
     const struct node *then = r->nodes[fit ? 1 : 2];
@@ -378,13 +378,13 @@ static void explain_if(struct explain *x, const struct rule *r, const struct jso
 }
 
 static void explain_dynamic(struct explain *x, const struct rule *r, const struct json *v,
-                            const struct place *at)
+                            const struct location *at)
 {
     explain_node(x, check_dynamic(&x->check, r), v, at);
 }
 
 typedef void rule_explain(struct explain *x, const struct rule *r, const struct json *v,
-                          const struct place *at);
+                          const struct location *at);
 
 static rule_explain *const rule_explains[] = {
     [RULE_ALL] = explain_all, [RULE_ANY] = explain_any, [RULE_ONE] = explain_one,
@@ -401,7 +401,7 @@ static const struct node *unevaluated_of(const struct node *n, const struct json
 }
 
 static void explain_unevaluated(struct explain *x, const struct node *n, const struct json *v,
-                                const struct place *at)
+                                const struct location *at)
 {
     const struct node *rest = unevaluated_of(n, v);
     uint32_t mark = x->check.word_count;
@@ -414,13 +414,13 @@ static void explain_unevaluated(struct explain *x, const struct node *n, const s
         if (bit_get(seen, i))
             continue;
         if (v->kind == JSON_OBJECT) {
-            const struct place here = place_member(at, &v->members[i]);
+            const struct location here = location_member(at, &v->members[i]);
             if (rest->never)
                 explain_unknown_member(x, n, "unevaluatedProperties", &v->members[i], at);
             else
                 explain_node(x, rest, &v->members[i].value, &here);
         } else {
-            const struct place here = place_element(at, i);
+            const struct location here = location_element(at, i);
             if (rest->never)
                 explain_never(x, "unevaluatedItems", &v->items[i], &here);
             else
@@ -431,7 +431,7 @@ static void explain_unevaluated(struct explain *x, const struct node *n, const s
 }
 
 static void explain_kind_rules(struct explain *x, const struct node *n, const struct json *v,
-                               const struct place *at)
+                               const struct location *at)
 {
     if (v->kind == JSON_OBJECT && n->object)
         explain_object(x, n, v, at);
@@ -444,7 +444,7 @@ static void explain_kind_rules(struct explain *x, const struct node *n, const st
 }
 
 static void explain_keywords(struct explain *x, const struct node *n, const struct json *v,
-                             const struct place *at)
+                             const struct location *at)
 {
     uint32_t before = x->failures;
 
@@ -458,7 +458,7 @@ static void explain_keywords(struct explain *x, const struct node *n, const stru
 }
 
 void explain_node(struct explain *x, const struct node *n, const struct json *v,
-                  const struct place *at)
+                  const struct location *at)
 {
     struct check *c = &x->check;
     const struct scope *outer = c->scope;

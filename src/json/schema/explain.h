@@ -14,8 +14,8 @@
 #include "json/schema/check.h"
 
 /* Where in the document: the way up to its root. */
-struct place {
-    const struct place *up;           /* NULL: the root */
+struct location {
+    const struct location *up;        /* NULL: the root */
     const struct json_member *member; /* NULL: an element */
     uint32_t index;                   /* of the element */
     uint32_t depth;
@@ -44,17 +44,17 @@ struct explain {
     str reason;            /* why a keyword applies, put behind each message; often empty */
 };
 
-/* Violations of `v`, which is at that place, against `n`; none when it fits. */
+/* Violations of `v`, which is at that location, against `n`; none when it fits. */
 void explain_node(struct explain *x, const struct node *n, const struct json *v,
-                  const struct place *at);
+                  const struct location *at);
 
 /* `v` fits none of the alternatives of anyOf or oneOf: says why for the one that is closest. */
 void explain_closest(struct explain *x, const struct rule *r, const struct json *v,
-                     const struct place *at);
+                     const struct location *at);
 
 /* It fits several of oneOf: says which. */
 void explain_several(struct explain *x, const struct rule *r, const uint32_t *fit, uint32_t count,
-                     const struct place *at);
+                     const struct location *at);
 
 /* {required: […]} and nothing else. */
 bool node_only_requires(const struct node *n);
@@ -63,26 +63,27 @@ bool node_only_requires(const struct node *n);
 void explain_quoted(struct explain *x, struct buf *m, const struct json *v, unsigned kinds);
 
 /* Adds a violation with that message, which is taken. */
-void explain_report(struct explain *x, const struct place *at, const char *keyword, struct buf *m);
+void explain_report(struct explain *x, const struct location *at, const char *keyword,
+                    struct buf *m);
 
 /* Violations of an object against the keywords for objects. */
 void explain_object(struct explain *x, const struct node *n, const struct json *v,
-                    const struct place *at);
+                    const struct location *at);
 
 /* A member that `n` allows by no name that it declares. */
 void explain_unknown_member(struct explain *x, const struct node *n, const char *keyword,
-                            const struct json_member *member, const struct place *at);
+                            const struct json_member *member, const struct location *at);
 
 /* Too few or too many of something, or nothing to say. */
-void explain_count(struct explain *x, const struct place *at, const char *noun, uint64_t found,
+void explain_count(struct explain *x, const struct location *at, const char *noun, uint64_t found,
                    const char *min_keyword, uint32_t min, const char *max_keyword, uint32_t max);
 
 /* Whether a text matches; when that cannot be found out, says so. */
 enum regex_result explain_match(struct explain *x, const struct regex *regex, str pattern, str text,
-                                const struct place *at);
+                                const struct location *at);
 
 /* "expected one of these, found that; did you mean this?" */
-void explain_values(struct explain *x, const struct place *at, const char *keyword,
+void explain_values(struct explain *x, const struct location *at, const char *keyword,
                     const struct json *values, size_t count, const struct json *v);
 
 struct findings findings_in(struct arena *a, uint32_t most);
@@ -100,14 +101,15 @@ static inline void explain_charge(struct explain *x, uint64_t steps)
     check_charge(&x->check, steps);
 }
 
-static inline struct place place_member(const struct place *up, const struct json_member *m)
+static inline struct location location_member(const struct location *up,
+                                              const struct json_member *m)
 {
-    return (struct place){ up, m, 0, up->depth + 1 };
+    return (struct location){ up, m, 0, up->depth + 1 };
 }
 
-static inline struct place place_element(const struct place *up, uint32_t index)
+static inline struct location location_element(const struct location *up, uint32_t index)
 {
-    return (struct place){ up, NULL, index, up->depth + 1 };
+    return (struct location){ up, NULL, index, up->depth + 1 };
 }
 
 #endif

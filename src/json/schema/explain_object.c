@@ -57,9 +57,9 @@ static void sort_names(struct names *names)
 }
 
 void explain_unknown_member(struct explain *x, const struct node *n, const char *keyword,
-                            const struct json_member *member, const struct place *at)
+                            const struct json_member *member, const struct location *at)
 {
-    const struct place here = place_member(at, member);
+    const struct location here = location_member(at, member);
     struct nearest near = nearest_to(json_name(member), &x->cells_left);
     struct names names = { .count = 0 };
     struct buf m = message_start(x->arena, "");
@@ -82,7 +82,8 @@ void explain_unknown_member(struct explain *x, const struct node *n, const char 
 }
 
 static void explain_missing(struct explain *x, const struct object_rules *o,
-                            const struct name *name, const struct json *v, const struct place *at)
+                            const struct name *name, const struct json *v,
+                            const struct location *at)
 {
     str missing = { name->at, name->len };
     struct nearest near = nearest_to(missing, &x->cells_left);
@@ -104,7 +105,7 @@ static void explain_missing(struct explain *x, const struct object_rules *o,
 }
 
 static void explain_dependency(struct explain *x, const struct dependency *d, const struct json *v,
-                               const struct place *at)
+                               const struct location *at)
 {
     str name = { d->name.at, d->name.len };
 
@@ -133,7 +134,7 @@ static void explain_dependency(struct explain *x, const struct dependency *d, co
 
 /* The name is a string of its own, whose violations are told as one of the member. */
 static void explain_name(struct explain *x, const struct node *n, const struct json_member *member,
-                         const struct place *at)
+                         const struct location *at)
 {
     struct findings own = findings_in(x->arena, 1), *outer = x->into;
     const struct json name = json_string(json_name(member));
@@ -151,11 +152,11 @@ static void explain_name(struct explain *x, const struct node *n, const struct j
 }
 
 static void explain_member(struct explain *x, const struct node *n, const struct json_member *m,
-                           const struct place *at)
+                           const struct location *at)
 {
     const struct object_rules *o = n->object;
     const struct property *p = object_property(o, m);
-    const struct place here = place_member(at, m);
+    const struct location here = location_member(at, m);
     bool evaluated = p && p->node;
 
     if (evaluated)
@@ -176,7 +177,7 @@ static void explain_member(struct explain *x, const struct node *n, const struct
 }
 
 void explain_object(struct explain *x, const struct node *n, const struct json *v,
-                    const struct place *at)
+                    const struct location *at)
 {
     const struct object_rules *o = n->object;
 

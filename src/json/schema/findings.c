@@ -31,15 +31,15 @@ void findings_add(struct findings *f, const struct finding *found)
                               room * sizeof *f->items);
         f->room = room;
     }
-    struct finding *place = &f->items[f->count++];
-    *place = *found;
-    place->rank = (found->rank & ~(uint64_t)UINT32_MAX) | f->count;
-    map_put(&f->known, place->key, f);
+    struct finding *location = &f->items[f->count++];
+    *location = *found;
+    location->rank = (found->rank & ~(uint64_t)UINT32_MAX) | f->count;
+    map_put(&f->known, location->key, f);
 }
 
 /* What often only follows from something else comes last. Then the shallow before the deep, and
  * in one depth what makes the rest moot first. */
-static uint64_t rank_of(const char *keyword, const struct place *at)
+static uint64_t rank_of(const char *keyword, const struct location *at)
 {
     static const char *const first[] = { "type", "required", NULL };
     static const char *const last[] = { "anyOf",
@@ -68,18 +68,19 @@ static int finding_order(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-static void place_print(struct buf *out, const struct place *at)
+static void location_print(struct buf *out, const struct location *at)
 {
     if (!at->up)
         return;
-    place_print(out, at->up);
+    location_print(out, at->up);
     if (at->member)
         json_pointer_add(out, json_name(at->member));
     else
         json_pointer_add_index(out, at->index);
 }
 
-void explain_report(struct explain *x, const struct place *at, const char *keyword, struct buf *m)
+void explain_report(struct explain *x, const struct location *at, const char *keyword,
+                    struct buf *m)
 {
     struct finding found = { .rank = rank_of(keyword, at), .depth = at->depth };
     struct buf key = buf_in(x->arena);
@@ -88,7 +89,7 @@ void explain_report(struct explain *x, const struct place *at, const char *keywo
     if (explain_stopped(x))
         return;
     buf_add(m, x->reason);
-    place_print(&key, at);
+    location_print(&key, at);
     size_t pointer_len = key.len;
     buf_byte(&key, 0);
     buf_add(&key, str_from(keyword));
@@ -105,7 +106,7 @@ void explain_report(struct explain *x, const struct place *at, const char *keywo
 
 /* ---- from a document to its violations ---- */
 
-static const struct place root = { 0 };
+static const struct location root = { 0 };
 
 static void report_text(struct explain *x, const char *text)
 {
@@ -115,7 +116,7 @@ static void report_text(struct explain *x, const char *text)
     explain_report(x, &root, "budget", &m);
 }
 
-/* The check was given up: that is all there is to say, and for a pattern the place where. */
+/* The check was given up: that is all there is to say, and for a pattern the location where. */
 static void explain_given_up(struct explain *x, const struct check *c, const struct json *doc)
 {
     static const char steps[] = "checking was given up after 1,000,000 steps, so it is not known "

@@ -94,9 +94,9 @@ static struct resource *resource_add(struct build *b, str uri, const struct json
     return r;
 }
 
-static err scan(struct build *b, struct place at);
+static err scan(struct build *b, struct schema_location at);
 
-static err scan_below(struct build *b, const struct place *at, const struct json *json,
+static err scan_below(struct build *b, const struct schema_location *at, const struct json *json,
                       const char *keyword, const str *name, const uint32_t *index)
 {
     struct buf pointer = buf_in(b->arena);
@@ -107,10 +107,10 @@ static err scan_below(struct build *b, const struct place *at, const struct json
         json_pointer_add(&pointer, *name);
     if (index)
         json_pointer_add_index(&pointer, *index);
-    return scan(b, (struct place){ json, at->resource, buf_str(&pointer) });
+    return scan(b, (struct schema_location){ json, at->resource, buf_str(&pointer) });
 }
 
-static err scan_array(struct build *b, const struct place *at, const struct json *array,
+static err scan_array(struct build *b, const struct schema_location *at, const struct json *array,
                       const char *keyword)
 {
     for (uint32_t i = 0; i < array->len; i++)
@@ -119,7 +119,7 @@ static err scan_array(struct build *b, const struct place *at, const struct json
 }
 
 /* The schemas of a map; `dependencies` holds arrays of names as well. */
-static err scan_map(struct build *b, const struct place *at, const struct json *map,
+static err scan_map(struct build *b, const struct schema_location *at, const struct json *map,
                     const char *keyword, bool names_too)
 {
     for (uint32_t i = 0; i < map->len; i++) {
@@ -130,7 +130,7 @@ static err scan_map(struct build *b, const struct place *at, const struct json *
     return NULL;
 }
 
-static err scan_keyword(struct build *b, const struct place *at, enum keyword k,
+static err scan_keyword(struct build *b, const struct schema_location *at, enum keyword k,
                         const struct json *value)
 {
     const char *name = keyword_name(k);
@@ -160,7 +160,7 @@ static bool anchor_valid(str name)
     return name.len > 0;
 }
 
-static err anchor_add(struct build *b, const struct place *at, enum keyword k, str name,
+static err anchor_add(struct build *b, const struct schema_location *at, enum keyword k, str name,
                       struct map *anchors)
 {
     if (!anchor_valid(name))
@@ -177,7 +177,7 @@ static err anchor_add(struct build *b, const struct place *at, enum keyword k, s
 }
 
 /* "$id": a new resource begins here; in draft-07 its fragment is an anchor. */
-static err scan_id(struct build *b, struct place *at, str id, struct dialect dialect)
+static err scan_id(struct build *b, struct schema_location *at, str id, struct dialect dialect)
 {
     str uri, fragment;
 
@@ -208,7 +208,7 @@ static err scan_id(struct build *b, struct place *at, str id, struct dialect dia
     return NULL;
 }
 
-static err scan_anchors(struct build *b, const struct place *at, const struct keywords *k)
+static err scan_anchors(struct build *b, const struct schema_location *at, const struct keywords *k)
 {
     struct resource *r = at->resource;
     const struct json *anchor = k->at[KEYWORD_ANCHOR], *dynamic = k->at[KEYWORD_DYNAMIC_ANCHOR];
@@ -226,7 +226,7 @@ static err scan_anchors(struct build *b, const struct place *at, const struct ke
 }
 
 /* A schema and all that are inside it. Recursion is as deep as the document, which is bounded. */
-static err scan(struct build *b, struct place at)
+static err scan(struct build *b, struct schema_location at)
 {
     struct keywords k;
 
@@ -234,10 +234,10 @@ static err scan(struct build *b, struct place at)
         return build_error(b, at.pointer, "",
                            "expected a schema (an object, true or false), found %s",
                            json_kind_name(at.json->kind));
-    if (build_place(b, at.json))
+    if (build_location(b, at.json))
         return NULL;
     TRY(build_count(b, at.pointer, 1));
-    struct place *place = arena_alloc(b->arena, sizeof *place);
+    struct schema_location *place = arena_alloc(b->arena, sizeof *place);
     *place = at;
     map_put(&b->known, address_key(&place->json), place);
     if (at.json->kind == JSON_BOOL)
@@ -276,7 +276,7 @@ static err document_load(struct build *b, str uri, const struct json *text, stru
     TRY(dialect_find(b, pointer, json_str(text, "$schema"), &dialect));
     *out = resource_add(b, uri, text, dialect);
     map_put(&b->resources, uri, *out);
-    return scan(b, (struct place){ text, *out, pointer });
+    return scan(b, (struct schema_location){ text, *out, pointer });
 }
 
 static err document_copy(struct build *b, str uri, const struct json *text, struct resource **out)
@@ -333,7 +333,7 @@ static err resource_find(struct build *b, str uri, struct resource **out)
     return NULL;
 }
 
-err build_load_root(struct build *b, const struct json *text, struct place *out)
+err build_load_root(struct build *b, const struct json *text, struct schema_location *out)
 {
     struct resource *root;
     struct json *copy = arena_alloc(b->arena, sizeof *copy);
@@ -343,7 +343,7 @@ err build_load_root(struct build *b, const struct json *text, struct place *out)
         return build_error(b, STR(""), "", "expected a schema (an object, true or false), found %s",
                            json_kind_name(copy->kind));
     TRY(document_load(b, STR(""), copy, &root));
-    *out = *build_place(b, copy);
+    *out = *build_location(b, copy);
     return NULL;
 }
 
@@ -369,15 +369,15 @@ static const struct json *step_into(struct build *b, const struct json *at, str 
 }
 
 /* Follows a pointer from a resource's root; on the way it may enter other resources. */
-static err pointer_follow(struct build *b, struct resource *r, str text, struct place *out,
-                          bool *found)
+static err pointer_follow(struct build *b, struct resource *r, str text,
+                          struct schema_location *out, bool *found)
 {
     struct json_pointer pointer;
     *found = false;
     if (json_pointer_parse(b->arena, text, &pointer))
         return NULL;
 
-    struct place at = *build_place(b, r->root);
+    struct schema_location at = *build_location(b, r->root);
     struct buf path = buf_in(b->arena);
     buf_add(&path, at.pointer);
     for (size_t i = 0; i < pointer.count; i++) {
@@ -385,19 +385,19 @@ static err pointer_follow(struct build *b, struct resource *r, str text, struct 
         if (!at.json)
             return NULL;
         json_pointer_add(&path, pointer.tokens[i]);
-        const struct place *known = build_place(b, at.json);
+        const struct schema_location *known = build_location(b, at.json);
         if (known)
             at.resource = known->resource;
     }
     at.pointer = buf_str(&path);
     TRY(scan(b, at));
-    *out = *build_place(b, at.json);
+    *out = *build_location(b, at.json);
     *found = true;
     return NULL;
 }
 
-err build_resolve(struct build *b, const struct place *from, enum keyword keyword, str reference,
-                  struct place *out, str *dynamic)
+err build_resolve(struct build *b, const struct schema_location *from, enum keyword keyword,
+                  str reference, struct schema_location *out, str *dynamic)
 {
     str uri, fragment;
     struct resource *r;
@@ -425,7 +425,7 @@ err build_resolve(struct build *b, const struct place *from, enum keyword keywor
         const struct json *json = map_get(&r->anchors, fragment);
         found = json != NULL;
         if (found)
-            *out = *build_place(b, json);
+            *out = *build_location(b, json);
         if (found && dynamic && map_get(&r->dynamic_anchors, fragment))
             *dynamic = fragment;
     }

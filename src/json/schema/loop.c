@@ -83,7 +83,7 @@ static bool circle_find(struct search *s, const struct node *from, const struct 
     return false;
 }
 
-static void place_add(struct buf *out, const struct node *n)
+static void location_add(struct buf *out, const struct node *n)
 {
     buf_add(out, n->pointer.len ? n->pointer : STR("#"));
 }
@@ -97,12 +97,12 @@ static str circle_shown(const struct search *s, const struct node *to)
     while (s->way[i - 1].node != to)
         i--;
     for (i--; i < s->length && shown < SHOWN_MAX; i++, shown++) {
-        place_add(&out, s->way[i].node);
+        location_add(&out, s->way[i].node);
         buf_add(&out, STR(" → "));
     }
     if (i < s->length)
         buf_add(&out, STR("… → "));
-    place_add(&out, to);
+    location_add(&out, to);
     return buf_str(&out);
 }
 
