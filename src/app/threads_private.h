@@ -8,7 +8,7 @@
 #include "app/follow.h"
 #include "app/threads.h"
 #include "base/queue.h"
-#include "base/turns.h"
+#include "base/fair_queue.h"
 
 enum {
     EXIT_THREAD = 70,

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/steady.h"
+#include "base/monotonic.h"
 
 struct queue {
     pthread_mutex_t lock;

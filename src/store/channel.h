@@ -11,7 +11,7 @@
 #ifndef STORE_CHANNEL_H
 #define STORE_CHANNEL_H
 
-#include "store/place.h"
+#include "store/database_url.h"
 #include "store/sql.h"
 #include "store/statements.h"
 

@@ -17,7 +17,7 @@ struct server;
 /* Bytes that many connections may be sending at once. */
 struct shared {
     unsigned refs;
-    unsigned holders; /* of the refs, those that wait for a reader: see share.h */
+    unsigned holders; /* of the refs, those that wait for a reader: see quota.h */
     str bytes;
 };
 

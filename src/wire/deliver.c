@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "base/steady.h"
+#include "base/monotonic.h"
 #include "wire/hub.h"
 #include "wire/server_private.h"
 

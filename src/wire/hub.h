@@ -81,7 +81,7 @@ void hub_unwatch(struct hub_watch *w);
 void hub_nudge(struct hub *h, str subject);
 int64_t hub_nudges(const struct hub *h);
 
-/* ---- hub_choose.c ---- */
+/* ---- hub_matcher.c ---- */
 
 /* One who waits for events that only he can tell from others, like a runner for a run that it can
  * do. Each such event has one of them look, who has waited longest; between two waits he looks, and

@@ -83,7 +83,7 @@ void topic_done(struct hub *h, struct topic *t);
 void due_set(struct hub *h, struct due *d, int64_t at_ms, void (*ring)(struct due *d));
 void due_clear(struct due *d);
 
-/* ---- hub_follow.c ---- */
+/* ---- hub_subscriber.c ---- */
 
 /* An event on its way to its listeners; framed when the first of a look asks. */
 struct telling {
@@ -96,7 +96,7 @@ struct telling {
 void follower_tell(struct follower *f, struct telling *t);
 void followers_retry(void *hub);
 
-/* ---- hub_choose.c ---- */
+/* ---- hub_matcher.c ---- */
 
 /* Has one of those who would choose the event look. */
 void choosers_tell(struct hub *h, const struct telling *t);

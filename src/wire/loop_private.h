@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <uv.h>
 
-#include "base/awake.h"
+#include "base/busy_poll.h"
 #include "wire/loop.h"
 
 struct loop {

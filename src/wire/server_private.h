@@ -1,24 +1,25 @@
 /* server_private.h: what the parts of the server know of each other. Private to wire/.
  *
  * server.c    connections, limits of all of them together, stopping
- * deliver.c   what other threads bring;  fence.c  what other nodes have committed
- * share.c     who takes how much of what there is for all
+ * deliver.c   what other threads bring;  barrier.c  what other nodes have committed
+ * quota.c     who takes how much of what there is for all
  * grants.c    who the tokens stand for that were shown
  * http.c      requests → commands → responses, with http_begin.c, _check.c, _input.c, _answer.c
  * hub.c       who listens to what;  hub_follow.c  how a listener catches up with the log;
  *             hub_choose.c  who waits for what only he can tell
  * ws.c        WebSocket, with ws_message.c;  sse.c  streams of events;  both sit on hub.h
- * pace.c      slow consumers
+ * lag.c       slow consumers
  * wait.c      commands that wait for an event or a time
- * mcp_…c      /mcp: see mcp_wire.h
- * routes.c    /health /ready /metrics /limits /openapi.json, and where the streams begin */
+ * http/       requests → commands → responses; streams of events (sse.c); what is no operation
+ *             (routes.c): /health /ready /metrics /limits /openapi.json
+ * ws/         WebSocket;  mcp/  /mcp: see wire/mcp/private.h */
 #ifndef WIRE_SERVER_PRIVATE_H
 #define WIRE_SERVER_PRIVATE_H
 
 #include "wire/conn.h"
 #include "wire/http/parse.h"
 #include "wire/server.h"
-#include "wire/share.h"
+#include "wire/quota.h"
 
 struct hub;
 
@@ -101,7 +102,7 @@ void delivery_settle(struct server *s);
 /* Has the loop take another turn. */
 void delivery_soon(struct server *s);
 
-/* ---- fence.c ---- */
+/* ---- barrier.c ---- */
 
 /* One who must not be answered before this node knows all that was committed, on any node, when he
  * asked. All who ask in one turn share one read. */

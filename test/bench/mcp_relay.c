@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/awake.h"
+#include "base/busy_poll.h"
 #include "bench/mcp_load.h"
 #include "bench/set.h"
 #include "bench/target.h"

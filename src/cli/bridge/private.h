@@ -15,7 +15,7 @@
 
 #include <sys/types.h>
 
-#include "base/awake.h"
+#include "base/busy_poll.h"
 #include "base/list.h"
 #include "cli/bridge/bridge.h"
 #include "client/event_stream.h"

@@ -6,7 +6,7 @@
 #include "wire/hub.h"
 #include "json/write.h"
 #include "wire/http/text.h"
-#include "wire/pace.h"
+#include "wire/lag.h"
 
 enum { TYPES_MAX = 64 };
 

@@ -8,7 +8,7 @@
 
 #include "wire/http/text.h"
 #include "wire/mcp/private.h"
-#include "wire/pace.h"
+#include "wire/lag.h"
 
 enum {
     KEPT_MAX = 256,          /* messages of one channel */

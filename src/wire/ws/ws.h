@@ -6,7 +6,7 @@
 #define WIRE_WS_WS_H
 
 #include "wire/hub.h"
-#include "wire/pace.h"
+#include "wire/lag.h"
 #include "wire/ws/frame.h"
 
 struct ws {

@@ -1,6 +1,6 @@
-/* steady.h: conditions that are waited for by a clock which nobody sets. */
-#ifndef BASE_STEADY_H
-#define BASE_STEADY_H
+/* monotonic.h: conditions that are waited for by a clock which nobody sets. */
+#ifndef BASE_MONOTONIC_H
+#define BASE_MONOTONIC_H
 
 #include <pthread.h>
 #include <stdint.h>

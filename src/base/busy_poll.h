@@ -1,12 +1,12 @@
-/* awake.h: whether somebody who has nothing to do looks on for a moment before he sleeps.
+/* busy_poll.h: whether somebody who has nothing to do looks on for a moment before he sleeps.
  *
  * A processor that nobody uses is halted, and needs 20 to 50 µs to be there again, most of all a
  * virtual one. Where two programs talk in turns and both answer in less, nearly all of a call's
  * time is that. So one who has had many short turns in a row stays awake between them. Where that
  * is in vain, since the other has gone or needs the processor himself, it is tried less and less;
  * who is asked now and then never does it. Knows no clock: its owner tells what happened. */
-#ifndef BASE_AWAKE_H
-#define BASE_AWAKE_H
+#ifndef BASE_BUSY_POLL_H
+#define BASE_BUSY_POLL_H
 
 #include <stdbool.h>
 

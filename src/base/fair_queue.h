@@ -1,4 +1,4 @@
-/* turns.h: a bounded queue between threads, in which lanes take turns.
+/* fair_queue.h: a bounded queue between threads, in which lanes take turns.
  *
  * Everything that is put has a lane. Within a lane things come out in the order
  * in which they were put; between lanes each gives one when it is its turn, so
@@ -7,8 +7,8 @@
  * only places. They have no more than a share of the room, for the same reason.
  * Any thread may put, any may take. Does not know what travels in it, nor whose
  * lanes are. */
-#ifndef BASE_TURNS_H
-#define BASE_TURNS_H
+#ifndef BASE_FAIR_QUEUE_H
+#define BASE_FAIR_QUEUE_H
 
 #include "base/str.h"
 

@@ -1,10 +1,10 @@
-/* place.h: where a PostgreSQL database is, and how messages name it.
+/* database_url.h: where a PostgreSQL database is, and how messages name it.
  *
  * A URL may hold a password, and one that is not written as URLs are may hold it where nobody
  * looks for one. So messages show a form of their own, made of the parts that are no secret, and a
  * URL is refused when they may be more than they seem. Private to store/. */
-#ifndef STORE_PLACE_H
-#define STORE_PLACE_H
+#ifndef STORE_DATABASE_URL_H
+#define STORE_DATABASE_URL_H
 
 #include "store/libpq.h"
 

@@ -1,5 +1,5 @@
-/* turns_test.c: what a bounded queue of lanes that take turns promises. */
-#include "base/turns.h"
+/* fair_queue_test.c: what a bounded queue of lanes that take turns promises. */
+#include "base/fair_queue.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* share_test.c: what one token may take, what those may who have shown none, and that the operator
+/* quota_test.c: what one token may take, what those may who have shown none, and that the operator
  * always gets in. */
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-/* place.c: where a PostgreSQL database is. */
-#include "store/place.h"
+/* database_url.c: where a PostgreSQL database is. */
+#include "store/database_url.h"
 
 #include <stdlib.h>
 

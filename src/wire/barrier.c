@@ -1,4 +1,4 @@
-/* fence.c: a node that knows all that others have committed, at one moment.
+/* barrier.c: a node that knows all that others have committed, at one moment.
  *
  * Who asks gets a read of the database behind it, one for all who asked in the same
  * turn. Like every read it is answered after all that it saw was published, and

@@ -1,5 +1,5 @@
-/* share.c: who takes how much of what there is for all. */
-#include "wire/share.h"
+/* quota.c: who takes how much of what there is for all. */
+#include "wire/quota.h"
 
 #include <assert.h>
 

@@ -1,11 +1,11 @@
-/* share.h: who takes how much of what there is for all: connections, waits, sessions, bytes.
+/* quota.h: who takes how much of what there is for all: connections, waits, sessions, bytes.
  *
  * A share is a token's, whatever it is shown by; all who have shown none yet are
  * one share together, and a small one. The operator's is as large as all there is,
  * and a part of that is for nobody else, so that he can always see to it. What a
  * share may take is in server_limits. Does not know what the bytes are for. */
-#ifndef WIRE_SHARE_H
-#define WIRE_SHARE_H
+#ifndef WIRE_QUOTA_H
+#define WIRE_QUOTA_H
 
 #include "base/list.h"
 #include "ops/op.h"

@@ -1,13 +1,13 @@
-/* turns.c: a bounded queue between threads, in which lanes take turns: lists of places, a ring of the
+/* fair_queue.c: a bounded queue between threads, in which lanes take turns: lists of places, a ring of the
  * lanes that have something, a lock, and a condition to wait for. */
-#include "base/turns.h"
+#include "base/fair_queue.h"
 
 #include <assert.h>
 #include <errno.h>
 
 #include "base/arena.h"
 #include "base/hash.h"
-#include "base/steady.h"
+#include "base/monotonic.h"
 
 enum {
     BUCKETS = 1024,   /* of lanes by their names */

@@ -1,4 +1,4 @@
-/* hub_choose.c: those who wait for an event of their own choice.
+/* hub_matcher.c: those who wait for an event of their own choice.
  *
  * A run that is enqueued is for one runner, so one of them looks; all of them at once
  * would do the same work for nothing. One who looks may find that there is nothing

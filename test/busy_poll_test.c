@@ -1,6 +1,6 @@
-/* awake_test.c: when somebody stays awake: in a dialogue, and not where it is in vain. */
+/* busy_poll_test.c: when somebody stays awake: in a dialogue, and not where it is in vain. */
 #include "check.h"
-#include "base/awake.h"
+#include "base/busy_poll.h"
 
 static void short_turns(struct awake *a, int count)
 {

@@ -1,4 +1,4 @@
-/* hub_follow.c: listeners, and how they catch up with the log.
+/* hub_subscriber.c: listeners, and how they catch up with the log.
  *
  * A listener that is not live has a page of the log on its way. What is published meanwhile is kept
  * for it, because the page may not show it yet: behind the last page it gets what was kept, and so

@@ -1,9 +1,9 @@
-/* pace.h: whether a subscriber keeps up with what it is sent.
+/* lag.h: whether a subscriber keeps up with what it is sent.
  *
  * One that does not is behind: no more events are put to its connection until all that waits there
  * is sent. One that takes nothing at all is conn.c's business. */
-#ifndef WIRE_PACE_H
-#define WIRE_PACE_H
+#ifndef WIRE_LAG_H
+#define WIRE_LAG_H
 
 #include "wire/server_private.h"
 
