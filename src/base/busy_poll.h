@@ -1,52 +1,53 @@
-/* busy_poll.h: whether somebody who has nothing to do looks on for a moment before he sleeps.
+/* busy_poll.h: whether a thread with nothing to do polls for a moment before it sleeps.
  *
- * A processor that nobody uses is halted, and needs 20 to 50 µs to be there again, most of all a
- * virtual one. Where two programs talk in turns and both answer in less, nearly all of a call's
- * time is that. So one who has had many short turns in a row stays awake between them. Where that
- * is in vain, since the other has gone or needs the processor himself, it is tried less and less;
- * who is asked now and then never does it. Knows no clock: its owner tells what happened. */
+ * An idle processor is halted, and takes 20 to 50 µs to come back, most of all a
+ * virtual one. Where two programs talk in turns and both answer in less, nearly
+ * all of a call's time is that. So a thread that has had many short turns in a row
+ * polls between them. Where that is in vain, because the peer has gone or needs the
+ * processor itself, it is tried less and less; a thread that is asked now and then
+ * never does it. Knows no clock: its owner says what happened. */
 #ifndef BASE_BUSY_POLL_H
 #define BASE_BUSY_POLL_H
 
 #include <stdbool.h>
 
 enum {
-    AWAKE_US = 200,      /* one stays awake for so long … */
-    AWAKE_TURN_US = 500, /* … after turns that took no longer, their work included … */
-    AWAKE_TURNS = 16,    /* … so many in a row, and more where it was in vain */
-    AWAKE_TURNS_MORE_MAX = 1024,
+    BUSY_POLL_US = 200,      /* a thread polls for so long … */
+    BUSY_POLL_TURN_US = 500, /* … after turns that took no longer, their work included … */
+    BUSY_POLL_TURNS = 16,    /* … so many in a row, and more where it was in vain */
+    BUSY_POLL_TURNS_MORE_MAX = 1024,
 };
 
-struct awake {
+struct busy_poll {
     int turns; /* in a row that were short */
     int more;  /* that are wanted since it was in vain */
 };
 
-static inline bool awake_pays(const struct awake *a)
+static inline bool busy_poll_pays(const struct busy_poll *a)
 {
-    return a->turns >= AWAKE_TURNS + a->more;
+    return a->turns >= BUSY_POLL_TURNS + a->more;
 }
 
 /* A turn is over. */
-static inline void awake_turned(struct awake *a, bool is_short)
+static inline void busy_poll_turned(struct busy_poll *a, bool is_short)
 {
     if (!is_short)
         a->turns = 0;
-    else if (!awake_pays(a))
+    else if (!busy_poll_pays(a))
         a->turns++;
 }
 
-/* He has stayed awake, and something came, or not. */
-static inline void awake_tried(struct awake *a, bool came)
+/* It has polled, and something came, or not. */
+static inline void busy_poll_tried(struct busy_poll *a, bool came)
 {
     if (came) {
         a->more /= 2;
         return;
     }
     a->turns = 0;
-    a->more = a->more ? 2 * a->more : AWAKE_TURNS;
-    if (a->more > AWAKE_TURNS_MORE_MAX)
-        a->more = AWAKE_TURNS_MORE_MAX;
+    a->more = a->more ? 2 * a->more : BUSY_POLL_TURNS;
+    if (a->more > BUSY_POLL_TURNS_MORE_MAX)
+        a->more = BUSY_POLL_TURNS_MORE_MAX;
 }
 
 #endif

@@ -59,7 +59,7 @@ struct turns *turns_new(size_t room, size_t share)
     t->free_places = t->places;
     t->free_lanes = t->lanes;
     pthread_mutex_init(&t->lock, NULL);
-    steady_init(&t->changed);
+    monotonic_cond_init(&t->changed);
     return t;
 }
 
@@ -205,7 +205,7 @@ static void wait_for_some(struct turns *t, int64_t wait_ms)
 {
     if (t->count || t->closed || wait_ms == 0)
         return;
-    struct timespec until = steady_after(wait_ms < 0 ? 0 : wait_ms);
+    struct timespec until = monotonic_after(wait_ms < 0 ? 0 : wait_ms);
     int code = 0;
     while (!t->count && !t->closed && code != ETIMEDOUT)
         code = wait_ms < 0 ? pthread_cond_wait(&t->changed, &t->lock)

@@ -1,4 +1,4 @@
-/* monotonic.h: conditions that are waited for by a clock which nobody sets. */
+/* monotonic.h: conditions that are waited for by the monotonic clock, which nobody sets. */
 #ifndef BASE_MONOTONIC_H
 #define BASE_MONOTONIC_H
 
@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <time.h>
 
-static inline void steady_init(pthread_cond_t *condition)
+static inline void monotonic_cond_init(pthread_cond_t *condition)
 {
     pthread_condattr_t steady;
 
@@ -17,7 +17,7 @@ static inline void steady_init(pthread_cond_t *condition)
 }
 
 /* The time in so many milliseconds, or in a day if that is sooner: whoever waits comes back. */
-static inline struct timespec steady_after(int64_t ms)
+static inline struct timespec monotonic_after(int64_t ms)
 {
     enum { DAY_MS = 24 * 3600 * 1000 };
     struct timespec t;

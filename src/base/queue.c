@@ -24,7 +24,7 @@ struct queue *queue_new(size_t size, size_t room)
     assert(size > 0 && room > 0);
     *q = (struct queue){ .ring = mem_alloc(size * room), .size = size, .room = room };
     pthread_mutex_init(&q->lock, NULL);
-    steady_init(&q->changed);
+    monotonic_cond_init(&q->changed);
     return q;
 }
 
@@ -85,7 +85,7 @@ static void wait_for_some(struct queue *q, int64_t wait_ms)
 {
     if (q->count || q->closed || wait_ms == 0)
         return;
-    struct timespec until = steady_after(wait_ms);
+    struct timespec until = monotonic_after(wait_ms);
     int code = 0;
     while (!q->count && !q->closed && code != ETIMEDOUT)
         code = wait_ms < 0 ? pthread_cond_wait(&q->changed, &q->lock)

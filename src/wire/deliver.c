@@ -240,7 +240,7 @@ void server_performed(struct server *s, struct command *list)
 void server_keep_up(struct server *s)
 {
     struct delivery *d = s->delivery;
-    struct timespec until = steady_after(BROUGHT_WAIT_MS);
+    struct timespec until = monotonic_after(BROUGHT_WAIT_MS);
 
     pthread_mutex_lock(&d->mutex);
     if (d->performed_bytes > BROUGHT_MAX)
@@ -299,7 +299,7 @@ struct delivery *delivery_new(struct server *s)
     d->brought_end = &d->brought;
     atomic_init(&d->seq, s->published);
     pthread_mutex_init(&d->mutex, NULL);
-    steady_init(&d->taken);
+    monotonic_cond_init(&d->taken);
     return d;
 }
 

@@ -49,7 +49,7 @@ static bool stay_awake(struct loop *l)
         if (poll(&events, 1, 0) > 0)
             return true;
         sched_yield();
-    } while (uv_hrtime() - l->turned_ns < AWAKE_US * 1000);
+    } while (uv_hrtime() - l->turned_ns < BUSY_POLL_US * 1000);
     return false;
 }
 
@@ -60,12 +60,12 @@ static void rest(struct loop *l)
 {
     uint64_t now_ns = uv_hrtime();
 
-    awake_turned(&l->awake,
-                 l->anybody && !l->others && now_ns - l->turned_ns <= AWAKE_TURN_US * 1000);
+    busy_poll_turned(&l->awake,
+                     l->anybody && !l->others && now_ns - l->turned_ns <= BUSY_POLL_TURN_US * 1000);
     l->anybody = l->others = false;
     l->turned_ns = now_ns;
-    if (awake_pays(&l->awake) && uv_backend_timeout(&l->uv) != 0)
-        awake_tried(&l->awake, stay_awake(l));
+    if (busy_poll_pays(&l->awake) && uv_backend_timeout(&l->uv) != 0)
+        busy_poll_tried(&l->awake, stay_awake(l));
 }
 
 /* libuv calls this between timers and the wait for sockets, hence after everything that can happen

@@ -17,7 +17,7 @@ struct loop {
     uv_prepare_t turn;
     void (*each_turn)(void *owner);
     void *owner;
-    struct awake awake;
+    struct busy_poll awake;
     uint64_t turned_ns;          /* when the last turn was over */
     const struct link *heard[2]; /* who spoke last; only to tell them from others */
     bool anybody, others;        /* spoke in this turn; besides those two */

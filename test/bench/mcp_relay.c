@@ -37,7 +37,7 @@ static bool send_all(int fd, const char *at, size_t len)
 /* For a moment awake. */
 static bool wait_for(struct pollfd *fds, nfds_t count)
 {
-    double until_s = now_s() + AWAKE_US / 1e6;
+    double until_s = now_s() + BUSY_POLL_US / 1e6;
 
     do {
         if (poll(fds, count, 0) > 0)

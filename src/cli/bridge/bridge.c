@@ -95,14 +95,14 @@ static void wait_for(struct bridge *b, struct watch_list *w, int64_t ms)
     bool asked = !list_empty(&b->flying), came = false;
     int64_t from_us = asked ? socket_clock_us() : 0;
 
-    if (asked && ms && awake_pays(&b->awake)) {
-        came = stay_awake(w, from_us + AWAKE_US);
-        awake_tried(&b->awake, came);
+    if (asked && ms && busy_poll_pays(&b->awake)) {
+        came = stay_awake(w, from_us + BUSY_POLL_US);
+        busy_poll_tried(&b->awake, came);
     }
     if (!came)
         wait_ms(w, ms);
     if (asked)
-        awake_turned(&b->awake, socket_clock_us() - from_us <= AWAKE_TURN_US);
+        busy_poll_turned(&b->awake, socket_clock_us() - from_us <= BUSY_POLL_TURN_US);
 }
 
 static int64_t patience_ms(struct bridge *b)

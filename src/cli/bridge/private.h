@@ -158,7 +158,7 @@ struct lines_out {
 struct bridge {
     struct mcp_bridge_options options;
     int64_t now_ms;
-    struct awake awake;
+    struct busy_poll awake;
     struct arena *scratch; /* of one message or error */
     struct lines_in in;
     struct lines_out out;
