@@ -52,8 +52,8 @@ err threads_new(struct arena *a, const struct threads_options *options, struct t
     struct threads *t = mem_alloc(sizeof *t);
     memset(t, 0, sizeof *t);
     t->options = *options;
-    t->writes = turns_new(QUEUE_ROOM, TOKEN_WRITES_MAX);
-    t->reads = turns_new(QUEUE_ROOM, TOKEN_READS_MAX);
+    t->writes = fair_queue_new(QUEUE_ROOM, TOKEN_WRITES_MAX);
+    t->reads = fair_queue_new(QUEUE_ROOM, TOKEN_READS_MAX);
     t->calls = queue_new(1, 1);
 
     err e = worker_init(a, options, STORE_WRITES, &t->writer);
@@ -78,8 +78,8 @@ void threads_free(struct threads *t)
     for (int i = 0; i < READERS; i++)
         worker_release(&t->readers[i]);
     worker_release(&t->writer);
-    turns_free(t->writes);
-    turns_free(t->reads);
+    fair_queue_free(t->writes);
+    fair_queue_free(t->reads);
     queue_free(t->calls);
     mem_free(t);
 }
@@ -99,9 +99,9 @@ static bool is_quick(const struct threads *t, const struct command *c)
     return t->options.shared && c->op->peek && c->input->len == 1;
 }
 
-/* It waits in the lane of the token that it is for: one whose reads take long, or are many, makes
+/* Its tenant is the token that it is for: one whose reads take long, or are many, makes
  * others wait for one of them. */
-static struct turn job_new(struct command *c, bool write)
+static struct fair_item job_new(struct command *c, bool write)
 {
     struct job *job = ARENA_NEW(c->arena, struct job);
 
@@ -111,7 +111,7 @@ static struct turn job_new(struct command *c, bool write)
         job->commands = ARENA_ARRAY(c->arena, struct command *, READ_TOGETHER);
         job->commands[job->count++] = c;
     }
-    return (struct turn){ job, actor_token(c->actor) };
+    return (struct fair_item){ job, actor_token(c->actor) };
 }
 
 static void all_give(struct command *list)
@@ -134,18 +134,18 @@ static void refuse(struct threads *t, struct command *c, const char *what, int m
 
 /* To the writer, with their arenas, which were given away. A token that has much waiting there is
  * refused by itself, and others are not. */
-static void write_all(struct threads *t, struct turn *list, size_t count)
+static void write_all(struct threads *t, struct fair_item *list, size_t count)
 {
-    size_t refused = count ? turns_put(t->writes, list, count) : 0;
+    size_t refused = count ? fair_queue_put(t->writes, list, count) : 0;
 
     for (size_t i = 0; i < refused; i++)
         refuse(t, list[i].value, "writes", TOKEN_WRITES_MAX);
 }
 
 /* To the readers, likewise. */
-static void read_all(struct threads *t, struct turn *list, size_t count)
+static void read_all(struct threads *t, struct fair_item *list, size_t count)
 {
-    size_t refused = count ? turns_put(t->reads, list, count) : 0;
+    size_t refused = count ? fair_queue_put(t->reads, list, count) : 0;
 
     for (size_t i = 0; i < refused; i++) {
         const struct job *job = list[i].value;
@@ -170,7 +170,7 @@ bool threads_submit(void *threads, struct command *list)
         if (c->op->effect == OP_WRITES && op_wants_preparing(c)) {
             t->read_list[reads++] = job_new(c, true);
         } else if (c->op->effect == OP_WRITES) {
-            t->write_list[writes++] = turn_of(c);
+            t->write_list[writes++] = fair_item_of(c);
         } else if (quick && is_quick(t, c)) {
             quick->commands[quick->count++] = c;
             if (quick->count == READ_TOGETHER)
@@ -187,16 +187,16 @@ bool threads_submit(void *threads, struct command *list)
     return true;
 }
 
-/* All tokens that nobody knows yet are one lane. */
+/* All tokens that nobody knows yet are one tenant. */
 void threads_admit(void *threads, struct admission *a)
 {
     struct threads *t = threads;
     struct job *job = ARENA_NEW(a->arena, struct job);
-    struct turn turn = { job, STR("") };
+    struct fair_item turn = { job, STR("") };
 
     job->admission = a;
     arena_give(a->arena);
-    if (!turns_put(t->reads, &turn, 1))
+    if (!fair_queue_put(t->reads, &turn, 1))
         return;
     arena_take(a->arena);
     a->error = err_new(a->arena, ERR_UNAVAILABLE,
@@ -245,7 +245,7 @@ static void job_do(struct threads *t, struct engine *e, const struct job *job)
         return;
     }
     if (job->write) {
-        struct turn turn = turn_of(job->write);
+        struct fair_item turn = fair_item_of(job->write);
         arena_take(job->write->arena);
         job->write->follows = NULL;
         if (op_prepare(e->table, job->write)) {
@@ -271,15 +271,15 @@ static void *reader_run(void *self)
 {
     struct worker *w = self;
     struct threads *t = w->threads;
-    struct turn next;
-    char lane[128]; /* whose name is gone with what was done */
+    struct fair_item next;
+    char tenant[128]; /* whose name is gone with what was done */
 
-    while (turns_take(t->reads, &next, 1, -1, NULL)) {
+    while (fair_queue_take(t->reads, &next, 1, -1, NULL)) {
         server_keep_up(t->server); /* what is read and not sent yet is in no budget */
         int64_t began = now_us();
-        snprintf(lane, sizeof lane, STR_FMT, STR_ARG(next.lane));
+        snprintf(tenant, sizeof tenant, STR_FMT, STR_ARG(next.tenant));
         job_do(t, &w->engine, next.value);
-        turns_took(t->reads, str_from(lane), now_us() - began);
+        fair_queue_took(t->reads, str_from(tenant), now_us() - began);
     }
     return NULL;
 }
@@ -381,8 +381,8 @@ err threads_start(struct threads *t, struct arena *a, struct server *server, str
 void threads_stop(struct threads *t)
 {
     atomic_store(&t->ending, true);
-    turns_close(t->writes);
-    turns_close(t->reads);
+    fair_queue_close(t->writes);
+    fair_queue_close(t->reads);
     while (t->running > 1)
         pthread_join(t->all[--t->running].id, NULL);
     queue_close(t->calls);
@@ -421,9 +421,9 @@ void threads_metrics(void *threads, struct buf *out)
         metric(out, "nodes", "gauge", "Servers that share the database and are alive.",
                (double)LOOK(t->nodes));
     metric(out, "writes_waiting", "gauge", "Commands that wait for the writer.",
-           (double)turns_length(t->writes));
+           (double)fair_queue_length(t->writes));
     metric(out, "reads_waiting", "gauge", "Commands and tokens that wait for a reader.",
-           (double)turns_length(t->reads));
+           (double)fair_queue_length(t->reads));
     metric(out, "wal_bytes", "gauge", "Length of the database's log.", (double)LOOK(t->log_bytes));
     metric(out, "checkpoints_total", "counter", "Times that the log was moved into the file.",
            (double)LOOK(t->checkpoint_count));

@@ -47,13 +47,14 @@ struct job {
 struct threads {
     struct threads_options options;
     struct server *server;
-    str url;              /* of the server */
-    atomic_llong nodes;   /* that share the database, as of the last beat */
-    struct turns *writes; /* of struct command *, a lane for each token */
-    struct turns *reads;  /* of struct job *, likewise */
-    struct queue *calls;  /* for the checkpointer: a byte means that there is something to do. The
+    str url;                   /* of the server */
+    atomic_llong nodes;        /* that share the database, as of the last beat */
+    struct fair_queue *writes; /* of struct command *, a tenant for each token */
+    struct fair_queue *reads;  /* of struct job *, likewise */
+    struct queue *calls; /* for the checkpointer: a byte means that there is something to do. The
                            * follower gets none, and ends with it */
-    struct turn write_list[QUEUE_ROOM], read_list[QUEUE_ROOM]; /* the loop's, while it hands in */
+    struct fair_item write_list[QUEUE_ROOM],
+        read_list[QUEUE_ROOM]; /* the loop's, while it hands in */
     struct worker writer, readers[READERS];
     struct sql *checkpoints; /* one of both */
     struct follow *follow;
@@ -76,9 +77,9 @@ struct threads {
 void fault_note(struct threads *t, const struct command *c);
 
 /* A command as it waits for the writer: those of one token take turns with those of others. */
-static inline struct turn turn_of(struct command *c)
+static inline struct fair_item fair_item_of(struct command *c)
 {
-    return (struct turn){ c, actor_token(c->actor) };
+    return (struct fair_item){ c, actor_token(c->actor) };
 }
 
 /* By a clock that nobody sets. */

@@ -178,8 +178,8 @@ static void log_look(struct writer *w)
 
 static size_t take(struct writer *w, struct command **room, size_t most, int64_t wait_ms)
 {
-    struct turn turns[BATCH_MOST];
-    size_t count = turns_take(w->threads->writes, turns, most, wait_ms, &w->batch_left_us);
+    struct fair_item turns[BATCH_MOST];
+    size_t count = fair_queue_take(w->threads->writes, turns, most, wait_ms, &w->batch_left_us);
 
     for (size_t i = 0; i < count; i++) {
         room[i] = turns[i].value;
@@ -190,13 +190,13 @@ static size_t take(struct writer *w, struct command **room, size_t most, int64_t
 
 static void give_back(struct writer *w, struct command *const *commands, size_t count)
 {
-    struct turn turns[BATCH_MOST];
+    struct fair_item turns[BATCH_MOST];
 
     for (size_t i = 0; i < count; i++) {
-        turns[i] = turn_of(commands[i]);
+        turns[i] = fair_item_of(commands[i]);
         arena_give(commands[i]->arena);
     }
-    turns_give_back(w->threads->writes, turns, count);
+    fair_queue_give_back(w->threads->writes, turns, count);
 }
 
 /* For op_perform_turn: what has come meanwhile. Where writers of several nodes take turns, the time
@@ -217,7 +217,8 @@ static bool enough(void *writer, size_t done)
     int64_t us = now_us() - w->batch_began_us;
 
     if (done > w->batch_done)
-        turns_took(w->threads->writes, actor_token(w->batch[done - 1]->actor), us - w->batch_us);
+        fair_queue_took(w->threads->writes, actor_token(w->batch[done - 1]->actor),
+                        us - w->batch_us);
     w->batch_done = done;
     w->batch_us = us;
     return us >= BATCH_US;
@@ -440,7 +441,7 @@ void *writer_run(void *threads)
 
     w.tick_at_ms = w.tick ? 0 : INT64_MAX;
     node_init(&w);
-    while (!turns_ended(t->writes)) {
+    while (!fair_queue_ended(t->writes)) {
         w.batch_left_us = BATCH_US;
         size_t n = take(&w, commands, (size_t)w.config->batch_max, wait_ms(&w));
         if (n) {

@@ -1,5 +1,5 @@
-/* fair_queue.c: a bounded queue between threads, in which lanes take turns: lists of places, a ring of the
- * lanes that have something, a lock, and a condition to wait for. */
+/* fair_queue.c: for each tenant a list of slots, a ring of the tenants that have items, a lock, and a
+ * condition to wait for. */
 #include "base/fair_queue.h"
 
 #include <assert.h>
@@ -10,105 +10,105 @@
 #include "base/monotonic.h"
 
 enum {
-    BUCKETS = 1024,   /* of lanes by their names */
-    PART_US = 500,    /* that a lane gets when it is its turn; what takes less counts as much */
+    BUCKETS = 1024,   /* of tenants by their names */
+    PART_US = 500,    /* that a tenant gets when it is its turn; what takes less counts as much */
     TOOK_MAX = 50000, /* what takes longer counts as this */
 };
 
-struct place {
-    struct turn turn;
-    struct place *next;
+struct slot {
+    struct fair_item item;
+    struct slot *next;
 };
 
-/* A lane is there while it has something. Its name is that of its first value. What it got in its
+/* A tenant is there while it has items. Its name is that of its first value. What it got in its
  * turns and did not need for what it gave is its due: what takes long waits until that is enough. */
-struct lane {
-    struct place *first, **end;
+struct tenant {
+    struct slot *first, **end;
     size_t count;
     int64_t due_us;
-    struct lane *next, *previous; /* in the ring */
-    struct lane *beside;          /* in its bucket; or in the list of free ones */
+    struct tenant *next, *previous; /* in the ring */
+    struct tenant *beside;          /* in its bucket; or in the list of free ones */
 };
 
-struct turns {
+struct fair_queue {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* something was put, or it was closed */
     size_t room, share, count;
-    struct place *places, *free_places;
-    struct lane *lanes, *free_lanes;
-    struct lane *at; /* whose turn it is; NULL: nobody waits */
-    struct lane *buckets[BUCKETS];
-    int32_t took_us[BUCKETS]; /* of late, by the lanes of a bucket */
+    struct slot *slots, *free_slots;
+    struct tenant *tenants, *free_tenants;
+    struct tenant *at; /* whose turn it is; NULL: nobody waits */
+    struct tenant *buckets[BUCKETS];
+    int32_t took_us[BUCKETS]; /* of late, by the tenants of a bucket */
     bool closed;
 };
 
-/* What is taken and may be given back needs places beside those that are waiting, so there are twice
+/* What is taken and may be given back needs slots beside those that are waiting, so there are twice
  * as many as there is room for. */
-struct turns *turns_new(size_t room, size_t share)
+struct fair_queue *fair_queue_new(size_t room, size_t share)
 {
-    struct turns *t = mem_alloc(sizeof *t);
+    struct fair_queue *t = mem_alloc(sizeof *t);
 
     assert(share > 0 && share <= room);
-    *t = (struct turns){ .room = room, .share = share };
-    t->places = mem_alloc(2 * room * sizeof *t->places);
-    t->lanes = mem_alloc(2 * room * sizeof *t->lanes);
+    *t = (struct fair_queue){ .room = room, .share = share };
+    t->slots = mem_alloc(2 * room * sizeof *t->slots);
+    t->tenants = mem_alloc(2 * room * sizeof *t->tenants);
     for (size_t i = 0; i < 2 * room; i++) {
-        t->places[i].next = i + 1 < 2 * room ? &t->places[i + 1] : NULL;
-        t->lanes[i].beside = i + 1 < 2 * room ? &t->lanes[i + 1] : NULL;
+        t->slots[i].next = i + 1 < 2 * room ? &t->slots[i + 1] : NULL;
+        t->tenants[i].beside = i + 1 < 2 * room ? &t->tenants[i + 1] : NULL;
     }
-    t->free_places = t->places;
-    t->free_lanes = t->lanes;
+    t->free_slots = t->slots;
+    t->free_tenants = t->tenants;
     pthread_mutex_init(&t->lock, NULL);
     monotonic_cond_init(&t->changed);
     return t;
 }
 
-void turns_free(struct turns *t)
+void fair_queue_free(struct fair_queue *t)
 {
     if (!t)
         return;
     pthread_cond_destroy(&t->changed);
     pthread_mutex_destroy(&t->lock);
-    mem_free(t->places);
-    mem_free(t->lanes);
+    mem_free(t->slots);
+    mem_free(t->tenants);
     mem_free(t);
 }
 
-/* ---- lanes; the lock is held ---- */
+/* ---- tenants; the lock is held ---- */
 
 static size_t bucket_number(str name)
 {
     return hash_bytes(name.at, name.len) % BUCKETS;
 }
 
-static struct lane **bucket_of(struct turns *t, str name)
+static struct tenant **bucket_of(struct fair_queue *t, str name)
 {
     return &t->buckets[bucket_number(name)];
 }
 
-static int64_t takes_us(const struct turns *t, str lane)
+static int64_t takes_us(const struct fair_queue *t, str tenant)
 {
-    int64_t us = t->took_us[bucket_number(lane)];
+    int64_t us = t->took_us[bucket_number(tenant)];
 
     return us < PART_US ? PART_US : us;
 }
 
-static struct lane *lane_find(struct turns *t, str name)
+static struct tenant *tenant_find(struct fair_queue *t, str name)
 {
-    struct lane *l = *bucket_of(t, name);
+    struct tenant *l = *bucket_of(t, name);
 
-    while (l && !str_eq(l->first->turn.lane, name))
+    while (l && !str_eq(l->first->item.tenant, name))
         l = l->beside;
     return l;
 }
 
 /* A new one comes last: just before the one whose turn it is. With `first` it comes next. */
-static struct lane *lane_open(struct turns *t, str name, bool first)
+static struct tenant *tenant_open(struct fair_queue *t, str name, bool first)
 {
-    struct lane *l = t->free_lanes, **bucket = bucket_of(t, name);
+    struct tenant *l = t->free_tenants, **bucket = bucket_of(t, name);
 
-    t->free_lanes = l->beside;
-    *l = (struct lane){ .end = &l->first, .next = l, .previous = l, .beside = *bucket };
+    t->free_tenants = l->beside;
+    *l = (struct tenant){ .end = &l->first, .next = l, .previous = l, .beside = *bucket };
     *bucket = l;
     if (t->at) {
         l->next = t->at;
@@ -122,15 +122,15 @@ static struct lane *lane_open(struct turns *t, str name, bool first)
     return l;
 }
 
-static void lane_next(struct turns *t)
+static void lane_next(struct fair_queue *t)
 {
     t->at = t->at->next;
     t->at->due_us += PART_US;
 }
 
-static void lane_close(struct turns *t, struct lane *l, str name)
+static void tenant_close(struct fair_queue *t, struct tenant *l, str name)
 {
-    struct lane **at = bucket_of(t, name);
+    struct tenant **at = bucket_of(t, name);
 
     while (*at != l)
         at = &(*at)->beside;
@@ -139,37 +139,37 @@ static void lane_close(struct turns *t, struct lane *l, str name)
     l->previous->next = l->next;
     if (t->at == l)
         t->at = l->next == l ? NULL : l->next;
-    l->beside = t->free_lanes;
-    t->free_lanes = l;
+    l->beside = t->free_tenants;
+    t->free_tenants = l;
 }
 
-static struct place *place_take(struct turns *t, struct turn turn)
+static struct slot *slot_take(struct fair_queue *t, struct fair_item item)
 {
-    struct place *p = t->free_places;
+    struct slot *p = t->free_slots;
 
     assert(p);
-    t->free_places = p->next;
-    *p = (struct place){ .turn = turn };
+    t->free_slots = p->next;
+    *p = (struct slot){ .item = item };
     t->count++;
     return p;
 }
 
 /* ---- putting and taking ---- */
 
-size_t turns_put(struct turns *t, struct turn *list, size_t count)
+size_t fair_queue_put(struct fair_queue *t, struct fair_item *list, size_t count)
 {
     size_t refused = 0;
 
     pthread_mutex_lock(&t->lock);
     for (size_t i = 0; i < count; i++) {
-        struct lane *l = lane_find(t, list[i].lane);
+        struct tenant *l = tenant_find(t, list[i].tenant);
         if (t->closed || t->count >= t->room || (l && l->count >= t->share)) {
             list[refused++] = list[i];
             continue;
         }
         if (!l)
-            l = lane_open(t, list[i].lane, false);
-        *l->end = place_take(t, list[i]);
+            l = tenant_open(t, list[i].tenant, false);
+        *l->end = slot_take(t, list[i]);
         l->end = &(*l->end)->next;
         l->count++;
     }
@@ -181,27 +181,27 @@ size_t turns_put(struct turns *t, struct turn *list, size_t count)
     return refused;
 }
 
-void turns_give_back(struct turns *t, const struct turn *list, size_t count)
+void fair_queue_give_back(struct fair_queue *t, const struct fair_item *list, size_t count)
 {
     pthread_mutex_lock(&t->lock);
     while (count-- > 0) {
-        struct lane *l = lane_find(t, list[count].lane);
+        struct tenant *l = tenant_find(t, list[count].tenant);
         if (!l)
-            l = lane_open(t, list[count].lane, true);
-        struct place *p = place_take(t, list[count]);
+            l = tenant_open(t, list[count].tenant, true);
+        struct slot *p = slot_take(t, list[count]);
         p->next = l->first;
         if (!l->first)
             l->end = &p->next;
         l->first = p;
         l->count++;
-        l->due_us += takes_us(t, list[count].lane);
+        l->due_us += takes_us(t, list[count].tenant);
         t->at = l; /* who was taken first is next again */
     }
     pthread_mutex_unlock(&t->lock);
     pthread_cond_broadcast(&t->changed);
 }
 
-static void wait_for_some(struct turns *t, int64_t wait_ms)
+static void wait_for_some(struct fair_queue *t, int64_t wait_ms)
 {
     if (t->count || t->closed || wait_ms == 0)
         return;
@@ -212,27 +212,28 @@ static void wait_for_some(struct turns *t, int64_t wait_ms)
                            : pthread_cond_timedwait(&t->changed, &t->lock, &until);
 }
 
-static struct turn take_one(struct turns *t, int64_t *us)
+static struct fair_item take_one(struct fair_queue *t, int64_t *us)
 {
-    while (t->at->due_us < takes_us(t, t->at->first->turn.lane))
+    while (t->at->due_us < takes_us(t, t->at->first->item.tenant))
         lane_next(t);
-    struct lane *l = t->at;
-    struct place *p = l->first;
-    struct turn taken = p->turn;
+    struct tenant *l = t->at;
+    struct slot *p = l->first;
+    struct fair_item taken = p->item;
 
-    *us = takes_us(t, taken.lane);
+    *us = takes_us(t, taken.tenant);
     l->due_us -= *us;
     l->first = p->next;
-    p->next = t->free_places;
-    t->free_places = p;
+    p->next = t->free_slots;
+    t->free_slots = p;
     t->count--;
     lane_next(t);
     if (--l->count == 0)
-        lane_close(t, l, taken.lane);
+        tenant_close(t, l, taken.tenant);
     return taken;
 }
 
-size_t turns_take(struct turns *t, struct turn *list, size_t most, int64_t wait_ms, int64_t *us)
+size_t fair_queue_take(struct fair_queue *t, struct fair_item *list, size_t most, int64_t wait_ms,
+                       int64_t *us)
 {
     int64_t left = us ? *us : INT64_MAX, took;
     size_t count = 0;
@@ -247,16 +248,16 @@ size_t turns_take(struct turns *t, struct turn *list, size_t most, int64_t wait_
     return count;
 }
 
-void turns_took(struct turns *t, str lane, int64_t us)
+void fair_queue_took(struct fair_queue *t, str tenant, int64_t us)
 {
-    int32_t *took = &t->took_us[bucket_number(lane)];
+    int32_t *took = &t->took_us[bucket_number(tenant)];
 
     pthread_mutex_lock(&t->lock);
     *took = (int32_t)((*took + (us < TOOK_MAX ? us : TOOK_MAX)) / 2);
     pthread_mutex_unlock(&t->lock);
 }
 
-void turns_close(struct turns *t)
+void fair_queue_close(struct fair_queue *t)
 {
     pthread_mutex_lock(&t->lock);
     t->closed = true;
@@ -266,7 +267,7 @@ void turns_close(struct turns *t)
 
 /* ---- asking ---- */
 
-bool turns_ended(struct turns *t)
+bool fair_queue_ended(struct fair_queue *t)
 {
     pthread_mutex_lock(&t->lock);
     bool ended = t->closed && t->count == 0;
@@ -274,7 +275,7 @@ bool turns_ended(struct turns *t)
     return ended;
 }
 
-size_t turns_length(struct turns *t)
+size_t fair_queue_length(struct fair_queue *t)
 {
     pthread_mutex_lock(&t->lock);
     size_t count = t->count;
