@@ -55,7 +55,7 @@ static uint64_t big_endian(const char *at, int bytes)
 
 static struct sql_value value_of(struct channel *c, const PGresult *r, int row, int column)
 {
-    const struct libpq *pq = c->place->pq;
+    const struct libpq *pq = c->url->pq;
     const char *at = pq->getvalue(r, row, column);
     str bytes = { at, (size_t)pq->getlength(r, row, column) };
 
@@ -74,8 +74,8 @@ static struct sql_value value_of(struct channel *c, const PGresult *r, int row, 
 /* A statement of ours gives other types only by mistake: sum() of BIGINT, for one, is NUMERIC. */
 static err types_check(struct channel *c, const PGresult *r, const char *text)
 {
-    for (int i = 0; i < c->place->pq->nfields(r); i++) {
-        switch (c->place->pq->ftype(r, i)) {
+    for (int i = 0; i < c->url->pq->nfields(r); i++) {
+        switch (c->url->pq->ftype(r, i)) {
         case OID_INT8:
         case OID_INT4:
         case OID_INT2:
@@ -92,7 +92,7 @@ static err types_check(struct channel *c, const PGresult *r, const char *text)
 
 static err rows_take(struct channel *c, const PGresult *r, const struct pending *p)
 {
-    int columns = c->place->pq->nfields(r), found = c->place->pq->ntuples(r);
+    int columns = c->url->pq->nfields(r), found = c->url->pq->ntuples(r);
     struct rows *out = p->rows;
 
     TRY(types_check(c, r, p->text));
@@ -123,7 +123,7 @@ static struct statement *statement_of(struct channel *c, const char *text)
 /* The next result, or NULL: the statement has no more, or the connection is gone. */
 static PGresult *result_next(struct channel *c, int64_t until)
 {
-    const struct libpq *pq = c->place->pq;
+    const struct libpq *pq = c->url->pq;
 
     while (pq->is_busy(c->conn)) {
         struct pollfd wire = { pq->socket(c->conn), POLLIN, 0 };
@@ -140,7 +140,7 @@ static PGresult *result_next(struct channel *c, int64_t until)
 
 static err result_take(struct channel *c, const PGresult *r, const struct pending *p)
 {
-    const struct libpq *pq = c->place->pq;
+    const struct libpq *pq = c->url->pq;
     int status = (int)pq->result_status(r);
 
     switch (status) {
@@ -152,7 +152,7 @@ static err result_take(struct channel *c, const PGresult *r, const struct pendin
         if (p->text && strcmp(p->text, "COMMIT") == 0 &&
             strcmp(pq->cmd_status((PGresult *)r), "ROLLBACK") == 0)
             return err_new(c->arena, ERR_INTERNAL, "%s: what was to be committed had failed before",
-                           c->place->shown);
+                           c->url->shown);
         if (p->kind == PENDING_RUN && strchr("IUD", pq->cmd_status((PGresult *)r)[0]))
             c->changes += strtoll(pq->cmd_tuples((PGresult *)r), NULL, 10);
         return NULL;
@@ -169,7 +169,7 @@ static err result_take(struct channel *c, const PGresult *r, const struct pendin
 /* All results of one thing that was sent. After this the connection may be gone. */
 static err pending_take(struct channel *c, const struct pending *p)
 {
-    const struct libpq *pq = c->place->pq;
+    const struct libpq *pq = c->url->pq;
     int64_t until = channel_clock() + c->wait_ms;
     PGresult *r = result_next(c, until);
     err e = NULL;
@@ -199,7 +199,7 @@ static err channel_sync(struct channel *c)
 {
     if (!c->pipelined || !c->queued || c->queue[c->queued - 1].kind == PENDING_SYNC)
         return NULL;
-    if (!c->place->pq->pipeline_sync(c->conn))
+    if (!c->url->pq->pipeline_sync(c->conn))
         return channel_broken(c);
     pending_add(c, (struct pending){ .kind = PENDING_SYNC });
     return NULL;
@@ -258,7 +258,7 @@ static void bind_all(struct bound *b, struct sql_args args)
 static err channel_send(struct channel *c, const char *text, struct sql_args args,
                         struct rows *rows)
 {
-    const struct libpq *pq = c->place->pq;
+    const struct libpq *pq = c->url->pq;
     struct statement *s = statement_of(c, text);
     struct bound b;
     char name[NAME_BYTES];
@@ -299,7 +299,7 @@ void channel_dismiss(struct channel *c, const char *text)
 
 int channel_listen(struct channel *c, int64_t ms)
 {
-    const struct libpq *pq = c->place->pq;
+    const struct libpq *pq = c->url->pq;
     struct pollfd wire = { pq->socket(c->conn), POLLIN, 0 };
 
     poll(&wire, 1, ms < INT32_MAX ? (int)ms : INT32_MAX);

@@ -22,7 +22,7 @@ struct rows {
 };
 
 struct channel {
-    const struct place *place;
+    const struct database_url *url;
     PGconn *conn;        /* NULL: there is none, or it was lost */
     bool pipelined;      /* else every statement is waited for */
     bool ends;           /* the last error ends a transaction, savepoints and all */

@@ -21,7 +21,7 @@ static str one_line(struct arena *a, const char *message)
 
 static void channel_leave(struct channel *c)
 {
-    c->place->pq->finish(c->conn);
+    c->url->pq->finish(c->conn);
     c->conn = NULL;
     c->ends = true;
     c->queued = 0;
@@ -32,12 +32,12 @@ err channel_lost(struct channel *c, str message)
 {
     channel_leave(c);
     return err_new(c->arena, ERR_UNAVAILABLE, "%s: the connection was lost: " STR_FMT "; try again",
-                   c->place->shown, STR_ARG(message));
+                   c->url->shown, STR_ARG(message));
 }
 
 err channel_broken(struct channel *c)
 {
-    return channel_lost(c, one_line(c->arena, c->place->pq->error_message(c->conn)));
+    return channel_lost(c, one_line(c->arena, c->url->pq->error_message(c->conn)));
 }
 
 #define DAMAGED "the database is damaged; restore a backup"
@@ -81,7 +81,7 @@ static const struct trouble {
 
 err channel_refused(struct channel *c, const PGresult *r)
 {
-    const struct libpq *pq = c->place->pq;
+    const struct libpq *pq = c->url->pq;
     const char *state = pq->result_error_field(r, PG_DIAG_SQLSTATE);
     const char *severity = pq->result_error_field(r, PG_DIAG_SEVERITY_NONLOCALIZED);
     const char *text = pq->result_error_field(r, PG_DIAG_MESSAGE_PRIMARY);
@@ -98,13 +98,13 @@ err channel_refused(struct channel *c, const PGresult *r)
         c->ends |= t->then != GOES_ON;
         if (t->then == LEAVES)
             channel_leave(c);
-        err e = err_new(c->arena, t->kind, "%s: " STR_FMT ": %s", c->place->shown, STR_ARG(message),
+        err e = err_new(c->arena, t->kind, "%s: " STR_FMT ": %s", c->url->shown, STR_ARG(message),
                         t->advice);
         return strcmp(t->advice, DAMAGED) == 0 ? err_damage(c->arena, STR_FMT, STR_ARG(e->message))
                                                : e;
     }
-    return err_new(c->arena, ERR_INTERNAL, "%s: " STR_FMT " (%s)", c->place->shown,
-                   STR_ARG(message), state);
+    return err_new(c->arena, ERR_INTERNAL, "%s: " STR_FMT " (%s)", c->url->shown, STR_ARG(message),
+                   state);
 }
 
 /* ---- connecting ---- */
@@ -145,12 +145,12 @@ static void notice_ignore(void *unused, const PGresult *r)
 
 static err configure(struct channel *c, const char *settings, bool one_by_one)
 {
-    const struct libpq *pq = c->place->pq;
+    const struct libpq *pq = c->url->pq;
 
     pq->set_notice_receiver(c->conn, notice_ignore, NULL);
     if (pq->server_version(c->conn) < 130000)
         return err_new(c->arena, ERR_UNAVAILABLE, "%s: it is version %d; baton needs 13 or later",
-                       c->place->shown, pq->server_version(c->conn) / 10000);
+                       c->url->shown, pq->server_version(c->conn) / 10000);
     PGresult *r = pq->exec(c->conn, settings);
     ExecStatusType status = pq->result_status(r);
     err e = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK ? NULL : channel_refused(c, r);
@@ -169,9 +169,9 @@ err channel_open(struct channel *c, const char *settings, bool one_by_one)
                             "keepalives_count", "tcp_user_timeout",
                             "password",         "dbname",
                             "client_encoding",  NULL };
-    const char *values[] = { "baton",       "5",    "5", "5", "3", "15000", c->place->password,
-                             c->place->url, "UTF8", NULL };
-    const struct libpq *pq = c->place->pq;
+    const char *values[] = { "baton",          "5",         "5",    "5", "3", "15000",
+                             c->url->password, c->url->url, "UTF8", NULL };
+    const struct libpq *pq = c->url->pq;
 
     assert(!c->conn);
     c->conn = pq->connectdb_params(names, values, 1);
@@ -180,7 +180,7 @@ err channel_open(struct channel *c, const char *settings, bool one_by_one)
         e = configure(c, settings, one_by_one);
     else
         e = err_new(c->arena, ERR_UNAVAILABLE, "%s cannot be reached: " STR_FMT ": %s",
-                    c->place->shown, STR_ARG(one_line(c->arena, pq->error_message(c->conn))),
+                    c->url->shown, STR_ARG(one_line(c->arena, pq->error_message(c->conn))),
                     connect_advice(pq->error_message(c->conn)));
     if (e && c->conn) {
         pq->finish(c->conn);
@@ -192,7 +192,7 @@ err channel_open(struct channel *c, const char *settings, bool one_by_one)
 void channel_release(struct channel *c)
 {
     if (c->conn)
-        c->place->pq->finish(c->conn);
+        c->url->pq->finish(c->conn);
     statements_release(&c->statements);
     mem_free(c->queue);
 }

@@ -45,7 +45,7 @@ static char *copied(str s)
     return copy;
 }
 
-err place_init(struct place *p, struct arena *a, str url)
+err database_url_init(struct database_url *p, struct arena *a, str url)
 {
     TRY(libpq_load(a, &p->pq));
     const char *password = getenv("PGPASSWORD");
@@ -63,13 +63,13 @@ err place_init(struct place *p, struct arena *a, str url)
     p->pq->free_memory(reason); /* it may quote the password */
     if (fits)
         return NULL;
-    place_release(p);
+    database_url_release(p);
     return err_new(a, ERR_INVALID,
                    "the store's URL cannot be read: expected postgres://USER@HOST:PORT/DATABASE, "
                    "with what is special in a name or password written as %%40 for @, %%2F for /");
 }
 
-void place_release(struct place *p)
+void database_url_release(struct database_url *p)
 {
     mem_free(p->password);
     mem_free(p->url);

@@ -1,4 +1,4 @@
-/* database_url.h: where a PostgreSQL database is, and how messages name it.
+/* database_url.h: the URL of a PostgreSQL database, and how messages name it.
  *
  * A URL may hold a password, and one that is not written as URLs are may hold it where nobody
  * looks for one. So messages show a form of their own, made of the parts that are no secret, and a
@@ -8,14 +8,14 @@
 
 #include "store/libpq.h"
 
-struct place {
+struct database_url {
     const struct libpq *pq;
     char *password;    /* of the environment, which may forget it; NULL: none */
     char *url, *shown; /* only `shown` goes into messages */
 };
 
 /* INVALID when libpq would take the URL for something else than was meant. */
-err place_init(struct place *p, struct arena *a, str url);
-void place_release(struct place *p);
+err database_url_init(struct database_url *p, struct arena *a, str url);
+void database_url_release(struct database_url *p);
 
 #endif

@@ -137,7 +137,7 @@ static void postgres_rollback(struct sql *s)
  * that it is the wrong one. */
 err postgres_version_check(const struct postgres *q, int64_t version, enum error_kind newer)
 {
-    const char *shown = q->channel.place->shown;
+    const char *shown = q->channel.url->shown;
     int known = q->sql.store->options.migration_count;
 
     if (version == known)
@@ -156,7 +156,7 @@ err postgres_version_check(const struct postgres *q, int64_t version, enum error
 err postgres_node_gone(struct postgres *q)
 {
     return err_new(q->sql.arena, ERR_UNAVAILABLE, "%s: the row of node is gone: restore a backup",
-                   q->channel.place->shown);
+                   q->channel.url->shown);
 }
 
 /* The clock is read outside of the part that waits for the lock, and so after it. */

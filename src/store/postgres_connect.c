@@ -56,7 +56,7 @@ err postgres_reach_now(struct postgres *q)
 
     if (!e) {
         if (q->retry_ms)
-            log_info("store.back", LOG_S("store", str_from(c->place->shown)));
+            log_info("store.back", LOG_S("store", str_from(c->url->shown)));
         q->retry_ms = 0;
         q->reached = true;
         return NULL;
@@ -94,7 +94,7 @@ err postgres_listen(struct sql *s)
 /* What this node has written it knows by itself. */
 static bool news_take(struct postgres *q, int64_t *seq)
 {
-    const struct libpq *pq = q->channel.place->pq;
+    const struct libpq *pq = q->channel.url->pq;
     bool any = false;
 
     for (PGnotify *n; (n = pq->notifies(q->channel.conn)); pq->free_memory(n)) {
@@ -154,7 +154,7 @@ err postgres_connect(struct arena *a, struct store *s, enum store_use use, bool 
 
     *q = (struct postgres){
         .sql = { .driver = &postgres_driver, .store = s, .arena = a, .use = use },
-        .channel = { .place = &database_of(s)->place },
+        .channel = { .url = &database_of(s)->url },
         .writer = postgres_own_number(),
     };
     q->held_end = &q->held;

@@ -11,7 +11,7 @@ static err encoding_check(struct postgres *q, str encoding)
     return err_new(q->sql.arena, ERR_INVALID,
                    "%s: expected a database in UTF8, but it is in " STR_FMT
                    ": create another with createdb --template=template0 --encoding=UTF8",
-                   q->channel.place->shown, STR_ARG(encoding));
+                   q->channel.url->shown, STR_ARG(encoding));
 }
 
 static err node_find(struct postgres *q, bool *there)
@@ -34,7 +34,7 @@ static err is_current(struct postgres *q, bool *current)
 
     TRY(node_find(q, &there));
     if (!there)
-        return store_absent(q->sql.arena, q->channel.place->shown);
+        return store_absent(q->sql.arena, q->channel.url->shown);
     TRY(postgres_statement(q, "SELECT version FROM node WHERE node_id = 1", NO_ARGS, &found));
     *current = found.count && row_int(found.at, 0) == q->sql.store->options.migration_count;
     return NULL;
@@ -91,7 +91,7 @@ static err migrate(struct postgres *q, const struct store_options *o)
     if (version > o->migration_count)
         return postgres_version_check(q, version, ERR_CONFLICT);
     if (version < o->migration_count && o->as_it_is)
-        return store_older(q->sql.arena, q->channel.place->shown, version, o->migration_count);
+        return store_older(q->sql.arena, q->channel.url->shown, version, o->migration_count);
     for (int i = (int)version; i < o->migration_count; i++) {
         assert(o->migrations[i].version == i + 1);
         for (const char *const *text = o->migrations[i].statements; *text; text++)
@@ -114,7 +114,7 @@ void postgres_close(struct store *s)
 {
     struct postgres_store *database = database_of(s);
 
-    place_release(&database->place);
+    database_url_release(&database->url);
     mem_free(database);
 }
 
@@ -125,7 +125,7 @@ err postgres_open(struct arena *a, str url, const struct store_options *options,
 
     *s = (struct postgres_store){ .store = { &postgres_kind, *options },
                                   .mark = postgres_own_number() };
-    err e = place_init(&s->place, a, url);
+    err e = database_url_init(&s->url, a, url);
     if (e) {
         mem_free(s);
         return e;

@@ -16,7 +16,7 @@ struct held {
 
 struct postgres_store {
     struct store store;
-    struct place place;
+    struct database_url url;
     int64_t mark; /* by which its connections know what one of them has told */
 };
 
