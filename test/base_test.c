@@ -218,13 +218,13 @@ TEST(errors_know_how_they_look_on_every_wire)
     struct arena *a = check_arena();
     err e = err_new(a, ERR_CONFLICT, "state is at version %d, expected %d", 4, 3);
     CHECK_STR(e->message, "state is at version 4, expected 3");
-    CHECK_INT(error_look(e->kind)->http, 409);
-    CHECK_INT(error_look(e->kind)->exit, 6);
+    CHECK_INT(error_kind_info(e->kind)->http, 409);
+    CHECK_INT(error_kind_info(e->kind)->exit, 6);
     e = err_within(a, err_with(a, e, STR("\"current_version\":4")), "state %s", "s1");
     CHECK_STR(e->message, "state s1: state is at version 4, expected 3");
     CHECK_STR(e->members, "\"current_version\":4");
-    CHECK_INT(error_look(ERR_UNFIT)->exit, 12);
-    CHECK_INT(error_look(ERR_INVALID)->exit, 2);
+    CHECK_INT(error_kind_info(ERR_UNFIT)->exit, 12);
+    CHECK_INT(error_kind_info(ERR_INVALID)->exit, 2);
 }
 
 TEST(a_map_finds_what_was_put_and_keeps_its_order)

@@ -189,7 +189,7 @@ void check_ok(const char *file, int line, const char *what, err e)
 {
     if (e)
         check_fail(file, line, "%s\n  expected: success\n  found:    %s: " STR_FMT, what,
-                   error_look(e->kind)->name, STR_ARG(e->message));
+                   error_kind_info(e->kind)->name, STR_ARG(e->message));
 }
 
 void check_err(const char *file, int line, const char *what, err e, enum error_kind kind,
@@ -199,7 +199,7 @@ void check_err(const char *file, int line, const char *what, err e, enum error_k
         check_fail(file, line, "%s\n  expected: %s\n  found:    success", what, kind_name);
     if (e->kind != kind)
         check_fail(file, line, "%s\n  expected: %s\n  found:    %s: " STR_FMT, what, kind_name,
-                   error_look(e->kind)->name, STR_ARG(e->message));
+                   error_kind_info(e->kind)->name, STR_ARG(e->message));
 }
 
 /* What a test's other threads leave is looked at when they have ended, and goes with the process; the

@@ -100,11 +100,11 @@ static void check_outcome(const struct hostile *h, err e)
 
     str_cut(str_from(h->expected), ':', &kind, &part);
     if (!e ? str_eq(kind, STR("ok"))
-           : str_eq(kind, str_from(error_look(e->kind)->name)) &&
+           : str_eq(kind, str_from(error_kind_info(e->kind)->name)) &&
                  str_contains(e->message, str_trim(part)))
         return;
     check_fail(__FILE__, __LINE__, "%s\nexpected: %s\nfound:    %s: " STR_FMT, h->name, h->expected,
-               e ? error_look(e->kind)->name : "ok",
+               e ? error_kind_info(e->kind)->name : "ok",
                STR_ARG(e ? utf8_cut(e->message, 500) : STR("")));
 }
 

@@ -232,7 +232,7 @@ TEST(the_head_of_a_response_is_written_line_by_line)
 TEST(every_kind_of_error_has_a_reason)
 {
     for (int kind = 0; kind < ERROR_KIND_COUNT; kind++)
-        CHECK(http_reason(error_look((enum error_kind)kind)->http) != NULL);
+        CHECK(http_reason(error_kind_info((enum error_kind)kind)->http) != NULL);
 }
 
 /* Whether writing the field ends the process, as our own mistakes do. */

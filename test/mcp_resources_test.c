@@ -74,7 +74,7 @@ TEST(resources_are_the_states_that_a_token_reaches)
         CHECK_STR(json_str(json_at(all, 0), "title"), "State of red (any, version 1)");
     }
     room_as(p.r, ACTOR_RUNNER, "rn_1", "", STR(""));
-    CHECK_INT(room_refused(p.r, MODERN, "resources/list", ""), error_look(ERR_FORBIDDEN)->rpc);
+    CHECK_INT(room_refused(p.r, MODERN, "resources/list", ""), error_kind_info(ERR_FORBIDDEN)->rpc);
     room_free(p.r);
 }
 

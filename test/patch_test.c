@@ -87,7 +87,7 @@ static void check_record(struct arena *a, const struct json *record)
     }
     CHECK(e != NULL);
     CHECK_STR(e->message, arena_copy(a, json_str(record, "message")).at);
-    CHECK(str_eq(str_from(error_look(e->kind)->name), json_str(record, "kind")));
+    CHECK(str_eq(str_from(error_kind_info(e->kind)->name), json_str(record, "kind")));
     CHECK_STR(arena_printf(a, "{" STR_FMT "}", STR_ARG(e->members)),
               json_printed(a, json_get(record, "members")).at);
     CHECK_STR(found, json_printed(a, json_get(record, "doc")).at);

@@ -452,7 +452,7 @@ TEST(one_runner_has_a_directory)
     pid_t second = runner_launch(f, NULL);
     CHECK(waitpid(second, &status, 0) == second);
     CHECK(WIFEXITED(status));
-    CHECK_INT(WEXITSTATUS(status), error_look(ERR_CONFLICT)->exit);
+    CHECK_INT(WEXITSTATUS(status), error_kind_info(ERR_CONFLICT)->exit);
     runner_end(runner, SIGTERM);
 }
 
@@ -557,7 +557,7 @@ TEST(agents_run_as_another_user_where_that_is_asked_for)
     pid_t runner = runner_launch(f, more);
     if (geteuid() != 0) {
         CHECK(waitpid(runner, &status, 0) == runner);
-        CHECK_INT(WEXITSTATUS(status), error_look(ERR_FORBIDDEN)->exit);
+        CHECK_INT(WEXITSTATUS(status), error_kind_info(ERR_FORBIDDEN)->exit);
         return;
     }
     const struct told_report *end = fake_wait(f, "run_1", "failed", 1);

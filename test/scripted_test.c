@@ -242,7 +242,7 @@ static err world_op(void *self, struct arena *a, str op, const struct json *inpu
     c->input = input;
     op_perform(&w->engine, &c, 1);
     *answer = NULL;
-    *status = c->error ? error_look(c->error->kind)->http : c->created ? 201 : 200;
+    *status = c->error ? error_kind_info(c->error->kind)->http : c->created ? 201 : 200;
     return c->error || c->empty ? NULL : json_parse(a, c->answer, NULL, answer);
 }
 

@@ -292,7 +292,7 @@ TEST(database_can_be_elsewhere_and_is_for_one_server)
     CHECK(is_there("other.db") && !is_there("data/baton.db"));
     struct running second =
         launch((const char *[]){ "--data", "more", "--store", "sqlite:other.db", NULL });
-    CHECK_INT(status_of(&second), error_look(ERR_CONFLICT)->exit);
+    CHECK_INT(status_of(&second), error_kind_info(ERR_CONFLICT)->exit);
     stop(&r);
 }
 
@@ -301,7 +301,7 @@ TEST(second_server_of_a_directory_is_told_who_has_it)
     struct running r = serve(NULL), second = launch(NULL);
 
     CHECK_STR(line_of(&second), "");
-    CHECK_INT(status_of(&second), error_look(ERR_CONFLICT)->exit);
+    CHECK_INT(status_of(&second), error_kind_info(ERR_CONFLICT)->exit);
     str who =
         arena_printf(check_arena(), "pid %d, at http://127.0.0.1:%u", (int)r.pid, (unsigned)r.port);
     CHECK(strstr(check_read("log").at, who.at));
@@ -335,7 +335,7 @@ TEST(server_that_cannot_start_says_why_and_what_to_do)
         unlink("log");
         struct running r = launch(refused[i].args);
         CHECK_STR(line_of(&r), "");
-        CHECK_INT(status_of(&r), error_look(refused[i].kind)->exit);
+        CHECK_INT(status_of(&r), error_kind_info(refused[i].kind)->exit);
         if (!strstr(check_read("log").at, refused[i].message))
             check_fail(__FILE__, __LINE__, "expected to say: %s\nbut said: " STR_FMT,
                        refused[i].message, STR_ARG(check_read("log")));
@@ -349,7 +349,7 @@ TEST(password_of_a_database_that_cannot_be_reached_is_in_no_message)
     setenv("BATON_STORE", "postgres://u:hush@%2Fnowhere/x", 1);
     struct running r = launch(NULL);
     CHECK_STR(line_of(&r), "");
-    CHECK_INT(status_of(&r), error_look(ERR_UNAVAILABLE)->exit);
+    CHECK_INT(status_of(&r), error_kind_info(ERR_UNAVAILABLE)->exit);
     CHECK(strstr(check_read("log").at, "/nowhere"));
     CHECK(!strstr(check_read("log").at, "hush"));
 }

@@ -22,7 +22,8 @@ static inline void tell_answer(const char *name, err refused)
 {
     char what[80];
 
-    snprintf(what, sizeof what, "%s%s@%lld ", name, refused ? error_look(refused->kind)->name : "",
+    snprintf(what, sizeof what, "%s%s@%lld ", name,
+             refused ? error_kind_info(refused->kind)->name : "",
              (long long)bench->server->published);
     tell(what);
 }

@@ -177,7 +177,7 @@ static void interrupt(const char *from, const char *to, int with)
     pid_t pid = copy_start_and_hold(from, to);
     int status;
 
-    while (STORE("check", to) != error_look(ERR_CONFLICT)->exit)
+    while (STORE("check", to) != error_kind_info(ERR_CONFLICT)->exit)
         usleep(1000); /* until it is under way */
     kill(pid, with);
     CHECK(waitpid(pid, &status, 0) == pid);

@@ -53,7 +53,7 @@ static inline bool said(const char *text)
 
 static inline void expect(int line, int found, enum error_kind kind, const char *text)
 {
-    int expected = error_look(kind)->exit;
+    int expected = error_kind_info(kind)->exit;
 
     if (found != expected || !said(text) || said("s3cret"))
         check_fail(__FILE__, line,

@@ -92,7 +92,7 @@ static err ask(struct scripted *s, struct arena *a, const struct op_request *req
     for (;;) {
         err e = http_client_call(s->client, a, &call, out);
         bool away = e ? e->kind == ERR_UNAVAILABLE
-                      : out->status == error_look(ERR_UNAVAILABLE)->http;
+                      : out->status == error_kind_info(ERR_UNAVAILABLE)->http;
         if (!away || socket_clock_ms() >= until_ms)
             return e;
         poll(NULL, 0, AGAIN_MS);

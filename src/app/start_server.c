@@ -182,7 +182,7 @@ static err start(struct arena *a, str dir)
         TRY(wait_for(a, dir, pid, until_ms, &status));
         if (status < 0)
             break;
-        if (status != error_look(ERR_CONFLICT)->exit || socket_clock_ms() >= until_ms)
+        if (status != error_kind_info(ERR_CONFLICT)->exit || socket_clock_ms() >= until_ms)
             return failed(a, dir, "it ended");
         any_port = any_port || is_free(a, dir);
         poll(NULL, 0, TAKEN_MS);

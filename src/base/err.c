@@ -5,14 +5,14 @@
 
 #include "base/arena.h"
 
-static const struct error_look looks[ERROR_KIND_COUNT] = {
+static const struct error_kind_info looks[ERROR_KIND_COUNT] = {
 #define ERROR_LOOK(name_, http_, rpc_, exit_, title_) \
     [ERR_##name_] = { .name = #name_, .title = title_, .http = http_, .rpc = rpc_, .exit = exit_ },
     ERROR_KINDS(ERROR_LOOK)
 #undef ERROR_LOOK
 };
 
-const struct error_look *error_look(enum error_kind kind)
+const struct error_kind_info *error_kind_info(enum error_kind kind)
 {
     assert(kind < ERROR_KIND_COUNT);
     return &looks[kind];

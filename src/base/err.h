@@ -46,13 +46,13 @@ struct error {
 
 typedef const struct error *err;
 
-struct error_look {
+struct error_kind_info {
     const char *name, *title;
     int http, rpc, exit;
 };
 
 /* How a kind looks on the wires. */
-const struct error_look *error_look(enum error_kind kind);
+const struct error_kind_info *error_kind_info(enum error_kind kind);
 
 err err_new(struct arena *a, enum error_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

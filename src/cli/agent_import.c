@@ -128,7 +128,7 @@ static err import_all(struct cli *c, struct http_client *client, const struct pl
             return e; /* and so would all the others be */
         show(c, &all[i], e ? "refused" : words[what], e);
         if (e && !c->exit)
-            c->exit = error_look(e->kind)->exit;
+            c->exit = error_kind_info(e->kind)->exit;
     }
     return NULL;
 }

@@ -223,7 +223,7 @@ static void check_one(struct check *k, struct arena *a, const char *file)
     enum schema_verdict verdict = SCHEMA_FITS;
     err e = load_and_judge(k, a, file, &doc, &verdict);
     if (e && !k->failure)
-        k->failure = error_look(e->kind)->exit;
+        k->failure = error_kind_info(e->kind)->exit;
     if (e && !k->cli->json)
         cli_warn(k->cli, e);
     k->fitting += !e && verdict == SCHEMA_FITS;
@@ -289,6 +289,6 @@ err json_check_run(struct cli *c)
 
     if (!k.quiet && !c->json)
         write_summary(&k);
-    c->exit = k.failure ? k.failure : k.unfitting ? error_look(ERR_UNFIT)->exit : 0;
+    c->exit = k.failure ? k.failure : k.unfitting ? error_kind_info(ERR_UNFIT)->exit : 0;
     return NULL;
 }

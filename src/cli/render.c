@@ -375,11 +375,11 @@ err render_refusal(struct arena *a, const struct response *r)
     const struct json *problem;
 
     if (json_parse(a, r->body, &json_limits_own, &problem) || !json_is(problem, JSON_OBJECT))
-        return err_new(a, kind, "%s: the server answered with status %d", error_look(kind)->title,
-                       r->status);
+        return err_new(a, kind, "%s: the server answered with status %d",
+                       error_kind_info(kind)->title, r->status);
     str title = json_str(problem, "title"), detail = json_str(problem, "detail");
     if (!title.len)
-        title = str_from(error_look(kind)->title);
+        title = str_from(error_kind_info(kind)->title);
     err e = err_new(a, kind, STR_FMT "%s" STR_FMT, STR_ARG(title), detail.len ? ": " : "",
                     STR_ARG(detail));
     return err_with(a, e, members_of(a, problem));
@@ -395,7 +395,7 @@ static err render_problem(struct cli *c, const struct response *r)
         return e;
     cli_warn(c, e);
     show_violations(c, json_get(problem, "errors"), json_str(problem, "detail"));
-    c->exit = error_look(e->kind)->exit;
+    c->exit = error_kind_info(e->kind)->exit;
     return NULL;
 }
 
@@ -423,6 +423,6 @@ err render_answer(struct cli *c, const struct response *r)
     cli_write(c, buf_str(&out));
     valid = json_get(answer, "valid");
     if (json_is(valid, JSON_BOOL) && !valid->len) /* as `baton json check` does */
-        c->exit = error_look(ERR_UNFIT)->exit;
+        c->exit = error_kind_info(ERR_UNFIT)->exit;
     return NULL;
 }

@@ -303,7 +303,7 @@ int cli_end(struct cli *c, err e)
     if (e)
         cli_warn(c, e);
     if (cli_flush(c))
-        return e ? error_look(e->kind)->exit : c->exit;
+        return e ? error_kind_info(e->kind)->exit : c->exit;
 
     /* Whoever read our output has seen enough: end as the signal would have ended us, silently. */
     if (c->write_error == EPIPE)
@@ -312,5 +312,5 @@ int cli_end(struct cli *c, err e)
                                                                                 : ERR_INTERNAL;
     print_error(c, err_new(c->arena, kind, "cannot write to standard output: %s",
                            strerror(c->write_error)));
-    return error_look(kind)->exit;
+    return error_kind_info(kind)->exit;
 }

@@ -382,7 +382,7 @@ bool response_value(const struct response *r, const char *name, str *value)
 enum error_kind response_kind(int status)
 {
     for (int kind = 0; kind < ERROR_KIND_COUNT; kind++)
-        if (error_look(kind)->http == status)
+        if (error_kind_info(kind)->http == status)
             return kind;
     return status == 408 || status >= 502 ? ERR_UNAVAILABLE
            : status >= 500                ? ERR_INTERNAL

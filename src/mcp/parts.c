@@ -28,7 +28,8 @@ bool error_says_unknown(err e)
 
 void mcp_refuse_error(struct mcp_call *m, err e, enum rpc_code unknown, str data)
 {
-    enum rpc_code code = error_says_unknown(e) ? unknown : (enum rpc_code)error_look(e->kind)->rpc;
+    enum rpc_code code = error_says_unknown(e) ? unknown
+                                               : (enum rpc_code)error_kind_info(e->kind)->rpc;
 
     mcp_refuse(m, code, error_says_unknown(e) ? data : STR(""), STR_FMT, STR_ARG(e->message));
 }

@@ -81,7 +81,8 @@ str tool_error_text(struct arena *a, const struct tool *t, const struct json *ar
     const char *next = next_steps[e->kind];
     struct buf out = buf_in(a);
 
-    buf_printf(&out, STR_FMT " was refused (%s)", STR_ARG(t->name), error_look(e->kind)->title);
+    buf_printf(&out, STR_FMT " was refused (%s)", STR_ARG(t->name),
+               error_kind_info(e->kind)->title);
     if (!add_violations(a, &out, &(struct refusal){ t, arguments, e }, json_get(members, "errors")))
         buf_printf(&out, ": " STR_FMT, STR_ARG(e->message));
     if (e->kind == ERR_NOT_FOUND && t->op->implied && json_get(arguments, t->op->implied))

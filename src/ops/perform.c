@@ -51,7 +51,7 @@ static void trouble_log(struct engine *e, err why)
         e->trouble_at_ms = now;
         snprintf(e->trouble_text, sizeof e->trouble_text, STR_FMT, STR_ARG(why->message));
     }
-    log_warn("store.error", LOG_S("kind", str_from(error_look(why->kind)->name)),
+    log_warn("store.error", LOG_S("kind", str_from(error_kind_info(why->kind)->name)),
              LOG_S("error", why->message));
 }
 

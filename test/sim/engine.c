@@ -157,7 +157,7 @@ str world_told(struct arena *a, const struct command *c)
     buf_printf(&out, "%s " STR_FMT " by " STR_FMT " key " STR_FMT ": ", c->op->name,
                STR_ARG(json_printed(a, c->input)), STR_ARG(c->actor->name), STR_ARG(c->key));
     if (c->error)
-        buf_printf(&out, "%s " STR_FMT " " STR_FMT, error_look(c->error->kind)->name,
+        buf_printf(&out, "%s " STR_FMT " " STR_FMT, error_kind_info(c->error->kind)->name,
                    STR_ARG(c->error->message), STR_ARG(c->error->members));
     else
         buf_printf(&out, STR_FMT "%s%s%s version %lld next " STR_FMT, STR_ARG(c->answer),

@@ -34,7 +34,7 @@ void swarm_note(struct swarm *s, const char *format, ...)
 void swarm_note_command(struct swarm *s, const struct command *c)
 {
     str subject = json_str(c->input, "state_id");
-    const char *how = c->error      ? error_look(c->error->kind)->name
+    const char *how = c->error      ? error_kind_info(c->error->kind)->name
                       : c->repeated ? "repeated"
                       : c->events   ? "applied"
                                     : "ok";

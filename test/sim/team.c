@@ -56,7 +56,7 @@ static void note_command(struct team *t, const struct command *c)
 {
     note(t, "%s by " STR_FMT " " STR_FMT ": %s%s" STR_FMT, c->op->name, STR_ARG(c->actor->name),
          STR_ARG(json_printed(t->arena, c->input)),
-         c->error   ? error_look(c->error->kind)->name
+         c->error   ? error_kind_info(c->error->kind)->name
          : c->waits ? "waits"
                     : "ok",
          c->error      ? ": "

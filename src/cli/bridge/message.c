@@ -103,7 +103,7 @@ static void refuse(struct bridge *b, struct call *c, err e)
     if (c->cancelled)
         return;
     if (c->rpc.kind == RPC_REQUEST)
-        lines_fault(b, c->rpc.id, error_look(e->kind)->rpc, e->message);
+        lines_fault(b, c->rpc.id, error_kind_info(e->kind)->rpc, e->message);
     else
         lines_note(STR_FMT " was not passed on: " STR_FMT,
                    STR_ARG(c->rpc.method.len ? c->rpc.method : STR("a response")),

@@ -194,7 +194,7 @@ static const struct {
 static void write_kind(struct json_writer *w, struct arena *a, int status)
 {
     for (int kind = 0; kind < ERROR_KIND_COUNT; kind++) {
-        const struct error_look *look = error_look((enum error_kind)kind);
+        const struct error_kind_info *look = error_kind_info((enum error_kind)kind);
         if (look->http != status)
             continue;
         str type = arena_printf(a, "urn:baton:problem:%s", look->name);
@@ -229,7 +229,7 @@ void http_problem(struct http *h, int status, str detail, str members)
 
 void http_refuse(struct http_exchange *x, err e)
 {
-    http_problem(http_of(x), error_look(e->kind)->http, e->message, e->members);
+    http_problem(http_of(x), error_kind_info(e->kind)->http, e->message, e->members);
 }
 
 void http_refuse_busy(struct http *h, const char *what)

@@ -87,7 +87,7 @@ static str problem(struct arena *a, err e)
 {
     struct buf out = buf_in(a);
     struct json_writer w = json_writer_to(&out);
-    const struct error_look *look = error_look(e->kind);
+    const struct error_kind_info *look = error_kind_info(e->kind);
 
     json_write_begin(&w, '{');
     write_text(&w, STR("type"), STR("about:blank"));
@@ -103,7 +103,7 @@ static void refuse(struct sse *s, struct arena *a, err e)
     struct buf out = buf_in(a);
     str body = problem(a, e);
 
-    http_write_status(&out, error_look(e->kind)->http);
+    http_write_status(&out, error_kind_info(e->kind)->http);
     http_write_field(&out, STR("Content-Type"), STR("application/problem+json"));
     http_write_field(&out, STR("Connection"), STR("close"));
     http_write_number(&out, STR("Content-Length"), (int64_t)body.len);

@@ -365,7 +365,7 @@ static void initialize(struct mcp_work *w)
     err full = mcp_session_begin(w->server, w->arena, &w->call.client, w->grant, &session);
 
     if (full) {
-        respond(w, error_look(full->kind)->http, STR("Retry-After: 1\r\n"),
+        respond(w, error_kind_info(full->kind)->http, STR("Retry-After: 1\r\n"),
                 mcp_fault(w->arena, w->call.message.id, RPC_INTERNAL, full->message.at));
         return;
     }

@@ -70,7 +70,7 @@ static void message_send(struct message *m, struct ws *ws)
 static void say_error(struct ws *ws, err e, str id, const struct sub *s)
 {
     struct message m;
-    const struct error_look *look = error_look(e->kind);
+    const struct error_kind_info *look = error_kind_info(e->kind);
 
     message_begin(&m, ws, "error");
     message_int(&m, STR("status"), look->http);
