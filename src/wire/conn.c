@@ -109,7 +109,7 @@ static void ring_grow(struct conn *c)
     c->out_room = room;
 }
 
-/* What is this connection's alone counts for its share; what others have too counts once. */
+/* What is this connection's alone counts for its quota; what others have too counts once. */
 static size_t piece_own_bytes(const struct piece *p)
 {
     return p->kind == PIECE_CHUNK ? CHUNK_BYTES : p->kind == PIECE_OWN ? p->bytes.len : 0;
@@ -138,7 +138,7 @@ static void ring_append(struct conn *c, struct piece p)
     *piece_at(c, c->out_count++) = p;
     c->out_bytes += p.bytes.len;
     c->out_own += own;
-    c->share->held += own;
+    c->quota->held += own;
     s->held += own;
     if (p.kind == PIECE_SHARED)
         shared_hold(s, p.keeper);
@@ -152,7 +152,7 @@ static void piece_release(struct conn *c, struct piece *p)
     size_t own = piece_own_bytes(p);
 
     c->out_own -= own;
-    c->share->held -= own;
+    c->quota->held -= own;
     s->held -= own;
     switch (p->kind) {
     case PIECE_CHUNK: chunk_give(s, p->keeper); break;
@@ -394,7 +394,7 @@ static void on_closed(void *owner)
     list_remove(&c->all);
     if (c->grant)
         grant_unref(c->grant);
-    share_unref(c->share);
+    quota_unref(c->quota);
     mem_free(c);
     server_conn_gone(s);
 }
@@ -405,7 +405,7 @@ struct conn *conn_open(struct server *s, struct link *l)
 {
     struct conn *c = mem_alloc(sizeof *c);
 
-    *c = (struct conn){ .server = s, .link = l, .share = share_of(s, NULL) };
+    *c = (struct conn){ .server = s, .link = l, .quota = quota_of(s, NULL) };
     list_init(&c->dirty);
     list_init(&c->bulk);
     list_init(&c->unknown);
@@ -417,24 +417,24 @@ struct conn *conn_open(struct server *s, struct link *l)
 
 void conn_admit(struct conn *c, struct grant *g)
 {
-    struct share *before = c->share;
+    struct quota *before = c->quota;
     bool waits = !list_empty(&c->bulk);
 
     if (c->grant)
         grant_unref(c->grant);
     bulk_leave(c);
     c->grant = g;
-    c->share = share_of(c->server, g);
+    c->quota = quota_of(c->server, g);
     if (waits)
         bulk_wait(c);
     link_read_most(c->link, g ? LINK_READ_MAX : READ_LITTLE);
-    if (c->share != before) {
+    if (c->quota != before) {
         before->held -= c->out_own;
-        c->share->held += c->out_own;
+        c->quota->held += c->out_own;
         if (!c->closed)
             server_conn_moved(c->server, c, before);
     }
-    share_unref(before);
+    quota_unref(before);
 }
 
 void conn_switch(struct conn *c, const struct protocol *p, void *state)

@@ -46,8 +46,8 @@ struct conn {
     const struct protocol *protocol;
     void *state;         /* the protocol's */
     struct grant *grant; /* set by conn_admit alone */
-    struct share *share; /* whose it is */
-    struct list bulk;    /* in the share's list of those who bring much */
+    struct quota *quota; /* whose it is */
+    struct list bulk;    /* in the quota's list of those that bring much */
     uint64_t asked_turn; /* the turn of the loop in which it last asked for something, */
     uint32_t asked;      /* and how often it did */
     struct list unknown; /* in the server's list of those who have shown no token, oldest first */
@@ -107,8 +107,8 @@ void conn_switch(struct conn *c, const struct protocol *p, void *state);
 void conn_finish(struct conn *c);
 void conn_abort(struct conn *c);
 
-/* For server.c and share.c: it goes on, unless something is being sent, after which it will; the end
- * of a turn of a connection that waits for it; the look at its deadlines; and
+/* For server.c and quota.c: it goes on, unless something is being sent, after which it will; the end
+ * of a turn of a connection that waits for it; the check of its deadlines; and
  * the end of the memory that connections take turns with. */
 void conn_go_on(struct conn *c);
 void conn_turn_ends(struct conn *c);

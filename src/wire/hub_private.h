@@ -22,7 +22,7 @@ struct follower {
     struct list link;    /* in the topic */
     struct list stalled; /* in the hub, while it waits to ask for its page again */
     struct grant *grant;
-    struct share *share; /* that it is one wait of */
+    struct quota *quota; /* that it is one wait of */
     enum hub_look look;
     const struct hub_events *events;
     void *owner;

@@ -339,7 +339,7 @@ struct follower *hub_listen(struct hub *h, const struct hub_wish *wish, struct g
     *f = (struct follower){ .hub = h,
                             .topic = topic_use(h, event_scope(g->actor, wish->subject)),
                             .grant = grant_ref(g),
-                            .share = share_of(h->server, g),
+                            .quota = quota_of(h->server, g),
                             .look = look,
                             .events = events,
                             .owner = owner,
@@ -353,7 +353,7 @@ struct follower *hub_listen(struct hub *h, const struct hub_wish *wish, struct g
             (str){ memcpy(at, wish->types[i].at, wish->types[i].len), wish->types[i].len };
         at += wish->types[i].len;
     }
-    f->share->waits++;
+    f->quota->waits++;
     list_append(&f->topic->followers, &f->link);
     list_init(&f->stalled);
     page_ask(f);
@@ -370,8 +370,8 @@ void hub_leave(struct follower *f)
     list_remove(&f->link);
     list_remove(&f->stalled);
     topic_done(f->hub, f->topic);
-    f->share->waits--;
-    share_unref(f->share);
+    f->quota->waits--;
+    quota_unref(f->quota);
     follower_unref(f);
 }
 

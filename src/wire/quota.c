@@ -14,43 +14,43 @@ enum {
     BULK_TOGETHER = 4, /* connections that bring much, and go on in one turn of the loop */
 };
 
-struct shares {
+struct quotas {
     struct list buckets[BUCKETS];
 };
 
-/* ---- shares ---- */
+/* ---- quotas ---- */
 
-struct shares *shares_new(void)
+struct quotas *quotas_new(void)
 {
-    struct shares *all = mem_alloc(sizeof *all);
+    struct quotas *all = mem_alloc(sizeof *all);
 
     for (size_t i = 0; i < BUCKETS; i++)
         list_init(&all->buckets[i]);
     return all;
 }
 
-void shares_free(struct server *s)
+void quotas_free(struct server *s)
 {
     for (size_t i = 0; i < BUCKETS; i++)
-        assert(list_empty(&s->shares->buckets[i]));
+        assert(list_empty(&s->quotas->buckets[i]));
     assert(s->buffered == 0 && s->held == 0);
-    mem_free(s->shares);
+    mem_free(s->quotas);
 }
 
-struct share *share_of(struct server *s, const struct grant *g)
+struct quota *quota_of(struct server *s, const struct grant *g)
 {
     str id = g ? g->token_id : STR("");
-    struct list *bucket = &s->shares->buckets[hash_bytes(id.at, id.len) % BUCKETS];
+    struct list *bucket = &s->quotas->buckets[hash_bytes(id.at, id.len) % BUCKETS];
 
     LIST_EACH(it, bucket) {
-        struct share *sh = LIST_ENTRY(it, struct share, link);
+        struct quota *sh = LIST_ENTRY(it, struct quota, link);
         if (str_eq(sh->token_id, id)) {
             sh->refs++;
             return sh;
         }
     }
-    struct share *sh = mem_alloc(sizeof *sh + id.len);
-    *sh = (struct share){ .token_id = { (char *)(sh + 1), id.len },
+    struct quota *sh = mem_alloc(sizeof *sh + id.len);
+    *sh = (struct quota){ .token_id = { (char *)(sh + 1), id.len },
                           .operates = g && g->operates,
                           .refs = 1 };
     if (id.len)
@@ -61,7 +61,7 @@ struct share *share_of(struct server *s, const struct grant *g)
     return sh;
 }
 
-void share_unref(struct share *sh)
+void quota_unref(struct quota *sh)
 {
     if (--sh->refs > 0)
         return;
@@ -82,22 +82,22 @@ static err too_many(struct arena *a, const char *what, const char *setting, uint
                    (unsigned)most, what, setting);
 }
 
-err share_check_connection(const struct server *s, const struct share *sh, struct arena *a)
+err quota_check_connection(const struct server *s, const struct quota *sh, struct arena *a)
 {
     if (sh->operates || sh->connections < s->limits.token_connections)
         return NULL;
     return too_many(a, "connections", "token_connections", s->limits.token_connections);
 }
 
-err share_check_wait(const struct server *s, const struct share *sh, size_t more, struct arena *a)
+err quota_check_wait(const struct server *s, const struct quota *sh, size_t more, struct arena *a)
 {
     if (sh->operates || sh->waits + more <= s->limits.token_waits)
         return NULL;
     return too_many(a, "waits and subscriptions", "token_waits", s->limits.token_waits);
 }
 
-/* Who asks for more than is worked on at a time would have all others wait behind him. */
-err share_check_request(const struct server *s, const struct share *sh, struct arena *a)
+/* Who asks for more than is worked on at a time would have all others wait behind it. */
+err quota_check_request(const struct server *s, const struct quota *sh, struct arena *a)
 {
     if (sh->operates || sh->requests < s->limits.token_requests)
         return NULL;
@@ -107,7 +107,7 @@ err share_check_request(const struct server *s, const struct share *sh, struct a
                    (unsigned)s->limits.token_requests);
 }
 
-err share_check_session(const struct server *s, const struct share *sh, struct arena *a)
+err quota_check_session(const struct server *s, const struct quota *sh, struct arena *a)
 {
     if (sh->operates || sh->sessions < s->limits.token_mcp_sessions)
         return NULL;
@@ -119,7 +119,7 @@ err share_check_session(const struct server *s, const struct share *sh, struct a
 
 void bulk_wait(struct conn *c)
 {
-    struct share *sh = c->share;
+    struct quota *sh = c->quota;
 
     if (c->closed || !list_empty(&c->bulk))
         return;
@@ -132,14 +132,14 @@ void bulk_wait(struct conn *c)
 void bulk_leave(struct conn *c)
 {
     list_remove(&c->bulk);
-    if (list_empty(&c->share->bulk))
-        list_remove(&c->share->turn);
+    if (list_empty(&c->quota->bulk))
+        list_remove(&c->quota->turn);
 }
 
 void bulk_go_on(struct server *s)
 {
     for (int i = 0; i < BULK_TOGETHER && !list_empty(&s->bulk); i++) {
-        struct share *sh = LIST_ENTRY(s->bulk.next, struct share, turn);
+        struct quota *sh = LIST_ENTRY(s->bulk.next, struct quota, turn);
         struct conn *c = LIST_ENTRY(sh->bulk.next, struct conn, bulk);
         list_remove(&sh->turn);
         list_append(&s->bulk, &sh->turn);
@@ -161,10 +161,10 @@ static uint64_t rest(uint64_t most, uint64_t used)
     return used < most ? most - used : 0;
 }
 
-/* What a share may still take of a budget of which so much is used: at most until it has as much as
- * is then free. So one who takes all he can leaves half to the others, two leave a third, and who
+/* What a quota may still take of a budget of which so much is used: at most until it has as much as
+ * is then free. So one that takes all it can leaves half to the others, two leave a third, and who
  * has nothing yet finds room beside any number of them. */
-static uint64_t room_in(const struct server *s, const struct share *sh, uint64_t most,
+static uint64_t room_in(const struct server *s, const struct quota *sh, uint64_t most,
                         uint64_t used, uint64_t own)
 {
     uint64_t all = sh->operates ? most : most - most / KEPT_PART;
@@ -175,16 +175,16 @@ static uint64_t room_in(const struct server *s, const struct share *sh, uint64_t
     return least(rest(most_own, own), rest(rest(all, used), own) / 2);
 }
 
-void charge_begin(struct charge *c, struct server *s, struct share *sh)
+void charge_begin(struct charge *c, struct server *s, struct quota *sh)
 {
-    *c = (struct charge){ .server = s, .share = sh };
+    *c = (struct charge){ .server = s, .quota = sh };
     sh->refs++;
 }
 
 void charge_end(struct charge *c)
 {
-    charge_set(c, c->share, 0);
-    share_unref(c->share);
+    charge_set(c, c->quota, 0);
+    quota_unref(c->quota);
 }
 
 static void charge_release(void *charge)
@@ -192,7 +192,7 @@ static void charge_release(void *charge)
     charge_end(charge);
 }
 
-struct charge *charge_new(struct server *s, struct arena *a, struct share *sh)
+struct charge *charge_new(struct server *s, struct arena *a, struct quota *sh)
 {
     struct charge *c = ARENA_NEW(a, struct charge);
 
@@ -201,24 +201,24 @@ struct charge *charge_new(struct server *s, struct arena *a, struct share *sh)
     return c;
 }
 
-void charge_set(struct charge *c, struct share *sh, uint64_t bytes)
+void charge_set(struct charge *c, struct quota *sh, uint64_t bytes)
 {
     c->server->buffered += bytes - c->bytes;
-    c->share->buffered -= c->bytes;
+    c->quota->buffered -= c->bytes;
     sh->buffered += bytes;
     c->bytes = bytes;
-    if (c->share == sh)
+    if (c->quota == sh)
         return;
     sh->refs++;
-    share_unref(c->share);
-    c->share = sh;
+    quota_unref(c->quota);
+    c->quota = sh;
 }
 
 uint64_t charge_most(const struct charge *c)
 {
     const struct server *s = c->server;
 
-    return c->bytes + room_in(s, c->share, s->limits.buffered_max, s->buffered, c->share->buffered);
+    return c->bytes + room_in(s, c->quota, s->limits.buffered_max, s->buffered, c->quota->buffered);
 }
 
 bool charge_fits(const struct charge *c, uint64_t bytes)
@@ -230,12 +230,12 @@ bool charge_fits(const struct charge *c, uint64_t bytes)
 
 static bool is_before(const struct conn *a, const struct conn *b)
 {
-    return a->share->operates != b->share->operates ? b->share->operates : a->sent_ms < b->sent_ms;
+    return a->quota->operates != b->quota->operates ? b->quota->operates : a->sent_ms < b->sent_ms;
 }
 
-/* Drops the one who has taken nothing for longest, at least for so long: of one share, or of all,
+/* Drops the one who has taken nothing for longest, at least for so long: of one quota, or of all,
  * and then operators only when nobody else is slow. False: there is none. */
-static bool slowest_drop(struct server *s, const struct share *of, const struct conn *but,
+static bool slowest_drop(struct server *s, const struct quota *of, const struct conn *but,
                          int64_t ms)
 {
     int64_t latest = loop_now_ms(s->loop) - ms;
@@ -243,7 +243,7 @@ static bool slowest_drop(struct server *s, const struct share *of, const struct 
 
     LIST_EACH(it, &s->conns) {
         struct conn *c = LIST_ENTRY(it, struct conn, all);
-        bool counts = c != but && c->sending && !c->closed && (!of || c->share == of);
+        bool counts = c != but && c->sending && !c->closed && (!of || c->quota == of);
         if (counts && conn_progress_ms(c) <= latest && (!found || is_before(c, found)))
             found = c;
     }
@@ -256,17 +256,17 @@ static bool slowest_drop(struct server *s, const struct share *of, const struct 
 
 static bool has_room(const struct server *s, const struct conn *c, size_t bytes)
 {
-    return bytes <= room_in(s, c->share, s->limits.held_max, s->held, c->share->held);
+    return bytes <= room_in(s, c->quota, s->limits.held_max, s->held, c->quota->held);
 }
 
-/* Who would have more than a token may, or than what is left, makes room in his own share, and not
+/* Who would have more than a token may, or than what is left, makes room in its own quota, and not
  * in others'. */
-static const struct share *who_gives(const struct server *s, const struct conn *c, size_t bytes)
+static const struct quota *who_gives(const struct server *s, const struct conn *c, size_t bytes)
 {
     uint64_t left = least(rest(s->limits.held_max, s->held), s->limits.token_bytes);
-    bool own = !c->share->operates && c->share->held + bytes > left;
+    bool own = !c->quota->operates && c->quota->held + bytes > left;
 
-    return own ? c->share : NULL;
+    return own ? c->quota : NULL;
 }
 
 bool held_takes(struct server *s, struct conn *c, size_t bytes, bool must)
@@ -279,7 +279,7 @@ bool held_takes(struct server *s, struct conn *c, size_t bytes, bool must)
         conn_flush(LIST_ENTRY(it, struct conn, dirty)); /* it may only be this turn that is long */
     while (!has_room(s, c, bytes) && slowest_drop(s, who_gives(s, c, bytes), c, ms)) {
     }
-    return must || c->share->operates || has_room(s, c, bytes);
+    return must || c->quota->operates || has_room(s, c, bytes);
 }
 
 bool held_is_scarce(const struct server *s)

@@ -1,9 +1,9 @@
-/* quota.h: who takes how much of what there is for all: connections, waits, sessions, bytes.
+/* quota.h: how much each token takes of what all share: connections, waits, sessions, bytes.
  *
- * A share is a token's, whatever it is shown by; all who have shown none yet are
- * one share together, and a small one. The operator's is as large as all there is,
- * and a part of that is for nobody else, so that he can always see to it. What a
- * share may take is in server_limits. Does not know what the bytes are for. */
+ * A quota belongs to a token, whichever connections show it; all that have shown
+ * none yet have one small quota together. The operator's is as large as all there
+ * is, and a part of that is for nobody else, so that the operator always gets in.
+ * The limits of a quota are in server_limits. Does not know what the bytes are for. */
 #ifndef WIRE_QUOTA_H
 #define WIRE_QUOTA_H
 
@@ -14,10 +14,10 @@ struct server;
 struct conn;
 struct shared;
 
-struct share {
+struct quota {
     struct list link; /* in its bucket */
     struct list bulk; /* connections that bring much, and wait for their turn to go on */
-    struct list turn; /* in the server's list of shares that have such */
+    struct list turn; /* in the server's list of quotas that have such */
     str token_id;     /* empty: of all who have shown none */
     bool operates;
     unsigned refs;
@@ -26,24 +26,24 @@ struct share {
     uint64_t held; /* of answers that wait for their readers, without what they have in common */
 };
 
-struct shares *shares_new(void);
-void shares_free(struct server *s);
+struct quotas *quotas_new(void);
+void quotas_free(struct server *s);
 
 /* That of a grant, NULL: of those who have shown nothing. It is the caller's to let go of. */
-struct share *share_of(struct server *s, const struct grant *g);
-void share_unref(struct share *sh);
+struct quota *quota_of(struct server *s, const struct grant *g);
+void quota_unref(struct quota *sh);
 
 /* LIMIT, naming it, when one more, or so many more, is too much for the token. */
-err share_check_connection(const struct server *s, const struct share *sh, struct arena *a);
-err share_check_wait(const struct server *s, const struct share *sh, size_t more, struct arena *a);
-err share_check_request(const struct server *s, const struct share *sh, struct arena *a);
-err share_check_session(const struct server *s, const struct share *sh, struct arena *a);
+err quota_check_connection(const struct server *s, const struct quota *sh, struct arena *a);
+err quota_check_wait(const struct server *s, const struct quota *sh, size_t more, struct arena *a);
+err quota_check_request(const struct server *s, const struct quota *sh, struct arena *a);
+err quota_check_session(const struct server *s, const struct quota *sh, struct arena *a);
 
 /* ---- turns ---- */
 
 /* A connection that has brought as much as is read at once waits, so that those who bring little
- * need not. Of those who wait, a few go on in each turn of the loop: the shares one after the other,
- * so that one who sends much by many connections keeps only himself. */
+ * need not. Of those who wait, a few go on in each turn of the loop: the quotas one after the other,
+ * so that a token that sends much by many connections holds up only itself. */
 void bulk_wait(struct conn *c);
 void bulk_leave(struct conn *c); /* it waits no more, or did not */
 void bulk_go_on(struct server *s);
@@ -53,18 +53,18 @@ void bulk_go_on(struct server *s);
 /* What one request holds, or what somebody else does for it. */
 struct charge {
     struct server *server;
-    struct share *share;
+    struct quota *quota;
     uint64_t bytes;
 };
 
-void charge_begin(struct charge *c, struct server *s, struct share *sh);
+void charge_begin(struct charge *c, struct server *s, struct quota *sh);
 void charge_end(struct charge *c);
 
 /* One that lives in the request's arena, and ends with it, whoever that is handed to. */
-struct charge *charge_new(struct server *s, struct arena *a, struct share *sh);
+struct charge *charge_new(struct server *s, struct arena *a, struct quota *sh);
 
-/* It is the share's, and so many bytes. */
-void charge_set(struct charge *c, struct share *sh, uint64_t bytes);
+/* It counts for the quota, with so many bytes. */
+void charge_set(struct charge *c, struct quota *sh, uint64_t bytes);
 
 /* Whether it could be so many; and how many it could be at most. */
 bool charge_fits(const struct charge *c, uint64_t bytes);
@@ -77,7 +77,7 @@ uint64_t charge_most(const struct charge *c);
  * short that was. False: it is to be told to try again. */
 bool held_takes(struct server *s, struct conn *c, size_t bytes, bool must);
 
-/* Whether so much waits that who can do without more for now must: he reads it again later. Those
+/* Whether so much waits that subscribers must do without more for now: they read it again later. Those
  * who have taken nothing for a while are dropped before it is full. */
 bool held_is_scarce(const struct server *s);
 bool held_is_full(struct server *s);

@@ -263,10 +263,10 @@ err server_check_inside(struct conn *c, const struct grant *g, struct arena *a)
 
 err server_check_welcome(struct conn *c, const struct grant *g, struct arena *a)
 {
-    struct share *sh = share_of(c->server, g);
-    err e = c->share == sh ? NULL : share_check_connection(c->server, sh, a);
+    struct quota *sh = quota_of(c->server, g);
+    err e = c->quota == sh ? NULL : quota_check_connection(c->server, sh, a);
 
-    share_unref(sh);
+    quota_unref(sh);
     return e ? e : server_check_inside(c, g, a);
 }
 
@@ -336,17 +336,17 @@ void server_accept(void *owner, struct link *l)
 
 static void conn_count(struct server *s, struct conn *c)
 {
-    c->share->connections++;
+    c->quota->connections++;
     s->open_count++;
-    if (!c->share->token_id.len) {
+    if (!c->quota->token_id.len) {
         s->unknown_count++;
         list_append(&s->unknown, &c->unknown);
-    } else if (!c->share->operates) {
+    } else if (!c->quota->operates) {
         s->known_count++;
     }
 }
 
-static void conn_discount(struct server *s, struct conn *c, struct share *sh)
+static void conn_discount(struct server *s, struct conn *c, struct quota *sh)
 {
     sh->connections--;
     s->open_count--;
@@ -365,7 +365,7 @@ void server_conn_came(struct server *s, struct conn *c)
     look_later(s);
 }
 
-void server_conn_moved(struct server *s, struct conn *c, struct share *from)
+void server_conn_moved(struct server *s, struct conn *c, struct quota *from)
 {
     conn_discount(s, c, from);
     conn_count(s, c);
@@ -373,7 +373,7 @@ void server_conn_moved(struct server *s, struct conn *c, struct share *from)
 
 void server_conn_left(struct server *s, struct conn *c)
 {
-    conn_discount(s, c, c->share);
+    conn_discount(s, c, c->quota);
 }
 
 /* ---- beginning and end ---- */
@@ -443,7 +443,7 @@ struct server *server_new(const struct server_options *options)
     list_init(&s->dirty);
     list_init(&s->bulk);
     list_init(&s->unknown);
-    s->shares = shares_new();
+    s->quotas = quotas_new();
     s->gathered_end = &s->gathered;
     s->arenas = mem_alloc(ARENAS_KEPT * sizeof *s->arenas);
     s->cache = op_cache_new(options->cache_bytes);
@@ -491,6 +491,6 @@ void server_free(struct server *s)
     while (s->arena_count)
         arena_free(s->arenas[--s->arena_count]);
     mem_free(s->arenas);
-    shares_free(s);
+    quotas_free(s);
     mem_free(s);
 }

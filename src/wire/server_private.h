@@ -2,7 +2,7 @@
  *
  * server.c    connections, limits of all of them together, stopping
  * deliver.c   what other threads bring;  barrier.c  what other nodes have committed
- * quota.c     who takes how much of what there is for all
+ * quota.c     how much each token takes of what all share
  * grants.c    who the tokens stand for that were shown
  * http.c      requests → commands → responses, with http_begin.c, _check.c, _input.c, _answer.c
  * hub.c       who listens to what;  hub_follow.c  how a listener catches up with the log;
@@ -31,13 +31,13 @@ struct server {
     struct hub *hub;
     struct list conns, dirty;
     uint64_t turn;       /* of the loop: how many there were */
-    struct list bulk;    /* of the shares, those with connections that bring much, in turns */
+    struct list bulk;    /* of the quotas, those with connections that bring much, in turns */
     struct list unknown; /* of the connections, those that have shown no token, oldest first */
     uint32_t conn_count;
     uint32_t open_count;    /* of those, not closed yet */
     uint32_t unknown_count; /* of these, without a token */
     uint32_t known_count;   /* with one, and not the operator's */
-    struct shares *shares;
+    struct quotas *quotas;
     uint64_t buffered;      /* bytes of requests: what their arenas take, parsed values included */
     uint64_t held;          /* bytes that wait for their readers */
     uint64_t dropped;       /* connections that were, to make room for others */
@@ -69,9 +69,9 @@ struct arena *server_arena(struct server *s);
 void server_arena_done(struct server *s, struct arena *a);
 
 /* The first thing that a connection does; and the last, when it is in no list any more. Between them,
- * that it has become another share's; and that it is closed, and counts no more. */
+ * that it has become another quota's; and that it is closed, and counts no more. */
 void server_conn_came(struct server *s, struct conn *c);
-void server_conn_moved(struct server *s, struct conn *c, struct share *from);
+void server_conn_moved(struct server *s, struct conn *c, struct quota *from);
 void server_conn_left(struct server *s, struct conn *c);
 void server_conn_gone(struct server *s);
 

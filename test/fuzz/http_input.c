@@ -14,7 +14,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct server server;
-static struct share *share; /* of all requests */
+static struct quota *share; /* of all requests */
 static struct arena *arena; /* of the table */
 
 static bool request_read(struct arena *a, str bytes, struct http *h)
@@ -79,8 +79,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         assert(!e);
         server.options.table = table;
         server.limits = server_limits_default();
-        server.shares = shares_new();
-        share = share_of(&server, NULL);
+        server.shares = quotas_new();
+        share = quota_of(&server, NULL);
     }
     if (request_read(a, bytes, &first) && request_read(a, bytes, &second)) {
         err e = http_input(&first), same = http_input(&second);

@@ -19,7 +19,7 @@ enum {
 bool http_count(struct http *h)
 {
     uint64_t bytes = h->x.arena->bytes > h->reserved ? h->x.arena->bytes : h->reserved;
-    struct share *sh = h->x.conn ? h->x.conn->share : h->charge->share;
+    struct quota *sh = h->x.conn ? h->x.conn->quota : h->charge->quota;
     bool fits = charge_fits(h->charge, bytes);
 
     charge_set(h->charge, sh, bytes);
@@ -37,7 +37,7 @@ size_t http_memory(const struct http *h)
 static void exchange_begin(struct http *h)
 {
     h->x.arena = server_arena(h->server);
-    h->charge = charge_new(h->server, h->x.arena, h->x.conn->share);
+    h->charge = charge_new(h->server, h->x.arena, h->x.conn->quota);
     h->reserved = 0;
     http_parser_init(&h->parser, h->x.arena, &h->server->limits.http);
     h->phase = HTTP_HEAD;
@@ -65,7 +65,7 @@ static void exchange_end(struct http *h)
 /* What is held behind a request counts like one. */
 static void held_count(struct http *h)
 {
-    charge_set(&h->behind, h->x.conn ? h->x.conn->share : h->behind.share, h->held_room);
+    charge_set(&h->behind, h->x.conn ? h->x.conn->quota : h->behind.quota, h->held_room);
 }
 
 static void http_free(struct http *h)
@@ -98,7 +98,7 @@ static bool hand_in(struct http *h)
     h->wait_mark = wait_mark(h->server);
     h->phase = HTTP_PERFORMING;
     h->performing = server_submit(h->server, &h->command);
-    h->charge->share->requests += h->performing;
+    h->charge->quota->requests += h->performing;
     return h->performing;
 }
 
@@ -131,23 +131,23 @@ static void performed(struct command *c)
 {
     struct http *h = c->owner;
 
-    h->charge->share->requests -= h->performing;
+    h->charge->quota->requests -= h->performing;
     h->performing = false;
     if (h->waiting)
-        h->charge->share->waits--;
+        h->charge->quota->waits--;
     h->waiting = NULL;
     http_count(h);
     if (h->plain)
         op_cache_read(h->server->cache, c, h->mark);
     if (c->waits && !c->error && h->x.conn)
-        c->error = share_check_wait(h->server, h->charge->share, 1, h->x.arena);
+        c->error = quota_check_wait(h->server, h->charge->quota, 1, h->x.arena);
     if (c->waits && (h->ended || h->server->stopping))
         cut(h, ERR_UNAVAILABLE, h->ended ? gone : stops);
     if (h->cut)
         c->error = err_new(h->x.arena, h->cut_kind, "%s", h->cut);
     if (h->x.conn && c->waits && !c->error) {
         h->phase = HTTP_WAITING;
-        h->charge->share->waits++;
+        h->charge->quota->waits++;
         h->waiting = wait_begin(h->server, c, h->wait_mark);
         return;
     }
@@ -169,7 +169,7 @@ static void cut_waiting(struct http *h, enum error_kind kind, const char *why)
 
 static void submit(struct http *h)
 {
-    err busy = share_check_request(h->server, h->charge->share, h->x.arena);
+    err busy = quota_check_request(h->server, h->charge->quota, h->x.arena);
 
     if (busy) {
         http_refuse(&h->x, busy);
@@ -490,7 +490,7 @@ void http_conn_open(struct conn *c)
 
     *h = (struct http){ .x = { .conn = c }, .server = c->server, .timed = HTTP_ANSWERED };
     h->x.request = &h->parser.request;
-    charge_begin(&h->behind, c->server, c->share);
+    charge_begin(&h->behind, c->server, c->quota);
     conn_switch(c, &http_protocol, h);
     set_deadline(h);
 }

@@ -232,7 +232,7 @@ void sse_begin(struct http_exchange *x)
     err e = sse_wish(x->arena, x->request, &wish);
 
     if (!e)
-        e = share_check_wait(c->server, c->share, 1, x->arena);
+        e = quota_check_wait(c->server, c->quota, 1, x->arena);
     if (e) {
         http_refuse(x, e);
         return;

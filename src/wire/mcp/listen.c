@@ -247,9 +247,9 @@ err mcp_listener_add(struct mcp_listener *l, struct arena *a, enum mcp_topic_kin
         return err_new(a, ERR_INVALID, "expected a name of at most %d bytes, found %zu",
                        NAME_MAX_BYTES, name.len);
     if (g) {
-        struct share *sh = share_of(l->server, g);
-        err e = share_check_wait(l->server, sh, kind == TOPIC_TASK ? 2 : 1, a);
-        share_unref(sh);
+        struct quota *sh = quota_of(l->server, g);
+        err e = quota_check_wait(l->server, sh, kind == TOPIC_TASK ? 2 : 1, a);
+        quota_unref(sh);
         TRY(e);
     }
     struct mcp_topic *t = mem_alloc(sizeof *t + name.len);

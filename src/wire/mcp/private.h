@@ -82,7 +82,7 @@ struct mcp_session {
     struct list link;   /* in the order of use */
     struct list bucket; /* of its id */
     char id[MCP_ID_CHARS];
-    struct share *share; /* of whoever began it; nobody else gets at it */
+    struct quota *quota; /* of whoever began it; nobody else gets at it */
     struct mcp_client client;
     int64_t used_ms;
     struct list works;    /* that are not answered */

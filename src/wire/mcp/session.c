@@ -100,7 +100,7 @@ struct mcp_session *mcp_session_find(struct server *s, const struct http_request
         struct mcp_session *session = LIST_ENTRY(it, struct mcp_session, bucket);
         if (!str_eq(id_of(session), id))
             continue;
-        if (!str_eq(session->share->token_id, g ? g->token_id : STR("")))
+        if (!str_eq(session->quota->token_id, g ? g->token_id : STR("")))
             return NULL;
         use(session);
         return session;
@@ -109,11 +109,11 @@ struct mcp_session *mcp_session_find(struct server *s, const struct http_request
 }
 
 /* Ends the one of a share (NULL: of any) that was not used for longest. False: all are in use. */
-static bool idle_end(struct server *s, const struct share *of)
+static bool idle_end(struct server *s, const struct quota *of)
 {
     LIST_EACH(it, &s->mcp->sessions) {
         struct mcp_session *session = LIST_ENTRY(it, struct mcp_session, link);
-        if (is_idle(session) && (!of || session->share == of)) {
+        if (is_idle(session) && (!of || session->quota == of)) {
             mcp_session_end(session);
             return true;
         }
@@ -122,13 +122,13 @@ static bool idle_end(struct server *s, const struct share *of)
 }
 
 /* Makes room for one more: among a token's own, for nobody is to end another's. Only the operator's
- * stands before all others, and some places are for him alone. */
-static err make_room(struct server *s, const struct share *sh, struct arena *a)
+ * stands before all others, and some places are for the operator alone. */
+static err make_room(struct server *s, const struct quota *sh, struct arena *a)
 {
     uint32_t most = s->limits.mcp_sessions_max, kept = most > 4 * KEPT ? KEPT : most / 4;
 
-    if (share_check_session(s, sh, a) && !idle_end(s, sh))
-        return share_check_session(s, sh, a);
+    if (quota_check_session(s, sh, a) && !idle_end(s, sh))
+        return quota_check_session(s, sh, a);
     if (s->mcp->session_count < (sh->operates ? most : most - kept) || idle_end(s, sh) ||
         (sh->operates && idle_end(s, NULL)))
         return NULL;
@@ -152,19 +152,19 @@ err mcp_session_begin(struct server *s, struct arena *a, const struct mcp_client
                       const struct grant *g, struct mcp_session **out)
 {
     struct mcp_front *f = s->mcp;
-    struct share *sh = share_of(s, g);
+    struct quota *sh = quota_of(s, g);
     str name = utf8_cut(client->name, TEXT_MAX),
         version = utf8_cut(client->client_version, TEXT_MAX);
     err full = make_room(s, sh, a);
 
     if (full) {
-        share_unref(sh);
+        quota_unref(sh);
         return full;
     }
     struct mcp_session *session = mem_alloc(sizeof *session + name.len + version.len);
     char *texts = (char *)(session + 1);
     *session =
-        (struct mcp_session){ .server = s, .share = sh, .client = *client, .channel_next = 1 };
+        (struct mcp_session){ .server = s, .quota = sh, .client = *client, .channel_next = 1 };
     sh->sessions++;
     session->client.name = text_put(&texts, name);
     session->client.client_version = text_put(&texts, version);
@@ -199,8 +199,8 @@ void mcp_session_end(struct mcp_session *session)
     while (!list_empty(&session->channels))
         mcp_channel_forget(LIST_ENTRY(session->channels.next, struct mcp_channel, link));
     mcp_listener_free(session->listener);
-    session->share->sessions--;
-    share_unref(session->share);
+    session->quota->sessions--;
+    quota_unref(session->quota);
     mem_free(session);
 }
 
@@ -264,7 +264,7 @@ void mcp_front_revoke(struct server *s, str token_id)
         return;
     LIST_EACH(it, &s->mcp->sessions) {
         struct mcp_session *session = LIST_ENTRY(it, struct mcp_session, link);
-        if (str_eq(session->share->token_id, token_id))
+        if (str_eq(session->quota->token_id, token_id))
             mcp_session_end(session);
     }
 }

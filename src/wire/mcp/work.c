@@ -165,7 +165,7 @@ static bool hand_in(struct mcp_work *w)
     w->command.owner = w;
     w->wait_mark = wait_mark(w->server);
     w->performing = server_submit(w->server, &w->command);
-    w->charge->share->requests += w->performing;
+    w->charge->quota->requests += w->performing;
     return w->performing;
 }
 
@@ -184,7 +184,7 @@ static void perform(struct mcp_work *w)
     w->wrote = NULL;
     if (m->plain)
         w->cache_mark = op_cache_mark(s->cache, m->plain_id);
-    w->command.error = share_check_request(s, w->charge->share, w->arena);
+    w->command.error = quota_check_request(s, w->charge->quota, w->arena);
     if (!w->command.error && hand_in(w))
         return;
     if (!w->command.error)
@@ -237,7 +237,7 @@ static void wait_for(struct mcp_work *w)
         w->timer = timer_new(w->server->loop, on_sign, w);
     if (w->timer)
         timer_set(w->timer, w->server->limits.mcp_progress_ms);
-    w->charge->share->waits++;
+    w->charge->quota->waits++;
     w->waiting = wait_begin(w->server, c, w->wait_mark);
 }
 
@@ -261,13 +261,13 @@ static void performed(struct command *c)
     struct mcp_work *w = c->owner;
     bool waited = w->waiting;
 
-    w->charge->share->requests -= w->performing;
+    w->charge->quota->requests -= w->performing;
     w->performing = false;
-    w->charge->share->waits -= waited;
+    w->charge->quota->waits -= waited;
     w->waiting = NULL;
-    charge_set(w->charge, w->charge->share, w->arena->bytes);
+    charge_set(w->charge, w->charge->quota, w->arena->bytes);
     if (c->waits && !c->error)
-        c->error = share_check_wait(w->server, w->charge->share, 1, w->arena);
+        c->error = quota_check_wait(w->server, w->charge->quota, 1, w->arena);
     if (w->call.plain)
         op_cache_read(w->server->cache, c, w->cache_mark);
     take_cut(w, waited);

@@ -269,7 +269,7 @@ static err act_subscribe(struct ws *ws, struct arena *a, const struct json *m, s
                        "a connection has at most %d subscriptions: unsubscribe from"
                        " one, or open another connection",
                        SUBS_MAX);
-    TRY(share_check_wait(ws->server, ws->conn->share, 1, a));
+    TRY(quota_check_wait(ws->server, ws->conn->quota, 1, a));
     struct sub *s = mem_alloc(sizeof *s + r.id.len + r.subject.len);
     char *texts = (char *)(s + 1);
     *s = (struct sub){ .ws = ws,

@@ -207,7 +207,7 @@ static bool ws_count(struct ws *ws)
     uint64_t bytes = ws->reader.room + ws->early_len;
     bool fits = bytes <= ws->charge.bytes || charge_fits(&ws->charge, bytes);
 
-    charge_set(&ws->charge, ws->conn->share, bytes);
+    charge_set(&ws->charge, ws->conn->quota, bytes);
     return fits || server_makes_room(ws->conn);
 }
 
@@ -359,7 +359,7 @@ static void ws_open(struct http_exchange *x)
     list_init(&ws->subs);
     websocket_reader_init(&ws->reader, WEBSOCKET_SERVER,
                           c->grant ? c->server->limits.message_max : FIRST_MESSAGE_MAX);
-    charge_begin(&ws->charge, c->server, c->share);
+    charge_begin(&ws->charge, c->server, c->quota);
     conn_switch(c, &ws_protocol, ws);
     if (c->grant)
         deadline_set(ws);
