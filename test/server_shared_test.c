@@ -104,12 +104,12 @@ static void fence_passed(void *owner, err refused)
     tell_answer(owner, refused);
 }
 
-static void fence_ask(struct bench *b, const char *name)
+static void barrier_ask(struct bench *b, const char *name)
 {
-    struct fence *f = ARENA_NEW(check_arena(), struct fence);
+    struct barrier *f = ARENA_NEW(check_arena(), struct barrier);
 
-    *f = (struct fence){ .then = fence_passed, .owner = (void *)name };
-    server_fence(b->server, f);
+    *f = (struct barrier){ .then = fence_passed, .owner = (void *)name };
+    server_barrier(b->server, f);
 }
 
 /* The look that was submitted has seen so much, or failed. */
@@ -132,11 +132,11 @@ TEST(fence_is_shared_by_all_of_a_turn_and_passed_when_all_that_was_seen_is_publi
 {
     struct bench *b = bench = bench_new(is_shared);
 
-    fence_ask(b, "a");
-    fence_ask(b, "b");
+    barrier_ask(b, "a");
+    barrier_ask(b, "b");
     net_turn(b->loop);
     CHECK_INT(b->submits, 1);
-    fence_ask(b, "later");
+    barrier_ask(b, "later");
     net_turn(b->loop);
     CHECK_INT(b->submits, 1); /* the look under way may be too old for it */
     look_comes_back(b, 5, 0);
@@ -154,18 +154,18 @@ TEST(fence_says_so_when_the_database_does_not_answer_or_nobody_looks_any_more)
 {
     struct bench *b = bench = bench_new(is_shared);
 
-    fence_ask(b, "a");
+    barrier_ask(b, "a");
     net_turn(b->loop);
-    fence_ask(b, "b");
+    barrier_ask(b, "b");
     look_comes_back(b, 0, ERR_UNAVAILABLE);
     CHECK_STR(str_from(told), "aUNAVAILABLE@4 ");
     b->full = true;
-    fence_ask(b, "c");
+    barrier_ask(b, "c");
     net_turn(b->loop);
     look_comes_back(b, 4, 0);
     net_turn(b->loop);
     CHECK_STR(str_from(told), "aUNAVAILABLE@4 b@4 cUNAVAILABLE@4 ");
-    fence_ask(b, "d");
+    barrier_ask(b, "d");
     bench_free(b);
     CHECK(strstr(told, "dUNAVAILABLE@4 "));
 }

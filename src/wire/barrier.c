@@ -1,4 +1,4 @@
-/* barrier.c: a node that knows all that others have committed, at one moment.
+/* barrier.c: the moment at which this node knows all that other nodes have committed.
  *
  * Who asks gets a read of the database behind it, one for all who asked in the same
  * turn. Like every read it is answered after all that it saw was published, and
@@ -7,22 +7,22 @@
 
 #include "wire/server_private.h"
 
-struct fences {
-    struct fence *asked, **end; /* who will share the next look at the database */
-    struct fence *looked_for;   /* and who shares the one that is under way */
+struct barriers {
+    struct barrier *asked, **end; /* that will share the next read of the database */
+    struct barrier *reading;      /* and those that share the one under way */
 };
 
-struct fences *fences_new(void)
+struct barriers *barriers_new(void)
 {
-    struct fences *all = mem_alloc(sizeof *all);
+    struct barriers *all = mem_alloc(sizeof *all);
 
-    *all = (struct fences){ .end = &all->asked };
+    *all = (struct barriers){ .end = &all->asked };
     return all;
 }
 
-void server_fence(struct server *s, struct fence *f)
+void server_barrier(struct server *s, struct barrier *f)
 {
-    struct fences *all = s->fences;
+    struct barriers *all = s->barriers;
 
     assert(s->options.shared);
     f->follows = NULL;
@@ -30,18 +30,18 @@ void server_fence(struct server *s, struct fence *f)
     all->end = &f->follows;
 }
 
-static struct fence *asked_take(struct server *s)
+static struct barrier *asked_take(struct server *s)
 {
-    struct fence *list = s->fences->asked;
+    struct barrier *list = s->barriers->asked;
 
-    s->fences->asked = NULL;
-    s->fences->end = &s->fences->asked;
+    s->barriers->asked = NULL;
+    s->barriers->end = &s->barriers->asked;
     return list;
 }
 
-static void all_tell(struct fence *list, err refused)
+static void all_tell(struct barrier *list, err refused)
 {
-    for (struct fence *f = list, *next; f; f = next) {
+    for (struct barrier *f = list, *next; f; f = next) {
         next = f->follows;
         f->then(f->owner, refused);
     }
@@ -51,20 +51,20 @@ static void all_tell(struct fence *list, err refused)
 static void looked(struct command *c)
 {
     struct server *s = c->owner;
-    struct fence *list = s->fences->looked_for;
+    struct barrier *list = s->barriers->reading;
 
-    s->fences->looked_for = NULL;
+    s->barriers->reading = NULL;
     all_tell(list, c->error);
     server_arena_done(s, c->arena);
 }
 
-/* One look at a time: who asks while it is under way may have come after what it sees. */
-bool fence_waits(const struct server *s)
+/* One read at a time: who asks while it is under way may have come after what it sees. */
+bool barrier_waits(const struct server *s)
 {
-    return s->fences->asked && !s->fences->looked_for;
+    return s->barriers->asked && !s->barriers->reading;
 }
 
-void fence_look(struct server *s)
+void barrier_read(struct server *s)
 {
     struct arena *a = server_arena(s);
     struct command *c = ARENA_NEW(a, struct command);
@@ -77,20 +77,20 @@ void fence_look(struct server *s)
                            .actor = s->options.system,
                            .done = looked,
                            .owner = s };
-    s->fences->looked_for = asked_take(s);
+    s->barriers->reading = asked_take(s);
     if (!server_submit(s, c)) {
         c->error = err_new(a, ERR_UNAVAILABLE, "more is asked for than can be done: try again");
         looked(c);
     }
 }
 
-void fences_free(struct server *s)
+void barriers_free(struct server *s)
 {
     static const char why[] = "the server has stopped";
     static const struct error stopped = { .kind = ERR_UNAVAILABLE,
                                           .message = { why, sizeof why - 1 } };
 
-    assert(!s->fences->looked_for);
+    assert(!s->barriers->reading);
     all_tell(asked_take(s), &stopped);
-    mem_free(s->fences);
+    mem_free(s->barriers);
 }

@@ -143,7 +143,7 @@ static void flush_all(struct server *s)
 
 static bool has_gathered(const struct server *s)
 {
-    return s->gathered || !list_empty(&s->dirty) || fence_waits(s);
+    return s->gathered || !list_empty(&s->dirty) || barrier_waits(s);
 }
 
 static void on_turn(void *owner)
@@ -153,8 +153,8 @@ static void on_turn(void *owner)
     s->turn++;
     bulk_go_on(s);
     for (int round = 0; round < ROUNDS_MAX && has_gathered(s); round++) {
-        if (fence_waits(s))
-            fence_look(s);
+        if (barrier_waits(s))
+            barrier_read(s);
         hand_over(s);
         flush_all(s);
     }
@@ -448,7 +448,7 @@ struct server *server_new(const struct server_options *options)
     s->arenas = mem_alloc(ARENAS_KEPT * sizeof *s->arenas);
     s->cache = op_cache_new(options->cache_bytes);
     s->grants = grants_new();
-    s->fences = fences_new();
+    s->barriers = barriers_new();
     s->delivery = delivery_new(s);
     s->more = more_new(s);
     s->hub = hub_new(s);
@@ -466,7 +466,7 @@ static void settle_all(struct server *s)
     s->more->freed = true;
     delivery_settle(s);
     refuse_all(gathered_take(s), why);
-    fences_free(s);
+    barriers_free(s);
     grants_free(s);
 }
 

@@ -49,7 +49,7 @@ struct server {
     struct command *gathered, **gathered_end;
 
     struct delivery *delivery;
-    struct fences *fences;
+    struct barriers *barriers;
     struct grants *grants; /* by what was shown */
     struct arena **arenas; /* empty ones, to be used again */
     uint32_t arena_count;
@@ -104,24 +104,24 @@ void delivery_soon(struct server *s);
 
 /* ---- barrier.c ---- */
 
-/* One who must not be answered before this node knows all that was committed, on any node, when he
- * asked. All who ask in one turn share one read. */
-struct fence {
+/* A request that must not be answered before this node knows all that was committed, on any node,
+ * when it asked. All that ask in one turn share one read. */
+struct barrier {
     void (*then)(void *owner, err refused); /* `refused`: the database does not say */
     void *owner;
-    struct fence *follows;
+    struct barrier *follows;
 };
 
 /* Calls f->then once, in a later turn. Only where the store is shared: else there is nothing that
  * this node does not know. */
-void server_fence(struct server *s, struct fence *f);
+void server_barrier(struct server *s, struct barrier *f);
 
 /* Whether somebody waits for a look that has not begun; begins it. */
-bool fence_waits(const struct server *s);
-void fence_look(struct server *s);
+bool barrier_waits(const struct server *s);
+void barrier_read(struct server *s);
 
-struct fences *fences_new(void);
-void fences_free(struct server *s);
+struct barriers *barriers_new(void);
+void barriers_free(struct server *s);
 
 /* ---- grants.c ---- */
 

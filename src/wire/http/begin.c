@@ -206,7 +206,7 @@ static void admit(struct http *h, enum route_need need)
 }
 
 /* From here on, what this node knows is not older than the request. */
-static void fenced(void *owner, err refused)
+static void barrier_passed(void *owner, err refused)
 {
     struct http *h = owner;
 
@@ -225,13 +225,13 @@ static void fenced(void *owner, err refused)
 
 /* Other nodes may have changed the document, or revoked the token, without this one having heard of
  * it. What was acknowledged anywhere before the request was sent counts for it: reads out of the
- * cache and tokens that are known are good only after the fence. */
-static void admit_fenced(struct http *h)
+ * cache and tokens that are known are good only after the barrier. */
+static void admit_behind_barrier(struct http *h)
 {
     h->phase = HTTP_ADMITTING;
     h->x.conn->admitting = true;
-    h->fence = (struct fence){ .then = fenced, .owner = h };
-    server_fence(h->server, &h->fence);
+    h->barrier = (struct barrier){ .then = barrier_passed, .owner = h };
+    server_barrier(h->server, &h->barrier);
 }
 
 void http_begin(struct http *h)
@@ -249,7 +249,7 @@ void http_begin(struct http *h)
     else if (need == ROUTE_OPEN)
         admitted(h, need);
     else if ((need == ROUTE_NONE || need == ROUTE_FENCED) && h->server->options.shared)
-        admit_fenced(h);
+        admit_behind_barrier(h);
     else
         admit(h, need);
 }

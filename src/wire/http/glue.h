@@ -45,7 +45,7 @@ struct http {
     bool close;            /* the connection ends with its response */
     bool bodiless;         /* HEAD: the head of GET's response and nothing more */
     struct op_match match;
-    struct fence fence;                /* that it waits for while it is admitted, */
+    struct barrier barrier;            /* that it waits for while it is admitted, */
     struct grant_wait grant_wait;      /* and what its token stands for */
     void (*with_body)(struct http *h); /* who wants the body; NULL: an operation */
     struct mcp_work *work;
