@@ -7,7 +7,7 @@
 
 struct ear {
     struct log_world *world;
-    struct follower *follower;
+    struct subscriber *subscriber;
     const char *subject;
     bool one_type;
     int64_t listened_at; /* what was published when it began */
@@ -41,10 +41,10 @@ static void ear_event(void *owner, struct shared *framed, int64_t seq)
     e->text = arena_copy(check_arena(), framed->bytes);
     if (e->pause_after && e->count % e->pause_after == 0) {
         if (e->leave_then) {
-            hub_leave(e->follower);
-            e->follower = NULL;
+            hub_unsubscribe(e->subscriber);
+            e->subscriber = NULL;
         } else {
-            hub_pause(e->follower);
+            hub_pause(e->subscriber);
             e->paused = true;
         }
     }
@@ -75,8 +75,8 @@ static void ear_failed(void *owner, err why)
 
     e->failed = true;
     e->why = why->kind;
-    hub_leave(e->follower);
-    e->follower = NULL;
+    hub_unsubscribe(e->subscriber);
+    e->subscriber = NULL;
 }
 
 static const struct hub_events ear_events = { ear_started, ear_event, ear_caught_up, ear_gap,
@@ -85,22 +85,23 @@ static const struct hub_events ear_events = { ear_started, ear_event, ear_caught
 static str one_type = STR("workflow_state_updated");
 
 static void ear_listen(struct ear *e, struct log_world *w, const char *subject, int64_t after,
-                       bool filtered, enum hub_look look)
+                       bool filtered, enum hub_encoding look)
 {
     *e = (struct ear){
         .world = w, .subject = subject, .one_type = filtered, .listened_at = w->server->published
     };
-    struct hub_wish wish = {
+    struct hub_filter filter = {
         .subject = str_from(subject), .types = &one_type, .type_count = filtered, .after = after
     };
-    e->follower = hub_listen(w->server->hub, &wish, &w->operator_grant, look, &ear_events, e);
+    e->subscriber =
+        hub_subscribe(w->server->hub, &filter, &w->operator_grant, look, &ear_events, e);
 }
 
 static void ear_leave(struct ear *e)
 {
-    if (e->follower)
-        hub_leave(e->follower);
-    e->follower = NULL;
+    if (e->subscriber)
+        hub_unsubscribe(e->subscriber);
+    e->subscriber = NULL;
 }
 
 /* It has all that there is for it after the number that it began with. */
@@ -259,11 +260,11 @@ TEST(hub_does_not_reset_a_quiet_listener_that_was_paused)
         log_add(w, "a");
     log_settle(w);
     w->floor = 40;
-    hub_pause(e.follower);
+    hub_pause(e.subscriber);
     log_add(w, "quiet");
     log_settle(w);
     CHECK_INT(e.count, 0);
-    hub_resume(e.follower);
+    hub_resume(e.subscriber);
     log_settle(w);
     CHECK_INT(e.began, 0);
     CHECK_INT(e.count, 1);
@@ -292,7 +293,7 @@ TEST(hub_lets_a_listener_pause_and_leave_in_the_middle_of_a_page)
     for (int i = 0; i < 6; i++) {
         log_add(w, "a");
         pauses.paused = false;
-        hub_resume(pauses.follower);
+        hub_resume(pauses.subscriber);
         log_settle(w);
     }
     check_complete(&pauses);
@@ -318,11 +319,11 @@ TEST(hub_lets_a_listener_end_the_next_one_while_it_is_told)
                                      ear_failed };
     struct log_world *w = log_open(NULL);
     struct ear first = { 0 }, next, last;
-    struct hub_wish wish = { .subject = STR("a"), .after = -1 };
+    struct hub_filter filter = { .subject = STR("a"), .after = -1 };
 
     first.subject = (const char *)&next;
-    first.follower =
-        hub_listen(w->server->hub, &wish, &w->operator_grant, HUB_WEBSOCKET, &ends, &first);
+    first.subscriber =
+        hub_subscribe(w->server->hub, &filter, &w->operator_grant, HUB_WEBSOCKET, &ends, &first);
     ear_listen(&next, w, "a", -1, false, HUB_WEBSOCKET);
     ear_listen(&last, w, "a", -1, false, HUB_WEBSOCKET);
     log_settle(w);
@@ -386,9 +387,9 @@ TEST(hub_lets_a_session_hear_of_its_own_state_only)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct log_world *w = log_open(NULL);
         struct ear e = { .world = w, .subject = cases[i].subject };
-        struct hub_wish wish = { .subject = str_from(cases[i].subject), .after = 0 };
-        e.follower =
-            hub_listen(w->server->hub, &wish, &w->session_grant, HUB_WEBSOCKET, &ear_events, &e);
+        struct hub_filter filter = { .subject = str_from(cases[i].subject), .after = 0 };
+        e.subscriber = hub_subscribe(w->server->hub, &filter, &w->session_grant, HUB_WEBSOCKET,
+                                     &ear_events, &e);
         log_add(w, "a");
         log_add(w, "b");
         log_settle(w);
@@ -406,7 +407,7 @@ TEST(hub_lets_a_session_hear_of_its_own_state_only)
 /* Live and from the log an event is the same bytes. */
 TEST(hub_frames_an_event_the_same_way_live_and_from_the_log)
 {
-    for (int look = 0; look < HUB_LOOKS; look++) {
+    for (int look = 0; look < HUB_ENCODINGS; look++) {
         struct log_world *w = log_open(NULL);
         struct ear live, late;
         ear_listen(&live, w, "a", 0, false, look);
@@ -440,7 +441,7 @@ static void check_live(struct log_world *w, struct ear *ears)
     log_settle(w);
     CHECK_INT(w->reads, reads);
     for (int i = 0; i < EARS; i++)
-        if (ears[i].follower)
+        if (ears[i].subscriber)
             check_complete(&ears[i]);
 }
 
@@ -457,9 +458,9 @@ static void settle_all(struct log_world *w, struct ear *ears, struct command **d
         server_performed(w->server, log_read(w, 0));
     for (int i = 0; i < EARS; i++) {
         ears[i].pause_after = 0;
-        if (ears[i].follower && ears[i].paused) {
+        if (ears[i].subscriber && ears[i].paused) {
             ears[i].paused = false;
-            hub_resume(ears[i].follower);
+            hub_resume(ears[i].subscriber);
         }
     }
     for (int i = 0; i < 40; i++)
@@ -470,7 +471,7 @@ static void random_ear_step(struct random *r, struct log_world *w, struct ear *e
 {
     static const char *const subjects[] = { "", "a", "b" };
 
-    if (!e->follower) {
+    if (!e->subscriber) {
         int64_t after = (int64_t)random_below(r, (uint32_t)w->server->published + 2) - 1;
         ear_listen(e, w, subjects[random_below(r, 3)], after, random_below(r, 3) == 0,
                    random_below(r, 2));
@@ -479,10 +480,10 @@ static void random_ear_step(struct random *r, struct log_world *w, struct ear *e
         ear_leave(e);
     } else if (e->paused) {
         e->paused = false;
-        hub_resume(e->follower);
+        hub_resume(e->subscriber);
     } else if (random_below(r, 3) == 0) {
         e->paused = true;
-        hub_pause(e->follower);
+        hub_pause(e->subscriber);
     }
 }
 
@@ -522,7 +523,7 @@ static void random_run(struct random *r)
     }
     settle_all(w, ears, done, &done_count);
     for (int i = 0; i < EARS; i++) {
-        if (!ears[i].follower)
+        if (!ears[i].subscriber)
             continue;
         CHECK(!ears[i].failed);
         check_complete(&ears[i]);

@@ -21,7 +21,7 @@ TEST(the_newest_output_is_kept_and_read_from_a_number_on)
         struct command *c = report(
             w, &a, &held, "progress",
             arena_printf(check_arena(), ",'output':[{'stream':'stdout','text':'%s'}]", digits).at);
-        must_be(c->nudge, run);
+        must_be(c->notify, run);
     }
     struct command *c = call(w, "run.output", "{'run_id':'" STR_FMT "'}", STR_ARG(run));
     CHECK_STR(at(c, "/output/0/number"), "6");

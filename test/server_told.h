@@ -78,7 +78,7 @@ static inline void is_shared(struct server_options *o)
     o->shared = true;
 }
 
-/* The follower brings events from..to of other nodes, each of the subject. */
+/* The subscriber brings events from..to of other nodes, each of the subject. */
 static inline void bring(struct bench *b, int64_t from, int64_t to, str subject)
 {
     struct arena *a = arena_new();

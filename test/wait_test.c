@@ -365,21 +365,21 @@ TEST(command_that_was_woken_a_thousand_times_holds_what_it_held_after_one)
     log_close(w);
 }
 
-/* ---- nudges ---- */
+/* ---- notifications ---- */
 
-static void nudge(struct log_world *w, const char *subject)
+static void notify(struct log_world *w, const char *subject)
 {
     struct command *c = ARENA_NEW(check_arena(), struct command);
 
     *c = (struct command){ .arena = check_arena_new(),
                            .op = op_find(w->table, STR("thing.write")),
-                           .nudge = str_from(subject),
+                           .notify = str_from(subject),
                            .done = log_written };
     server_performed(w->server, c);
     log_settle(w);
 }
 
-TEST(nudge_has_all_look_who_watch_the_subject_and_nobody_else)
+TEST(notify_wakes_all_who_watch_the_subject_and_nobody_else)
 {
     struct log_world *w = world_of(perform_watch);
     struct waiter all[2];
@@ -387,11 +387,11 @@ TEST(nudge_has_all_look_who_watch_the_subject_and_nobody_else)
     waiter_ask(w, &all[0], "");
     waiter_ask(w, &all[1], "");
     log_settle(w);
-    nudge(w, "b");
+    notify(w, "b");
     CHECK(all[0].runs == 1 && all[1].runs == 1);
-    nudge(w, "a");
+    notify(w, "a");
     CHECK(all[0].runs == 2 && all[1].runs == 2);
-    nudge(w, "a");
+    notify(w, "a");
     CHECK(all[0].runs == 3 && all[0].waiting && all[1].waiting);
     wait_cancel(all[0].waiting);
     wait_cancel(all[1].waiting);
@@ -399,7 +399,7 @@ TEST(nudge_has_all_look_who_watch_the_subject_and_nobody_else)
 }
 
 /* It has no number, so that it is after the question is all that can be said of it. */
-TEST(nudge_is_not_missed_by_one_who_looked_before_it_and_does_not_trouble_him_for_ever)
+TEST(notify_is_not_missed_by_one_who_read_before_it_and_wakes_only_once)
 {
     struct log_world *w = world_of(perform_watch);
     struct waiter v;
@@ -409,7 +409,7 @@ TEST(nudge_is_not_missed_by_one_who_looked_before_it_and_does_not_trouble_him_fo
     log_settle(w);
     for (int i = 1; i <= 3; i++) { /* his first look, and later ones */
         struct command *c = perform_one(w);
-        nudge(w, "a");
+        notify(w, "a");
         hand_over(w, c);
         CHECK(v.waiting && v.runs == i);
     }

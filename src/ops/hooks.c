@@ -249,7 +249,7 @@ static err hook_event_op(struct tx *tx, const struct input *in, struct answer *o
     TRY(hook_session(tx, &h, input_str(in, "parent"), input_str(in, "process"), &there));
     if (there) {
         TRY(event_handle(tx, &h, &reply));
-        out->nudge = h.s.id;
+        out->notify = h.s.id;
     }
     write_reply(&out->json, &h, &reply);
     return NULL;

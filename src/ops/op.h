@@ -91,7 +91,7 @@ struct answer {
     const void *wait_self;
 
     /* Something was done that is no event, but whoever waits for this subject is to look again. */
-    str nudge;
+    str notify;
 
     /* A token that somebody will show soon; empty: none was made. */
     str minted;
@@ -221,7 +221,7 @@ struct command {
     int64_t wait_seq, wait_until_ms, wait_again_ms;
     op_wakes *wakes;
     const void *wait_self;
-    str nudge;
+    str notify;
     const struct minted *minted; /* a token that it has made; NULL: none */
     const struct op *then;       /* NULL: this answer is all */
     const struct json *then_input;

@@ -93,7 +93,7 @@ static void all_shown(struct engine *e, struct command *const *commands, size_t 
 static void command_reset(struct command *c)
 {
     c->error = NULL;
-    c->answer = c->next = c->wait_subject = c->shown_id = c->shown = c->nudge = STR("");
+    c->answer = c->next = c->wait_subject = c->shown_id = c->shown = c->notify = STR("");
     c->created = c->empty = c->repeated = c->waits = false;
     c->version = c->wait_seq = c->wait_until_ms = c->wait_again_ms = c->seq = 0;
     c->events = NULL;
@@ -167,7 +167,7 @@ static void answer_take(const struct op_table *table, struct command *c, const s
     c->wait_again_ms = a->wait_again_ms;
     c->wakes = a->wakes;
     c->wait_self = a->wait_self;
-    c->nudge = a->nudge;
+    c->notify = a->notify;
     if (a->then) {
         struct json *input = ARENA_NEW(c->arena, struct json);
         *input = a->then_input;

@@ -57,7 +57,7 @@ err runner_progress_op(struct tx *tx, const struct input *in, struct answer *out
                        json_str(piece, "text")));
     }
     if (pieces && pieces->len)
-        out->nudge = r.id;
+        out->notify = r.id;
     return report_answer(tx, &r, out);
 }
 

@@ -155,7 +155,7 @@ err session_event_op(struct tx *tx, const struct input *in, struct answer *out)
         TRY(event_answer(tx, &s, in, &told));
     }
     out->created = true;
-    out->nudge = s.id;
+    out->notify = s.id;
     json_write_begin(&out->json, '{');
     write_int(&out->json, STR("number"), number);
     if (told.advice.block) {

@@ -331,7 +331,7 @@ static bool is_stalled(struct conn *c, int64_t now_ms)
     return c->sending && most && now_ms - conn_progress_ms(c) >= most;
 }
 
-void conn_look_at(struct conn *c, int64_t now_ms)
+void conn_check_deadlines(struct conn *c, int64_t now_ms)
 {
     if (c->closed)
         return;

@@ -112,7 +112,7 @@ void conn_abort(struct conn *c);
  * the end of the memory that connections take turns with. */
 void conn_go_on(struct conn *c);
 void conn_turn_ends(struct conn *c);
-void conn_look_at(struct conn *c, int64_t now_ms);
+void conn_check_deadlines(struct conn *c, int64_t now_ms);
 void conn_chunks_free(struct server *s);
 
 #endif

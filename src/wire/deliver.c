@@ -3,7 +3,7 @@
  * Events are published in the order of their numbers, without a hole. Where
  * several nodes share a store, those of other nodes come out of the log, and what
  * this node has written waits for those before it. Nobody is answered before what
- * he may have seen is published. */
+ * the answer may show is published. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -73,8 +73,8 @@ static void publish(struct server *s, const struct command *c)
     publish_events(s, e);
     if (newest && c->minted)
         grants_put(s, c->minted);
-    if (c->nudge.len)
-        hub_nudge(s->hub, c->nudge);
+    if (c->notify.len)
+        hub_notify(s->hub, c->notify);
 }
 
 /* Whether events of other nodes must be published before those of this write. What comes after one

@@ -11,7 +11,7 @@
 
 enum { BUCKETS = 4096, GRANTS_MAX = 4096 };
 
-/* A look-up that is not answered. Its arena is the one's who looks up; who waits for it is not his
+/* A look-up that is not answered. Its arena belongs to whoever looks up; who waits for it is not its
  * business, and comes and goes meanwhile. */
 struct asking {
     struct admission admission;

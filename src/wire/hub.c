@@ -1,7 +1,7 @@
 /* hub.c: who listens to which events: topics, publishing, watches.
  *
  * Listeners and watches hang on topics, one for each subject that somebody cares about and one for
- * all events. Does not know sockets, nor how a listener catches up. */
+ * all events. Does not know sockets, nor how a subscriber catches up. */
 #include <assert.h>
 
 #include "base/hash.h"
@@ -23,7 +23,7 @@ struct hub_watch {
 
 static void topic_init(struct topic *t)
 {
-    list_init(&t->followers);
+    list_init(&t->subscribers);
     list_init(&t->watches);
 }
 
@@ -116,11 +116,11 @@ static void topic_wake(struct topic *topic, int64_t seq)
 }
 
 /* Those who are told may leave, and make others leave. */
-static void topic_tell(struct hub *h, struct topic *topic, struct telling *t)
+static void topic_tell(struct hub *h, struct topic *topic, struct publication *t)
 {
-    for (struct list *it = topic->followers.next; it != &topic->followers; it = h->next) {
+    for (struct list *it = topic->subscribers.next; it != &topic->subscribers; it = h->next) {
         h->next = it->next;
-        follower_tell(LIST_ENTRY(it, struct follower, link), t);
+        subscriber_send(LIST_ENTRY(it, struct subscriber, link), t);
     }
     h->next = NULL;
     topic_wake(topic, t->seq);
@@ -133,7 +133,7 @@ static uint32_t mark_of(str subject)
 
 void hub_publish(struct hub *h, const struct event *e)
 {
-    struct telling t = { .event = e, .seq = event_seq(e), .type = event_type_name(e) };
+    struct publication t = { .event = e, .seq = event_seq(e), .type = event_type_name(e) };
     str subject = event_subject(e);
 
     h->recent[mark_of(subject)] = t.seq;
@@ -147,8 +147,8 @@ void hub_publish(struct hub *h, const struct event *e)
         }
     }
     topic_tell(h, &h->all, &t);
-    choosers_tell(h, &t);
-    for (int i = 0; i < HUB_LOOKS; i++)
+    matchers_wake(h, &t);
+    for (int i = 0; i < HUB_ENCODINGS; i++)
         if (t.framed[i])
             shared_unref(t.framed[i]);
     h->newest = t.seq;
@@ -212,7 +212,7 @@ struct hub_watch *hub_watch(struct hub *h, const struct hub_wait *what, void (*f
 {
     uint32_t mark = mark_of(what->subject);
 
-    if (h->recent[mark] > what->seq || h->nudged[mark] > what->nudges)
+    if (h->recent[mark] > what->seq || h->notified[mark] > what->notifications)
         return NULL;
     struct hub_watch *w = mem_alloc(sizeof *w);
     *w = (struct hub_watch){
@@ -231,11 +231,11 @@ void hub_unwatch(struct hub_watch *w)
     mem_free(w);
 }
 
-void hub_nudge(struct hub *h, str subject)
+void hub_notify(struct hub *h, str subject)
 {
     struct topic *topic = *topic_place(h, subject, hash_bytes(subject.at, subject.len));
 
-    h->nudged[mark_of(subject)] = ++h->nudges;
+    h->notified[mark_of(subject)] = ++h->notifications;
     if (!topic)
         return;
     topic->users++;
@@ -243,9 +243,9 @@ void hub_nudge(struct hub *h, str subject)
     topic_done(h, topic);
 }
 
-int64_t hub_nudges(const struct hub *h)
+int64_t hub_notifications(const struct hub *h)
 {
-    return h->nudges;
+    return h->notifications;
 }
 
 /* ---- the hub ---- */
@@ -257,11 +257,11 @@ struct hub *hub_new(struct server *s)
     *h = (struct hub){ .server = s, .list = op_find(s->options.table, STR("event.list")) };
     topic_init(&h->all);
     topics_widen(h);
-    list_init(&h->choosing);
-    list_init(&h->looking);
+    list_init(&h->matchers_waiting);
+    list_init(&h->matchers_running);
     list_init(&h->stalled);
     list_init(&h->due);
-    h->retry = timer_new(s->loop, followers_retry, h);
+    h->retry = timer_new(s->loop, subscribers_retry, h);
     h->alarm = timer_new(s->loop, alarm_ring, h);
     h->scratch = arena_new();
     return h;
@@ -270,7 +270,7 @@ struct hub *hub_new(struct server *s)
 void hub_free(struct hub *h)
 {
     assert(h->topic_count == 0 && h->all.users == 0);
-    assert(list_empty(&h->choosing) && list_empty(&h->looking));
+    assert(list_empty(&h->matchers_waiting) && list_empty(&h->matchers_running));
     timer_free(h->retry);
     timer_free(h->alarm);
     arena_free(h->scratch);

@@ -1,8 +1,8 @@
 /* hub_private.h: what the files of the hub know of each other. Private to them.
  *
  * hub.c         topics, publishing, watches
- * hub_choose.c  those who wait for an event of their own choice
- * hub_follow.c  listeners, and how they catch up with the log */
+ * hub_matcher.c  waiters with a predicate
+ * hub_subscriber.c  subscribers, and how they catch up with the log */
 #ifndef WIRE_HUB_PRIVATE_H
 #define WIRE_HUB_PRIVATE_H
 
@@ -12,18 +12,18 @@ struct topic {
     struct topic *next; /* in its slot */
     str subject;
     uint32_t hash;
-    uint32_t users; /* listeners, watches, and whoever walks over them */
-    struct list followers, watches;
+    uint32_t users; /* subscribers, watches, and whoever walks over them */
+    struct list subscribers, watches;
 };
 
-struct follower {
+struct subscriber {
     struct hub *hub;
     struct topic *topic;
     struct list link;    /* in the topic */
     struct list stalled; /* in the hub, while it waits to ask for its page again */
     struct grant *grant;
     struct quota *quota; /* that it is one wait of */
-    enum hub_look look;
+    enum hub_encoding encoding;
     const struct hub_events *events;
     void *owner;
     unsigned refs;
@@ -35,10 +35,10 @@ struct follower {
     int64_t given; /* all up to this number was given, or not wished for */
     int page;      /* events of the next page */
 
-    struct kept *kept; /* published while a page was on its way */
-    uint32_t kept_count;
-    bool kept_lost;    /* not all of it: there was no room */
-    int64_t kept_from; /* what was published before this number is the page's business */
+    struct backlog *backlog; /* published while a page was on its way */
+    uint32_t backlog_count;
+    bool backlog_lost;    /* not all of it: there was no room */
+    int64_t backlog_from; /* what was published before this number is the page's business */
 
     size_t type_count;
     str types[];
@@ -59,14 +59,16 @@ struct hub {
     struct topic **slots;
     uint32_t slot_count, topic_count;
     struct topic all;
-    struct list *next; /* the follower that a walk over a topic comes to next */
+    struct list *next; /* the subscriber that a walk over a topic comes to next */
     int64_t newest;    /* the last event that everybody live was given */
     int64_t recent[RECENT];
-    int64_t nudged[RECENT], nudges; /* how many there were, and how many at a subject's last */
+    int64_t notified[RECENT],
+        notifications; /* how many there were, and how many at a subject's last */
 
-    struct list choosing, looking; /* choosers: those who wait, the longest first; the others */
-    struct list stalled;           /* followers that are to ask for a page, the first first */
-    uint32_t pages;                /* that are on their way */
+    struct list matchers_waiting,
+        matchers_running; /* those that wait, the longest first; the others */
+    struct list stalled;  /* subscribers that are to ask for a page, the first first */
+    uint32_t pages;       /* that are on their way */
     struct timer *retry;
     struct list due;
     struct timer *alarm;
@@ -75,7 +77,7 @@ struct hub {
 
 /* ---- hub.c ---- */
 
-/* The topic of a subject (empty: of all), with one more user; and without him. */
+/* The topic of a subject (empty: of all), with one more user; and without it. */
 struct topic *topic_use(struct hub *h, str subject);
 void topic_done(struct hub *h, struct topic *t);
 
@@ -85,20 +87,20 @@ void due_clear(struct due *d);
 
 /* ---- hub_subscriber.c ---- */
 
-/* An event on its way to its listeners; framed when the first of a look asks. */
-struct telling {
+/* An event on its way to its subscribers; framed when the first subscriber of an encoding asks. */
+struct publication {
     const struct event *event;
     int64_t seq;
     str type;
-    struct shared *framed[HUB_LOOKS];
+    struct shared *framed[HUB_ENCODINGS];
 };
 
-void follower_tell(struct follower *f, struct telling *t);
-void followers_retry(void *hub);
+void subscriber_send(struct subscriber *f, struct publication *t);
+void subscribers_retry(void *hub);
 
 /* ---- hub_matcher.c ---- */
 
-/* Has one of those who would choose the event look. */
-void choosers_tell(struct hub *h, const struct telling *t);
+/* Wakes one of those that the event matches. */
+void matchers_wake(struct hub *h, const struct publication *t);
 
 #endif

@@ -1,28 +1,28 @@
-/* hub_subscriber.c: listeners, and how they catch up with the log.
+/* hub_subscriber.c: subscribers, and how they catch up with the log.
  *
- * A listener that is not live has a page of the log on its way. What is published meanwhile is kept
- * for it, because the page may not show it yet: behind the last page it gets what was kept, and so
- * needs no second look at a log that never stands still. Does not know sockets. */
+ * A subscriber that is not live has a page of the log on its way. What is published meanwhile is its
+ * backlog, because the page may not show it yet: behind the last page it gets the backlog, and so
+ * needs no second read of a log that never stands still. Does not know sockets. */
 #include <assert.h>
 
 #include "wire/hub_private.h"
 #include "wire/ws/frame.h"
 
 enum {
-    PAGE_MIN = 25,  /* events of one read: of the first, and after one that was too much */
-    PAGE_MAX = 200, /* and at most */
-    KEPT_MAX = 256, /* events kept for one listener; beyond it, it reads again */
+    PAGE_MIN = 25,     /* events of one read: of the first, and after one that was too much */
+    PAGE_MAX = 200,    /* and at most */
+    BACKLOG_MAX = 256, /* events of one subscriber's backlog; beyond it, it reads again */
     PAGES_MAX = 8, /* on their way at a time: each may be megabytes, and others are read for, too */
     RETRY_MS = 50, /* until a page is asked for again, when there was no room for it */
-    FROM_NOW = -1, /* of hub_wish.after */
+    FROM_NOW = -1, /* of hub_filter.after */
 };
 
-struct kept {
+struct backlog {
     struct shared *framed;
     int64_t seq;
 };
 
-/* ---- frames: an event as each look has it ---- */
+/* ---- frames: an event as each encoding has it ---- */
 
 void sse_write(struct buf *out, int64_t seq, str type, str json)
 {
@@ -31,32 +31,33 @@ void sse_write(struct buf *out, int64_t seq, str type, str json)
     buf_add(out, STR("\n\n"));
 }
 
-static struct shared *frame_make(struct arena *a, enum hub_look look, int64_t seq, str type,
+static struct shared *frame_make(struct arena *a, enum hub_encoding encoding, int64_t seq, str type,
                                  str json)
 {
     struct buf out = buf_in(a);
 
-    if (look == HUB_WEBSOCKET)
+    if (encoding == HUB_WEBSOCKET)
         websocket_frame(&out, WEBSOCKET_TEXT, json);
     else
         sse_write(&out, seq, type, json);
     return shared_new(buf_str(&out));
 }
 
-static struct shared *telling_frame(struct hub *h, struct telling *t, enum hub_look look)
+static struct shared *publication_frame(struct hub *h, struct publication *t,
+                                        enum hub_encoding encoding)
 {
-    if (!t->framed[look]) {
+    if (!t->framed[encoding]) {
         struct buf json = buf_in(h->scratch);
-        event_print(&json, t->event, look == HUB_WEBSOCKET ? EVENT_MESSAGE : EVENT_LISTED);
-        t->framed[look] = frame_make(h->scratch, look, t->seq, t->type, buf_str(&json));
+        event_print(&json, t->event, encoding == HUB_WEBSOCKET ? EVENT_MESSAGE : EVENT_LISTED);
+        t->framed[encoding] = frame_make(h->scratch, encoding, t->seq, t->type, buf_str(&json));
         arena_reset(h->scratch);
     }
-    return t->framed[look];
+    return t->framed[encoding];
 }
 
-/* ---- followers ---- */
+/* ---- subscribers ---- */
 
-static bool follower_wants(const struct follower *f, str type)
+static bool subscriber_wants(const struct subscriber *f, str type)
 {
     for (size_t i = 0; i < f->type_count; i++)
         if (str_eq(f->types[i], type))
@@ -64,45 +65,46 @@ static bool follower_wants(const struct follower *f, str type)
     return f->type_count == 0;
 }
 
-static void kept_drop(struct follower *f)
+static void backlog_drop(struct subscriber *f)
 {
-    for (uint32_t i = 0; i < f->kept_count; i++)
-        shared_release(f->hub->server, f->kept[i].framed);
-    mem_free(f->kept);
-    f->kept = NULL;
-    f->kept_count = 0;
-    f->kept_lost = false;
+    for (uint32_t i = 0; i < f->backlog_count; i++)
+        shared_release(f->hub->server, f->backlog[i].framed);
+    mem_free(f->backlog);
+    f->backlog = NULL;
+    f->backlog_count = 0;
+    f->backlog_lost = false;
 }
 
-static void kept_add(struct follower *f, struct shared *framed, int64_t seq)
+static void backlog_add(struct subscriber *f, struct shared *framed, int64_t seq)
 {
-    if (f->kept_count == KEPT_MAX || held_is_full(f->hub->server)) {
-        f->kept_lost = true;
+    if (f->backlog_count == BACKLOG_MAX || held_is_full(f->hub->server)) {
+        f->backlog_lost = true;
         return;
     }
-    if ((f->kept_count & (f->kept_count - 1)) == 0) /* 0 or a power of two: it is full */
-        f->kept = mem_grow(f->kept, (f->kept_count ? 2 * f->kept_count : 1) * sizeof(struct kept));
-    f->kept[f->kept_count++] = (struct kept){ shared_ref(framed), seq };
+    if ((f->backlog_count & (f->backlog_count - 1)) == 0) /* 0 or a power of two: it is full */
+        f->backlog = mem_grow(f->backlog, (f->backlog_count ? 2 * f->backlog_count : 1) *
+                                              sizeof(struct backlog));
+    f->backlog[f->backlog_count++] = (struct backlog){ shared_ref(framed), seq };
     shared_hold(f->hub->server, framed);
 }
 
-static void follower_unref(struct follower *f)
+static void subscriber_unref(struct subscriber *f)
 {
     if (--f->refs > 0)
         return;
-    kept_drop(f);
+    backlog_drop(f);
     grant_unref(f->grant);
     mem_free(f);
 }
 
-static void follower_give(struct follower *f, struct shared *framed, int64_t seq)
+static void subscriber_give(struct subscriber *f, struct shared *framed, int64_t seq)
 {
     assert(seq > f->given);
     f->given = seq;
     f->events->event(f->owner, framed, seq);
 }
 
-static void follower_start(struct follower *f)
+static void subscriber_start(struct subscriber *f)
 {
     if (f->started)
         return;
@@ -111,7 +113,7 @@ static void follower_start(struct follower *f)
 }
 
 /* Whether its owner, who was told something, can be told more. */
-static bool follower_listens(const struct follower *f)
+static bool subscriber_is_joined(const struct subscriber *f)
 {
     return !f->left && !f->paused;
 }
@@ -120,7 +122,7 @@ static bool follower_listens(const struct follower *f)
 
 static void page_done(struct command *c);
 
-static void page_stall(struct follower *f)
+static void page_stall(struct subscriber *f)
 {
     struct hub *h = f->hub;
 
@@ -129,10 +131,10 @@ static void page_stall(struct follower *f)
     list_append(&h->stalled, &f->stalled);
 }
 
-static struct json *page_input(struct arena *a, const struct follower *f)
+static struct json *page_input(struct arena *a, const struct subscriber *f)
 {
     struct json *in = arena_alloc(a, sizeof *in), types = json_array();
-    bool from_now = f->given == FROM_NOW, message = f->look == HUB_WEBSOCKET;
+    bool from_now = f->given == FROM_NOW, message = f->encoding == HUB_WEBSOCKET;
     str subject = arena_copy(a, f->topic->subject);
 
     *in = json_object();
@@ -149,7 +151,7 @@ static struct json *page_input(struct arena *a, const struct follower *f)
 }
 
 /* Asks for what comes after all that was given. */
-static void page_ask(struct follower *f)
+static void page_ask(struct subscriber *f)
 {
     struct server *s = f->hub->server;
 
@@ -166,28 +168,28 @@ static void page_ask(struct follower *f)
                            .actor = f->grant->actor,
                            .done = page_done,
                            .owner = f };
-    kept_drop(f);
+    backlog_drop(f);
     if (!server_submit(s, c)) {
         server_arena_done(s, a);
         page_stall(f);
         return;
     }
-    f->kept_from = f->hub->newest;
+    f->backlog_from = f->hub->newest;
     f->hub->pages++;
     f->reading = true;
     f->refs++;
 }
 
 /* Behind the last page: what was published while it was on its way, and then live. */
-static void page_last(struct follower *f)
+static void page_last(struct subscriber *f)
 {
-    for (uint32_t i = 0; i < f->kept_count; i++) {
-        if (f->kept[i].seq > f->given)
-            follower_give(f, f->kept[i].framed, f->kept[i].seq);
-        if (!follower_listens(f))
+    for (uint32_t i = 0; i < f->backlog_count; i++) {
+        if (f->backlog[i].seq > f->given)
+            subscriber_give(f, f->backlog[i].framed, f->backlog[i].seq);
+        if (!subscriber_is_joined(f))
             return;
     }
-    if (f->kept_lost) {
+    if (f->backlog_lost) {
         page_ask(f);
         return;
     }
@@ -196,39 +198,39 @@ static void page_last(struct follower *f)
 }
 
 /* Gives the events of a page; false when its owner wants no more of them. */
-static bool page_give(struct follower *f, struct arena *a, const struct json *events)
+static bool page_give(struct subscriber *f, struct arena *a, const struct json *events)
 {
-    const char *type_of = f->look == HUB_WEBSOCKET ? "event_type" : "type";
+    const char *type_of = f->encoding == HUB_WEBSOCKET ? "event_type" : "type";
 
     for (uint32_t i = 0; i < events->len; i++) {
         const struct json *e = &events->items[i];
         int64_t seq = json_int_or(e, "seq", 0);
         struct shared *framed =
-            frame_make(a, f->look, seq, json_str(e, type_of), json_printed(a, e));
-        follower_give(f, framed, seq);
+            frame_make(a, f->encoding, seq, json_str(e, type_of), json_printed(a, e));
+        subscriber_give(f, framed, seq);
         shared_unref(framed);
-        if (!follower_listens(f))
+        if (!subscriber_is_joined(f))
             return false;
     }
     return true;
 }
 
-/* Where a listener begins. One that has seen more than there is saw another log, of which all is
+/* Where a subscriber begins. One that has seen more than there is saw another log, of which all is
  * lost. */
-static void page_start(struct follower *f, int64_t seen)
+static void page_start(struct subscriber *f, int64_t seen)
 {
     bool elsewhere = f->given > seen && !f->started;
 
     if (f->given == FROM_NOW)
         f->given = seen;
-    follower_start(f);
-    if (elsewhere && follower_listens(f)) {
+    subscriber_start(f);
+    if (elsewhere && subscriber_is_joined(f)) {
         f->given = seen;
         f->events->gap(f->owner, seen + 1, seen);
     }
 }
 
-static err page_take(struct follower *f, struct command *c)
+static err page_take(struct subscriber *f, struct command *c)
 {
     const struct json *answer;
 
@@ -239,13 +241,13 @@ static err page_take(struct follower *f, struct command *c)
         return err_new(c->arena, ERR_INTERNAL, "event.list answered without events, seen or next");
     page_start(f, seen);
     f->page = PAGE_MIN;
-    if (!follower_listens(f) || !page_give(f, c->arena, events))
+    if (!subscriber_is_joined(f) || !page_give(f, c->arena, events))
         return NULL;
     f->page = PAGE_MAX;
     int64_t looked_at = next < seen ? next : seen;
     if (f->given < looked_at)
         f->given = looked_at;
-    if (looked_at < seen || seen < f->kept_from)
+    if (looked_at < seen || seen < f->backlog_from)
         page_ask(f);
     else
         page_last(f);
@@ -253,7 +255,7 @@ static err page_take(struct follower *f, struct command *c)
 }
 
 /* The log begins later than what was asked for: says so, and goes on from there. */
-static err page_gone(struct follower *f, struct command *c)
+static err page_gone(struct subscriber *f, struct command *c)
 {
     const struct json *members;
     str text = arena_printf(c->arena, "{" STR_FMT "}", STR_ARG(c->error->members));
@@ -263,12 +265,12 @@ static err page_gone(struct follower *f, struct command *c)
     int64_t newest = f->hub->newest > c->seq ? f->hub->newest : c->seq;
     if (oldest - 1 <= f->given)
         return c->error;
-    follower_start(f);
-    if (!follower_listens(f))
+    subscriber_start(f);
+    if (!subscriber_is_joined(f))
         return NULL;
     f->given = oldest - 1;
     f->events->gap(f->owner, oldest, newest > oldest ? newest : oldest);
-    if (follower_listens(f))
+    if (subscriber_is_joined(f))
         page_ask(f);
     return NULL;
 }
@@ -280,19 +282,19 @@ static void page_next(struct hub *h)
         return;
     struct list *first = h->stalled.next;
     list_remove(first);
-    page_ask(LIST_ENTRY(first, struct follower, stalled));
+    page_ask(LIST_ENTRY(first, struct subscriber, stalled));
 }
 
 static void page_done(struct command *c)
 {
-    struct follower *f = c->owner;
+    struct subscriber *f = c->owner;
     struct hub *h = f->hub;
     err e = NULL;
 
     h->pages--;
     f->reading = false;
     f->giving = true;
-    if (!follower_listens(f))
+    if (!subscriber_is_joined(f))
         ; /* it reads again when it is resumed */
     else if (!c->error)
         e = page_take(f, c);
@@ -304,13 +306,13 @@ static void page_done(struct command *c)
         f->events->failed(f->owner, e);
     f->giving = false;
     if (!f->reading)
-        kept_drop(f);
+        backlog_drop(f);
     server_arena_done(f->hub->server, c->arena);
-    follower_unref(f);
+    subscriber_unref(f);
     page_next(h);
 }
 
-void followers_retry(void *owner)
+void subscribers_retry(void *owner)
 {
     struct hub *h = owner;
     struct list again;
@@ -322,45 +324,46 @@ void followers_retry(void *owner)
     }
     LIST_EACH(it, &again) {
         list_remove(it);
-        page_ask(LIST_ENTRY(it, struct follower, stalled));
+        page_ask(LIST_ENTRY(it, struct subscriber, stalled));
     }
 }
 
 /* ---- listening ---- */
 
-struct follower *hub_listen(struct hub *h, const struct hub_wish *wish, struct grant *g,
-                            enum hub_look look, const struct hub_events *events, void *owner)
+struct subscriber *hub_subscribe(struct hub *h, const struct hub_filter *filter, struct grant *g,
+                                 enum hub_encoding encoding, const struct hub_events *events,
+                                 void *owner)
 {
-    size_t types = wish->type_count * sizeof(str), bytes = 0;
-    for (size_t i = 0; i < wish->type_count; i++)
-        bytes += wish->types[i].len;
-    struct follower *f = mem_alloc(sizeof *f + types + bytes);
+    size_t types = filter->type_count * sizeof(str), bytes = 0;
+    for (size_t i = 0; i < filter->type_count; i++)
+        bytes += filter->types[i].len;
+    struct subscriber *f = mem_alloc(sizeof *f + types + bytes);
 
-    *f = (struct follower){ .hub = h,
-                            .topic = topic_use(h, event_scope(g->actor, wish->subject)),
-                            .grant = grant_ref(g),
-                            .quota = quota_of(h->server, g),
-                            .look = look,
-                            .events = events,
-                            .owner = owner,
-                            .refs = 1,
-                            .given = wish->after,
-                            .page = PAGE_MIN,
-                            .type_count = wish->type_count };
-    char *at = (char *)(f->types + wish->type_count);
-    for (size_t i = 0; i < wish->type_count; i++) {
+    *f = (struct subscriber){ .hub = h,
+                              .topic = topic_use(h, event_scope(g->actor, filter->subject)),
+                              .grant = grant_ref(g),
+                              .quota = quota_of(h->server, g),
+                              .encoding = encoding,
+                              .events = events,
+                              .owner = owner,
+                              .refs = 1,
+                              .given = filter->after,
+                              .page = PAGE_MIN,
+                              .type_count = filter->type_count };
+    char *at = (char *)(f->types + filter->type_count);
+    for (size_t i = 0; i < filter->type_count; i++) {
         f->types[i] =
-            (str){ memcpy(at, wish->types[i].at, wish->types[i].len), wish->types[i].len };
-        at += wish->types[i].len;
+            (str){ memcpy(at, filter->types[i].at, filter->types[i].len), filter->types[i].len };
+        at += filter->types[i].len;
     }
     f->quota->waits++;
-    list_append(&f->topic->followers, &f->link);
+    list_append(&f->topic->subscribers, &f->link);
     list_init(&f->stalled);
     page_ask(f);
     return f;
 }
 
-void hub_leave(struct follower *f)
+void hub_unsubscribe(struct subscriber *f)
 {
     assert(!f->left);
     f->left = true;
@@ -372,10 +375,10 @@ void hub_leave(struct follower *f)
     topic_done(f->hub, f->topic);
     f->quota->waits--;
     quota_unref(f->quota);
-    follower_unref(f);
+    subscriber_unref(f);
 }
 
-void hub_pause(struct follower *f)
+void hub_pause(struct subscriber *f)
 {
     /* A quiet subject gives nothing for days, and is complete all the same. */
     if (f->live && f->hub->newest > f->given)
@@ -385,7 +388,7 @@ void hub_pause(struct follower *f)
     list_remove(&f->stalled);
 }
 
-void hub_resume(struct follower *f)
+void hub_resume(struct subscriber *f)
 {
     if (!f->paused)
         return;
@@ -396,18 +399,18 @@ void hub_resume(struct follower *f)
 
 /* ---- publishing ---- */
 
-void follower_tell(struct follower *f, struct telling *t)
+void subscriber_send(struct subscriber *f, struct publication *t)
 {
-    if (t->seq <= f->given || !(f->live || (f->reading && !f->kept_lost)))
+    if (t->seq <= f->given || !(f->live || (f->reading && !f->backlog_lost)))
         return;
-    if (!follower_wants(f, t->type)) {
+    if (!subscriber_wants(f, t->type)) {
         if (f->live)
             f->given = t->seq;
         return;
     }
-    struct shared *framed = telling_frame(f->hub, t, f->look);
+    struct shared *framed = publication_frame(f->hub, t, f->encoding);
     if (f->live)
-        follower_give(f, framed, t->seq);
+        subscriber_give(f, framed, t->seq);
     else
-        kept_add(f, framed, t->seq);
+        backlog_add(f, framed, t->seq);
 }

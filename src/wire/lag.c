@@ -3,7 +3,7 @@
 
 enum { BYTES_SCARCE = 16 << 10 }; /* that each may be behind when much waits for others too */
 
-size_t pace_most(const struct conn *c)
+size_t lag_max(const struct conn *c)
 {
     const struct server_limits *l = &c->server->limits;
 
@@ -12,14 +12,14 @@ size_t pace_most(const struct conn *c)
     return l->behind_bytes;
 }
 
-static bool too_much_waits(const struct pace *p, const struct conn *c)
+static bool too_much_waits(const struct lag *p, const struct conn *c)
 {
     const struct server_limits *l = &c->server->limits;
 
-    return c->out_bytes > 0 && (p->events > l->behind_events || c->out_bytes > pace_most(c));
+    return c->out_bytes > 0 && (p->events > l->behind_events || c->out_bytes > lag_max(c));
 }
 
-bool pace_put(struct pace *p, struct conn *c, struct shared *framed)
+bool lag_put(struct lag *p, struct conn *c, struct shared *framed)
 {
     if (c->out_bytes == 0)
         p->events = 0;
@@ -33,7 +33,7 @@ bool pace_put(struct pace *p, struct conn *c, struct shared *framed)
     return p->behind;
 }
 
-bool pace_sent(struct pace *p)
+bool lag_sent(struct lag *p)
 {
     bool was_behind = p->behind;
 

@@ -7,18 +7,18 @@
 
 #include "wire/server_private.h"
 
-struct pace {
+struct lag {
     uint32_t events; /* put since nothing was waiting */
     bool behind;
 };
 
 /* Puts an event, to be sent at the end of the turn. True: it has fallen behind by that. */
-bool pace_put(struct pace *p, struct conn *c, struct shared *framed);
+bool lag_put(struct lag *p, struct conn *c, struct shared *framed);
 
 /* Called when all that had to wait is sent. True: it was behind. */
-bool pace_sent(struct pace *p);
+bool lag_sent(struct lag *p);
 
 /* Bytes that may wait for a peer: fewer when much waits for others too. */
-size_t pace_most(const struct conn *c);
+size_t lag_max(const struct conn *c);
 
 #endif

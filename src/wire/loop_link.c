@@ -73,12 +73,12 @@ static void link_ended(struct link *l)
     l->events->ended(l->owner);
 }
 
-static void on_alloc(uv_handle_t *handle, size_t wish, uv_buf_t *out)
+static void on_alloc(uv_handle_t *handle, size_t filter, uv_buf_t *out)
 {
     struct loop *loop = handle->loop->data;
     const struct link *l = handle->data;
 
-    (void)wish;
+    (void)filter;
     *out = uv_buf_init(loop->bytes, (unsigned)l->read_most);
 }
 

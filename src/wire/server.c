@@ -182,7 +182,7 @@ static void on_look(void *owner)
     s->more->looking = false;
     grants_expire(s);
     LIST_EACH(it, &s->conns)
-        conn_look_at(LIST_ENTRY(it, struct conn, all), now);
+        conn_check_deadlines(LIST_ENTRY(it, struct conn, all), now);
     look_later(s);
 }
 
@@ -285,7 +285,7 @@ static bool unknown_close(struct server *s, const struct conn *but)
     return false;
 }
 
-/* Whoever comes has shown nothing yet, and may be the operator: he gets the place of one who has
+/* A new connection has shown nothing yet, and may be the operator: it gets the place of one that has
  * had time to show something. */
 static bool place_find(struct server *s)
 {
@@ -458,7 +458,7 @@ struct server *server_new(const struct server_options *options)
     return s;
 }
 
-/* Everything that somebody still waits for gets an answer, so that he can let go of its memory. */
+/* Everything that somebody still waits for gets an answer, so that its memory can be let go. */
 static void settle_all(struct server *s)
 {
     static const char why[] = "the server has stopped";

@@ -4,10 +4,8 @@
  * deliver.c   what other threads bring;  barrier.c  what other nodes have committed
  * quota.c     how much each token takes of what all share
  * grants.c    who the tokens stand for that were shown
- * http.c      requests → commands → responses, with http_begin.c, _check.c, _input.c, _answer.c
- * hub.c       who listens to what;  hub_follow.c  how a listener catches up with the log;
- *             hub_choose.c  who waits for what only he can tell
- * ws.c        WebSocket, with ws_message.c;  sse.c  streams of events;  both sit on hub.h
+ * hub.c       who subscribes to what;  hub_subscriber.c  how one catches up with the log;
+ *             hub_matcher.c  waiters with a predicate
  * lag.c       slow consumers
  * wait.c      commands that wait for an event or a time
  * http/       requests → commands → responses; streams of events (sse.c); what is no operation

@@ -18,7 +18,7 @@ struct waiting {
     struct arena *run;       /* of its last run, with its wait_self; NULL: they are in its own */
     bool performing;         /* it is with another thread; else one of these calls: */
     struct hub_watch *watch; /* of a subject, or of the time to try again */
-    struct hub_chooser *chooser; /* NULL: it waits for a subject */
+    struct hub_matcher *matcher; /* NULL: it waits for a subject */
     int64_t mark;                /* wait_mark, before it was last performed */
     int64_t until_ms;            /* the earliest that it said: running again puts off no end */
     bool cancelled;
@@ -49,8 +49,8 @@ static void wait_end(struct waiting *w, err e)
     if (c->arena != w->arena)
         arena_on_release(w->arena, arena_release, c->arena);
     c->arena = w->arena;
-    if (w->chooser)
-        hub_chooser_free(w->chooser);
+    if (w->matcher)
+        hub_matcher_free(w->matcher);
     if (w->run)
         server_arena_done(w->server, w->run);
     mem_free(w);
@@ -68,7 +68,9 @@ static void wait_run(struct waiting *w)
 {
     struct hub *h = w->server->hub;
     int64_t now = wall_ms(w);
-    struct hub_wait retry = { .seq = INT64_MAX, .nudges = INT64_MAX, .until_ms = now + RETRY_MS };
+    struct hub_wait retry = { .seq = INT64_MAX,
+                              .notifications = INT64_MAX,
+                              .until_ms = now + RETRY_MS };
 
     w->mark = wait_mark(w->server);
     w->command->wait_over = now >= w->until_ms;
@@ -111,13 +113,13 @@ static bool wait_begins(struct waiting *w)
     bool again = c->wait_again_ms && c->wait_again_ms < w->until_ms;
     int64_t until = again ? c->wait_again_ms : w->until_ms;
     struct hub_wait what = {
-        .subject = c->wait_subject, .seq = c->wait_seq, .nudges = w->mark, .until_ms = until
+        .subject = c->wait_subject, .seq = c->wait_seq, .notifications = w->mark, .until_ms = until
     };
 
-    if (c->wakes && !w->chooser)
-        w->chooser = hub_chooser_new(h, wait_woken, w);
-    if (w->chooser)
-        return hub_choose(w->chooser, c->wakes, c->wait_self, c->wait_seq, until);
+    if (c->wakes && !w->matcher)
+        w->matcher = hub_matcher_new(h, wait_woken, w);
+    if (w->matcher)
+        return hub_match(w->matcher, c->wakes, c->wait_self, c->wait_seq, until);
     w->watch = hub_watch(h, &what, wait_woken, w);
     return w->watch;
 }
@@ -140,8 +142,8 @@ static void wait_done(struct command *c)
 {
     struct waiting *w = c->owner;
 
-    if (w->chooser && c->error)
-        hub_pass_on(w->server->hub);
+    if (w->matcher && c->error)
+        hub_wake_all(w->server->hub);
     if (w->cancelled)
         wait_abandon(w);
     else if (c->error || !c->waits)
@@ -152,7 +154,7 @@ static void wait_done(struct command *c)
 
 int64_t wait_mark(const struct server *s)
 {
-    return hub_nudges(s->hub);
+    return hub_notifications(s->hub);
 }
 
 struct waiting *wait_begin(struct server *s, struct command *c, int64_t mark)
@@ -180,8 +182,8 @@ void wait_cancel(struct waiting *w)
     }
     if (w->watch) {
         hub_unwatch(w->watch);
-        if (w->chooser)
-            hub_pass_on(w->server->hub); /* it was to look, and had no room */
+        if (w->matcher)
+            hub_wake_all(w->server->hub); /* it was to look, and had no room */
     }
     wait_abandon(w);
 }

@@ -18,20 +18,20 @@ static void wish_check(struct arena *a, str bytes)
 {
     struct http_limits limits = { .body_max = 0 };
     struct http_parser p;
-    struct hub_wish wish;
+    struct hub_filter filter;
     size_t used;
 
     http_parser_init(&p, a, &limits);
     if (http_parse(&p, bytes, &used) != HTTP_HEAD_DONE)
         return;
-    err e = sse_wish(a, &p.request, &wish);
+    err e = sse_filter(a, &p.request, &filter);
     if (e) {
         assert(e->kind == ERR_INVALID && utf8_valid(e->message) && e->message.len);
         return;
     }
-    assert(wish.after >= -1 && wish.type_count <= TYPES_MAX && utf8_valid(wish.subject));
-    for (size_t i = 0; i < wish.type_count; i++)
-        assert(utf8_valid(wish.types[i]));
+    assert(filter.after >= -1 && filter.type_count <= TYPES_MAX && utf8_valid(filter.subject));
+    for (size_t i = 0; i < filter.type_count; i++)
+        assert(utf8_valid(filter.types[i]));
 }
 
 /* Reads the stream in pieces, and checks that it is these texts. */

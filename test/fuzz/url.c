@@ -39,9 +39,9 @@ static bool is_of_target(char c)
     return c > ' ' && c < 0x7f && c != '#';
 }
 
-static void target_check(struct arena *a, const struct url *u, str id, str wish)
+static void target_check(struct arena *a, const struct url *u, str id, str filter)
 {
-    const struct url_param params[] = { { "id", id }, { "wish", wish } };
+    const struct url_param params[] = { { "id", id }, { "filter", filter } };
     str target, path, query, value;
     struct http_pair *pairs;
     size_t count;
@@ -58,24 +58,24 @@ static void target_check(struct arena *a, const struct url *u, str id, str wish)
     assert(asks && str_starts(path, STR("/states/")) && str_ends(path, STR("/history")));
     str segment = str_slice(path, strlen("/states/"), path.len - strlen("/history"));
     assert(str_find(segment, '/') == segment.len);
-    if (!utf8_valid(id) || !utf8_valid(wish) || str_find(id, '\0') < id.len ||
-        str_find(wish, '\0') < wish.len)
+    if (!utf8_valid(id) || !utf8_valid(filter) || str_find(id, '\0') < id.len ||
+        str_find(filter, '\0') < filter.len)
         return;
     e = http_decode(a, segment, &value);
     assert(!e && str_eq(value, id));
     e = http_query(a, query, &pairs, &count);
-    assert(!e && count == 1 && str_eq(pairs[0].value, wish));
+    assert(!e && count == 1 && str_eq(pairs[0].value, filter));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct arena *a = arena_new();
-    str text = size ? (str){ (const char *)data, size } : STR(""), line, id, wish;
+    str text = size ? (str){ (const char *)data, size } : STR(""), line, id, filter;
     struct url u;
 
     str_cut(text, '\n', &line, &text);
-    str_cut(text, '\n', &id, &wish);
+    str_cut(text, '\n', &id, &filter);
     err e = url_parse(a, line, &u);
     if (e) {
         assert(e->kind == ERR_INVALID && e->message.len);
@@ -83,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else {
         assert(u.scheme == URL_UNIX ? u.socket.len > 0 : u.host.len > 0 && u.port > 0);
         written_check(a, &u);
-        target_check(a, &u, id, wish);
+        target_check(a, &u, id, filter);
     }
     arena_free(a);
     return 0;

@@ -267,7 +267,7 @@ static err read_if_match(struct http *h, struct json *input)
     return put(h, input, STR("expected_version"), json_int(h->x.arena, version), "If-Match");
 }
 
-/* A preference is only a wish: what the rest of the request says counts more. */
+/* A preference is only a filter: what the rest of the request says counts more. */
 static void read_prefer(struct http *h, struct json *input)
 {
     str list, value;

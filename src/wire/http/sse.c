@@ -12,8 +12,8 @@ enum { TYPES_MAX = 64 };
 
 struct sse {
     struct conn *conn;
-    struct follower *follower; /* NULL: the stream has ended */
-    struct pace pace;
+    struct subscriber *subscriber; /* NULL: the stream has ended */
+    struct lag lag;
     bool started;
 };
 
@@ -35,10 +35,10 @@ static void say(struct sse *s, const char *format, ...)
 
 static void sse_end(struct sse *s)
 {
-    if (!s->follower)
+    if (!s->subscriber)
         return;
-    hub_leave(s->follower);
-    s->follower = NULL;
+    hub_unsubscribe(s->subscriber);
+    s->subscriber = NULL;
 }
 
 /* ---- what the hub says ---- */
@@ -68,8 +68,8 @@ static void on_event(void *owner, struct shared *framed, int64_t seq)
     struct sse *s = owner;
 
     (void)seq;
-    if (pace_put(&s->pace, s->conn, framed))
-        hub_pause(s->follower);
+    if (lag_put(&s->lag, s->conn, framed))
+        hub_pause(s->subscriber);
 }
 
 static void on_caught_up(void *owner, int64_t seq)
@@ -143,8 +143,8 @@ static void on_sent(struct conn *c)
 {
     struct sse *s = c->state;
 
-    if (pace_sent(&s->pace) && s->follower)
-        hub_resume(s->follower);
+    if (lag_sent(&s->lag) && s->subscriber)
+        hub_resume(s->subscriber);
 }
 
 static void on_ended(struct conn *c)
@@ -189,7 +189,7 @@ static err number_read(struct arena *a, const char *name, str text, int64_t *out
     return err_new(a, ERR_INVALID, "%s: expected the number of an event, 0 or more", name);
 }
 
-static err pair_read(struct arena *a, const struct http_pair *pair, struct hub_wish *out,
+static err pair_read(struct arena *a, const struct http_pair *pair, struct hub_filter *out,
                      str *types)
 {
     if (str_eq(pair->name, STR("after")))
@@ -208,14 +208,14 @@ static err pair_read(struct arena *a, const struct http_pair *pair, struct hub_w
     return NULL;
 }
 
-err sse_wish(struct arena *a, const struct http_request *r, struct hub_wish *out)
+err sse_filter(struct arena *a, const struct http_request *r, struct hub_filter *out)
 {
     str *types = ARENA_ARRAY(a, str, TYPES_MAX);
     struct http_pair *pairs;
     size_t count;
     str last;
 
-    *out = (struct hub_wish){ .subject = STR(""), .types = types, .after = -1 };
+    *out = (struct hub_filter){ .subject = STR(""), .types = types, .after = -1 };
     TRY(http_query(a, r->query, &pairs, &count));
     for (size_t i = 0; i < count; i++)
         TRY(pair_read(a, &pairs[i], out, types));
@@ -228,8 +228,8 @@ err sse_wish(struct arena *a, const struct http_request *r, struct hub_wish *out
 void sse_begin(struct http_exchange *x)
 {
     struct conn *c = x->conn;
-    struct hub_wish wish;
-    err e = sse_wish(x->arena, x->request, &wish);
+    struct hub_filter filter;
+    err e = sse_filter(x->arena, x->request, &filter);
 
     if (!e)
         e = quota_check_wait(c->server, c->quota, 1, x->arena);
@@ -239,7 +239,7 @@ void sse_begin(struct http_exchange *x)
     }
     struct sse *s = mem_alloc(sizeof *s);
     *s = (struct sse){ .conn = c };
-    s->follower = hub_listen(c->server->hub, &wish, c->grant, HUB_SSE, &stream_events, s);
+    s->subscriber = hub_subscribe(c->server->hub, &filter, c->grant, HUB_SSE, &stream_events, s);
     conn_switch(c, &sse_protocol, s);
     conn_deadline(c, 0);
 }

@@ -102,7 +102,7 @@ void mcp_channel_prime(struct mcp_channel *ch)
 
 bool mcp_channel_has_room(const struct mcp_channel *ch)
 {
-    return ch->conn && !ch->conn->closing && ch->conn->out_bytes <= pace_most(ch->conn);
+    return ch->conn && !ch->conn->closing && ch->conn->out_bytes <= lag_max(ch->conn);
 }
 
 /* ---- beginning and end ---- */

@@ -32,8 +32,8 @@ struct mcp_topic {
     struct list link;
     enum mcp_topic_kind kind;
     str name; /* an address or an id; empty: it is a list */
-    struct follower *follower;
-    struct follower *session; /* of a task: it ends when the session behind the run has settled */
+    struct subscriber *subscriber;
+    struct subscriber *session; /* of a task: it ends when the session behind the run has settled */
     struct asking *asking;
     bool owes;
 };
@@ -47,7 +47,7 @@ struct asking {
     struct mcp_topic *topic; /* NULL: nobody wants to know any more */
 };
 
-/* ---- telling ---- */
+/* ---- publication ---- */
 
 static void pay(struct mcp_topic *t);
 
@@ -167,7 +167,7 @@ static void on_gap(void *owner, int64_t oldest, int64_t newest)
     owe(owner); /* whatever was lost */
 }
 
-/* There is nothing here for the one who asked, and he was told what he may hear of. */
+/* There is nothing here for the one that asked, and it was told what it may hear of. */
 static void on_failed(void *owner, err e)
 {
     (void)owner, (void)e;
@@ -179,21 +179,22 @@ static const struct hub_events topic_events = { .started = on_number,
                                                 .gap = on_gap,
                                                 .failed = on_failed };
 
-/* Whoever was told that he listens hears of all that is published from that moment on. */
+/* A client that was told that it listens hears of all that is published from that moment on. */
 static void follow(struct mcp_topic *t, struct grant *g)
 {
     static const str lists[] = { STR("workflow_state_created"), STR("workflow_state_deleted"),
                                  STR("session_bound") };
     struct server *s = t->listener->server;
-    struct hub_wish wish = { .subject = t->name, .after = s->published };
+    struct hub_filter filter = { .subject = t->name, .after = s->published };
 
-    if (t->kind == TOPIC_URI && !mcp_uri_state(t->name, &wish.subject))
+    if (t->kind == TOPIC_URI && !mcp_uri_state(t->name, &filter.subject))
         return;
     if (t->kind == TOPIC_RESOURCES) {
-        wish.types = lists;
-        wish.type_count = event_scope(g->actor, STR("")).len ? 3 : 2; /* who sees all has no own */
+        filter.types = lists;
+        filter.type_count = event_scope(g->actor, STR("")).len ? 3
+                                                               : 2; /* who sees all has no own */
     }
-    t->follower = hub_listen(s->hub, &wish, g, HUB_SSE, &topic_events, t);
+    t->subscriber = hub_subscribe(s->hub, &filter, g, HUB_SSE, &topic_events, t);
 }
 
 /* It is known when the run was looked at; from then on, since what it was then is in the answer. */
@@ -201,24 +202,24 @@ static void follow_session(struct mcp_topic *t, const struct command *run)
 {
     static const str types[] = { STR("session_settled"), STR("session_deleted") };
     struct server *s = t->listener->server;
-    struct hub_wish wish = { .types = types, .type_count = 2, .after = s->published };
+    struct hub_filter filter = { .types = types, .type_count = 2, .after = s->published };
     const struct json *answer;
 
     if (t->session || json_parse_own(run->arena, run->answer, &answer))
         return;
-    wish.subject = json_str(answer, "session_id");
-    if (wish.subject.len)
-        t->session = hub_listen(s->hub, &wish, t->listener->grant, HUB_SSE, &topic_events, t);
+    filter.subject = json_str(answer, "session_id");
+    if (filter.subject.len)
+        t->session = hub_subscribe(s->hub, &filter, t->listener->grant, HUB_SSE, &topic_events, t);
 }
 
 /* ---- topics ---- */
 
 static void topic_free(struct mcp_topic *t)
 {
-    if (t->follower)
-        hub_leave(t->follower);
+    if (t->subscriber)
+        hub_unsubscribe(t->subscriber);
     if (t->session)
-        hub_leave(t->session);
+        hub_unsubscribe(t->session);
     if (t->asking)
         t->asking->topic = NULL;
     list_remove(&t->link);

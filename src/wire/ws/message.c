@@ -12,7 +12,7 @@ enum { SUBS_MAX = 100, TYPES_MAX = 64, ID_MAX = 200, FIELDS_MAX = 5, SUBJECT_MAX
 struct sub {
     struct list link; /* in the connection */
     struct ws *ws;
-    struct follower *follower;
+    struct subscriber *subscriber;
     bool of_state;  /* it named a state_id */
     bool replaying; /* it asked for what was, and was not told yet that it has all of it */
     str id;         /* printed JSON; empty: none */
@@ -95,7 +95,7 @@ void ws_say_authenticated(struct ws *ws)
 
 static void sub_end(struct sub *s)
 {
-    hub_leave(s->follower);
+    hub_unsubscribe(s->subscriber);
     list_remove(&s->link);
     s->ws->sub_count--;
     mem_free(s);
@@ -110,7 +110,7 @@ void ws_unsubscribe_all(struct ws *ws)
 void ws_resume_all(struct ws *ws)
 {
     LIST_EACH(it, &ws->subs)
-        hub_resume(LIST_ENTRY(it, struct sub, link)->follower);
+        hub_resume(LIST_ENTRY(it, struct sub, link)->subscriber);
 }
 
 static void on_started(void *owner, int64_t seq)
@@ -129,9 +129,9 @@ static void on_event(void *owner, struct shared *framed, int64_t seq)
     struct ws *ws = ((struct sub *)owner)->ws;
 
     (void)seq;
-    if (pace_put(&ws->pace, ws->conn, framed))
+    if (lag_put(&ws->lag, ws->conn, framed))
         LIST_EACH(it, &ws->subs)
-            hub_pause(LIST_ENTRY(it, struct sub, link)->follower);
+            hub_pause(LIST_ENTRY(it, struct sub, link)->subscriber);
 }
 
 static void on_caught_up(void *owner, int64_t seq)
@@ -180,10 +180,10 @@ static const struct hub_events sub_events = { .started = on_started,
 struct request {
     str id, subject; /* the id as printed JSON */
     bool of_state, has_after;
-    struct hub_wish wish;
+    struct hub_filter filter;
 };
 
-static err types_read(struct arena *a, const struct json *types, struct hub_wish *out)
+static err types_read(struct arena *a, const struct json *types, struct hub_filter *out)
 {
     str *names = ARENA_ARRAY(a, str, TYPES_MAX);
     bool fits = json_is(types, JSON_ARRAY) && types->len <= TYPES_MAX;
@@ -217,7 +217,7 @@ static err subject_read(struct arena *a, const struct json *m, struct request *o
                        state_id ? "state_id" : "subject", SUBJECT_MAX,
                        STR_ARG(utf8_cut(json_printed(a, named), SUBJECT_MAX)));
     out->of_state = state_id;
-    out->subject = out->wish.subject = json_text(named);
+    out->subject = out->filter.subject = json_text(named);
     return NULL;
 }
 
@@ -227,13 +227,14 @@ static err request_read(struct arena *a, const struct json *m, str id, struct re
 
     *out = (struct request){ .id = id,
                              .subject = STR(""),
-                             .wish = { .subject = STR(""), .after = -1 } };
+                             .filter = { .subject = STR(""), .after = -1 } };
     TRY(subject_read(a, m, out));
     if (types)
-        TRY(types_read(a, types, &out->wish));
+        TRY(types_read(a, types, &out->filter));
     if (after) {
         out->has_after = true;
-        if (!json_is_number(after) || !json_to_int(after, &out->wish.after) || out->wish.after < 0)
+        if (!json_is_number(after) || !json_to_int(after, &out->filter.after) ||
+            out->filter.after < 0)
             return err_new(a, ERR_INVALID,
                            "after: expected the number of the last event that you have, 0 or"
                            " more, found %s",
@@ -279,12 +280,12 @@ static err act_subscribe(struct ws *ws, struct arena *a, const struct json *m, s
                        .subject = { texts + r.id.len, r.subject.len } };
     memcpy(texts, r.id.at, r.id.len);
     memcpy(texts + r.id.len, r.subject.at, r.subject.len);
-    s->follower =
-        hub_listen(ws->server->hub, &r.wish, ws->conn->grant, HUB_WEBSOCKET, &sub_events, s);
+    s->subscriber =
+        hub_subscribe(ws->server->hub, &r.filter, ws->conn->grant, HUB_WEBSOCKET, &sub_events, s);
     list_append(&ws->subs, &s->link);
     ws->sub_count++;
-    if (ws->pace.behind)
-        hub_pause(s->follower);
+    if (ws->lag.behind)
+        hub_pause(s->subscriber);
     return NULL;
 }
 

@@ -222,7 +222,7 @@ void ws_read(struct ws *ws, str bytes)
     if (!ws_count(ws))
         ws_close(ws, WEBSOCKET_TRY_LATER, STR("too many bytes of messages are held"));
     /* Who asks and never listens is not read any further until it has taken the answers. */
-    if (ws->conn->out_bytes > pace_most(ws->conn) && !ws->closing)
+    if (ws->conn->out_bytes > lag_max(ws->conn) && !ws->closing)
         link_pause(ws->conn->link);
 }
 
@@ -241,7 +241,7 @@ static void on_sent(struct conn *c)
 
     if (!ws->admitting)
         link_resume(c->link);
-    if (pace_sent(&ws->pace))
+    if (lag_sent(&ws->lag))
         ws_resume_all(ws);
 }
 

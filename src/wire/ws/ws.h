@@ -16,7 +16,7 @@ struct ws {
     struct charge charge; /* for what came and was not understood yet */
     struct list subs;
     uint32_t sub_count;
-    struct pace pace;
+    struct lag lag;
     int64_t heard_ms; /* the last time that something came */
     int pings;        /* sent since then */
     bool closing;     /* our close frame is sent */
