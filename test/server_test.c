@@ -1,4 +1,7 @@
 /* server_test.c: the way of commands from connections to other threads and back. */
+#define _GNU_SOURCE /* pthread_timedjoin_np */
+#include <errno.h>
+
 #include "server_told.h"
 
 static void submit_three(void *with)
@@ -107,6 +110,54 @@ TEST(server_that_is_freed_answers_what_is_still_held)
     CHECK(strstr(told, "gatheredUNAVAILABLE@"));
     loop_free(b->loop);
     op_table_free(b->table);
+}
+
+static void *keep_up(void *server)
+{
+    server_keep_up(server);
+    return NULL;
+}
+
+static bool waits_on(pthread_t thread)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += 250 * 1000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    return pthread_timedjoin_np(thread, NULL, &until) == ETIMEDOUT;
+}
+
+static struct command *read_large(void)
+{
+    struct command *c = read_at("large", 4);
+
+    c->arena = check_arena_new();
+    arena_alloc(c->arena, 17 << 20);
+    return c;
+}
+
+/* A machine may be so busy that the loop has no turn for seconds, and two readers can fill the memory
+ * meanwhile. */
+TEST(readers_wait_for_the_loop_for_as_long_as_it_takes)
+{
+    struct bench *b = bench = bench_new(NULL);
+    pthread_t reader;
+
+    server_keep_up(b->server);
+    server_performed(b->server, read_large());
+    CHECK(pthread_create(&reader, NULL, keep_up, b->server) == 0);
+    CHECK(waits_on(reader));
+    net_turn(b->loop);
+    CHECK(pthread_join(reader, NULL) == 0);
+
+    server_performed(b->server, read_large());
+    CHECK(pthread_create(&reader, NULL, keep_up, b->server) == 0);
+    server_loop_ended(b->server);
+    CHECK(pthread_join(reader, NULL) == 0);
+    net_turn(b->loop);
+    bench_free(b);
 }
 
 enum { THREADS = 4, EACH = 2000 };

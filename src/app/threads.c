@@ -381,6 +381,8 @@ err threads_start(struct threads *t, struct arena *a, struct server *server, str
 void threads_stop(struct threads *t)
 {
     atomic_store(&t->ending, true);
+    if (t->server) /* else no thread was started */
+        server_loop_ended(t->server);
     fair_queue_close(t->writes);
     fair_queue_close(t->reads);
     while (t->running > 1)

@@ -8,12 +8,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "base/monotonic.h"
 #include "wire/hub.h"
 #include "wire/server_private.h"
 
-/* Bytes that were read and wait for the loop, before readers wait for it, and how long they do. */
-enum { BROUGHT_MAX = 16 << 20, BROUGHT_WAIT_MS = 100 };
+/* Bytes that were read and wait for the loop, before readers wait for it. */
+enum { PERFORMED_BYTES_MAX = 16 << 20 };
 
 /* Events of the log, on their way to be published. */
 struct brought {
@@ -32,7 +31,8 @@ struct delivery {
     pthread_mutex_t mutex;
     struct command *performed, **performed_end;
     uint64_t performed_bytes; /* that their arenas take */
-    pthread_cond_t taken;     /* they were */
+    pthread_cond_t taken;     /* they were, or never will be */
+    bool loop_ended;
     struct admission *admitted, **admitted_end;
     struct brought *brought, **brought_end;
 };
@@ -236,15 +236,23 @@ void server_performed(struct server *s, struct command *list)
     wakeup_send(d->wakeup);
 }
 
-/* Not for as long as it takes: when the loop has ended, nobody takes anything any more. */
 void server_keep_up(struct server *s)
 {
     struct delivery *d = s->delivery;
-    struct timespec until = monotonic_after(BROUGHT_WAIT_MS);
 
     pthread_mutex_lock(&d->mutex);
-    if (d->performed_bytes > BROUGHT_MAX)
-        pthread_cond_timedwait(&d->taken, &d->mutex, &until);
+    while (d->performed_bytes > PERFORMED_BYTES_MAX && !d->loop_ended)
+        pthread_cond_wait(&d->taken, &d->mutex);
+    pthread_mutex_unlock(&d->mutex);
+}
+
+void server_loop_ended(struct server *s)
+{
+    struct delivery *d = s->delivery;
+
+    pthread_mutex_lock(&d->mutex);
+    d->loop_ended = true;
+    pthread_cond_broadcast(&d->taken);
     pthread_mutex_unlock(&d->mutex);
 }
 
@@ -299,7 +307,7 @@ struct delivery *delivery_new(struct server *s)
     d->brought_end = &d->brought;
     atomic_init(&d->seq, s->published);
     pthread_mutex_init(&d->mutex, NULL);
-    monotonic_cond_init(&d->taken);
+    pthread_cond_init(&d->taken, NULL);
     return d;
 }
 

@@ -89,8 +89,11 @@ link_accept server_accept;
  * events are published before any of their answers. They and their arenas are the caller's no more. */
 void server_performed(struct server *s, struct command *list);
 
-/* From any thread that reads: waits a while when more was read than the loop has taken. */
+/* From any thread that reads: while too much was read that the loop has not taken, waits for the
+ * loop, however slow it is: what was read is in no other budget. Once the loop has ended, nobody
+ * waits for it any more. */
 void server_keep_up(struct server *s);
+void server_loop_ended(struct server *s);
 
 /* From any thread: events as the log has them, whoever's they are, linked, without a hole between
  * those of one call and the next; those that were published already are passed over. The arena is
