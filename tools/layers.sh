@@ -8,18 +8,19 @@ cd "$(dirname "$0")/.." || exit 2
 # folder of it has its rights.
 layers='
 base:
+os:     base
 json:   base
 flow:   base json
-store:  base
+store:  base os
 core:   base json flow store/sql.h
 view:   base json core
 ops:    base json core view store/store.h
 mcp:    base json ops/op.h
-wire:   base json ops/op.h mcp/mcp.h
-client: base json wire/ws/frame.h
-cli:    base json client ops/op.h mcp/rpc.h
-runner: base json client ops/op.h
-app:    base json flow store core view ops mcp wire client cli runner
+wire:   base os json ops/op.h mcp/mcp.h
+client: base os json wire/ws/frame.h
+cli:    base os json client ops/op.h mcp/rpc.h
+runner: base os json client ops/op.h
+app:    base os json flow store core view ops mcp wire client cli runner
 '
 
 # A library's header is included by one file alone, or by few, so that the rest does not know it.

@@ -2,10 +2,9 @@
 #include "app/clock.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <sys/random.h>
 #include <time.h>
+
+#include "os/random.h"
 
 enum { ID_CHARACTERS = 12 };
 
@@ -40,29 +39,16 @@ int64_t clock_now_ms(void *clock)
 
 /* ---- chance ---- */
 
-/* Without randomness ids would repeat and tokens could be guessed: there is no way to go on. */
-static void bytes_fill(struct chance *c)
-{
-    size_t have = 0;
-
-    while (have < sizeof c->bytes) {
-        ssize_t n = getrandom(c->bytes + have, sizeof c->bytes - have, 0);
-        if (n < 0 && errno != EINTR)
-            abort();
-        if (n > 0)
-            have += (size_t)n;
-    }
-    c->left = sizeof c->bytes;
-}
-
 /* What was given is wiped, so that a secret is not found in memory twice. */
 static void random_take(void *self, unsigned char *out, size_t count)
 {
     struct chance *c = self;
 
     while (count) {
-        if (c->left == 0)
-            bytes_fill(c);
+        if (c->left == 0) {
+            random_bytes(c->bytes, sizeof c->bytes);
+            c->left = sizeof c->bytes;
+        }
         size_t n = count < c->left ? count : c->left;
         unsigned char *from = c->bytes + sizeof c->bytes - c->left;
         memcpy(out, from, n);

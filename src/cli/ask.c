@@ -1,11 +1,9 @@
 /* ask.c: what commands that are written by hand ask of the server. */
 #include "cli/ask.h"
 
-#include <assert.h>
 #include <poll.h>
-#include <sys/random.h>
 
-#include "base/digest.h"
+#include "os/random.h"
 
 enum {
     KEY_BYTES = 16,
@@ -52,15 +50,6 @@ err asker_keep(struct asker *k, err e)
                     arena_copy(a, e->members));
 }
 
-static str key_make(struct arena *a)
-{
-    unsigned char random[KEY_BYTES];
-    ssize_t got = getrandom(random, sizeof random, 0);
-
-    assert(got == sizeof random); /* so few bytes come whole or not at all */
-    return hex_encode(a, (str){ (const char *)random, sizeof random });
-}
-
 static err answer_read(struct arena *a, const struct response *r, const struct json **out)
 {
     *out = NULL;
@@ -75,7 +64,8 @@ static err answer_read(struct arena *a, const struct response *r, const struct j
 err asker_ask(struct asker *k, struct arena *a, const struct question *q, const struct json **out)
 {
     bool writes = strcmp(q->method, "GET") != 0;
-    struct response_field key = { STR("Idempotency-Key"), writes ? key_make(a) : STR("") };
+    struct response_field key = { STR("Idempotency-Key"),
+                                  writes ? random_hex(a, KEY_BYTES) : STR("") };
     struct http_call call = { .method = q->method,
                               .fields = &key,
                               .field_count = writes,

@@ -2,12 +2,10 @@
  *
  * A write carries an Idempotency-Key, its own or one made up, so that it can be
  * sent again when the connection is lost, and still happens once. */
-#include <assert.h>
-#include <sys/random.h>
 
-#include "base/digest.h"
 #include "cli/op_verbs.h"
 #include "client/http_client.h"
+#include "os/random.h"
 
 enum {
     KEY_BYTES = 16,
@@ -65,12 +63,9 @@ err op_request_make(struct arena *a, const struct op *op, const struct json *inp
 static err key_make(struct cli *c, str *out)
 {
     const char *given = cli_value(c, "--key");
-    unsigned char random[KEY_BYTES];
 
     if (!given) {
-        ssize_t got = getrandom(random, sizeof random, 0);
-        assert(got == sizeof random); /* so few bytes come whole or not at all */
-        *out = hex_encode(c->arena, (str){ (const char *)random, sizeof random });
+        *out = random_hex(c->arena, KEY_BYTES);
         return NULL;
     }
     *out = str_from(given);

@@ -1,12 +1,11 @@
 /* ws_client.c: a WebSocket to a server, blocking. */
 #include "client/ws_client.h"
 
-#include <assert.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "client/http_client.h"
 #include "client/socket.h"
+#include "os/random.h"
 #include "wire/ws/frame.h"
 
 enum {
@@ -21,12 +20,6 @@ struct ws_client {
     char piece[PIECE];
     str rest; /* of the piece: bytes that were received and not looked at */
 };
-
-static void random_bytes(unsigned char *at, size_t n)
-{
-    ssize_t got = getrandom(at, n, 0); /* so few bytes come whole or not at all */
-    assert(got == (ssize_t)n);
-}
 
 void ws_client_free(struct ws_client *c)
 {

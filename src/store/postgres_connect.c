@@ -3,9 +3,9 @@
  * transactions. */
 #include <assert.h>
 #include <stdio.h>
-#include <sys/random.h>
 
 #include "base/log.h"
+#include "os/random.h"
 #include "store/postgres_private.h"
 
 enum {
@@ -140,10 +140,9 @@ void postgres_disconnect(struct sql *s)
 
 int64_t postgres_own_number(void)
 {
-    uint64_t n = 0;
-    ssize_t got = getrandom(&n, sizeof n, 0);
+    uint64_t n;
 
-    assert(got == sizeof n);
+    random_bytes(&n, sizeof n);
     return (int64_t)(n >> 2) + 2;
 }
 

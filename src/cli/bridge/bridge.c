@@ -2,17 +2,16 @@
 #define _GNU_SOURCE /* ppoll */
 #include "cli/bridge/private.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "client/socket.h"
+#include "os/random.h"
 
 enum {
     DRAIN_MS = 1000,
@@ -264,9 +263,8 @@ static void signals_take(sigset_t *before)
 static void key_make(struct bridge *b)
 {
     uint64_t random;
-    ssize_t got = getrandom(&random, sizeof random, 0);
 
-    assert(got == sizeof random); /* so few bytes come whole or not at all */
+    random_bytes(&random, sizeof random);
     snprintf(b->key, sizeof b->key, "mcp-%011llx-", (unsigned long long)(random >> 20));
 }
 

@@ -7,16 +7,14 @@
  * client may begin another conversation. Tokens are given back at the end, and the session
  * is said to have ended, which counts where no hook speaks for it. A bridge that is killed
  * can do neither: its token has a lease, which ends when it is not renewed. */
-#include <assert.h>
 #include <stdlib.h>
-#include <sys/random.h>
 #include <unistd.h>
 
-#include "base/digest.h"
 #include "base/utf8.h"
 #include "cli/ancestor.h"
 #include "cli/bridge/private.h"
 #include "json/write.h"
+#include "os/random.h"
 
 enum {
     NAME_MAX_BYTES = 60,       /* of a session's name */
@@ -92,15 +90,6 @@ static str client_name(const struct rpc *m)
     return name.len ? name : STR("client");
 }
 
-static str random_id(struct arena *a)
-{
-    unsigned char random[RANDOM_BYTES];
-    ssize_t got = getrandom(random, sizeof random, 0);
-
-    assert(got == sizeof random); /* so few bytes come whole or not at all */
-    return hex_encode(a, (str){ (const char *)random, sizeof random });
-}
-
 /* Clients that have hooks of ours, and how they are told from others. */
 static const char *const known[] = { "claude", "codex", "gemini" };
 
@@ -127,7 +116,7 @@ static void choose(struct identity *i, const struct rpc *first)
     i->client = client_of(a, first);
     i->conversation = str_from(env("CLAUDE_CODE_SESSION_ID"));
     i->by_process = str_eq(i->client, STR("gemini"));
-    str own = i->conversation.len ? i->conversation : random_id(a);
+    str own = i->conversation.len ? i->conversation : random_hex(a, RANDOM_BYTES);
     i->session_id = arena_printf(a, "%s" STR_FMT "-" STR_FMT, i->conversation.len ? "" : "mcp-",
                                  STR_ARG(i->client),
                                  STR_ARG(fit(a, own, ID_MAX_BYTES - NAME_MAX_BYTES / 2 - 8)));

@@ -5,9 +5,9 @@
  * when nothing was heard of it for long. It is in this node's memory alone: a client whose session
  * is not known any more is told so, and begins another. */
 #include <assert.h>
-#include <sys/random.h>
 
 #include "base/utf8.h"
+#include "os/random.h"
 #include "wire/mcp/private.h"
 
 enum {
@@ -24,9 +24,8 @@ static void id_make(char id[MCP_ID_CHARS])
 {
     static const char digits[] = "0123456789abcdef";
     unsigned char random[MCP_ID_CHARS / 2];
-    ssize_t got = getrandom(random, sizeof random, 0); /* so few come whole or not at all */
 
-    assert(got == (ssize_t)sizeof random);
+    random_bytes(random, sizeof random);
     for (size_t i = 0; i < sizeof random; i++) {
         id[2 * i] = digits[random[i] >> 4];
         id[2 * i + 1] = digits[random[i] & 15];
