@@ -83,9 +83,20 @@ core_is_pure() {
     done | { ! grep . ; }
 }
 
+# What another Unix does otherwise is named in os/ alone. Comments and lines of help texts, which
+# begin with a quote, may speak of it.
+system_is_apart() {
+    grep -rnE '/proc\>|\<(prctl|signalfd|getrandom|pidfd_open|SO_PEERCRED)\>|/dev/urandom' src \
+        --include='*.[ch]' | grep -v '^src/os/' |
+        sed -E 's|/\*.*||' | grep -vE '^[^:]*:[0-9]+: *(\*|")' |
+        grep -E '/proc\>|\<(prctl|signalfd|getrandom|pidfd_open|SO_PEERCRED)\>|/dev/urandom' |
+        sed 's/$/   (only os\/ may name this)/' | { ! grep . ; }
+}
+
 ours=$(mktemp)
 trap 'rm -f "$ours"' EXIT
 includes
 status=$?
+system_is_apart || status=1
 core_is_pure && exit $status
 exit 1

@@ -1,15 +1,12 @@
 /* local_runner.c: the runner that a server has for its own machine. */
-#define _GNU_SOURCE /* close_range */
 #include "app/local_runner.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +14,8 @@
 #include "app/data.h"
 #include "app/process.h"
 #include "base/log.h"
+#include "os/fd.h"
+#include "os/program.h"
 #include "runner/runner.h"
 
 enum {
@@ -61,21 +60,11 @@ static int spawn(struct local_runner *r)
     char mask[16], files[32];
     char *argv[] = { "baton", "serve-runner", (char *)r->folder.at, mask, files, NULL };
     char **env = environment_make();
-    posix_spawnattr_t how;
-    sigset_t all, none;
 
     snprintf(mask, sizeof mask, "%o", (unsigned)r->mask);
     snprintf(files, sizeof files, "%llu", (unsigned long long)r->files);
-    sigfillset(&all);
-    sigemptyset(&none);
-    posix_spawnattr_init(&how);
-    posix_spawnattr_setsigdefault(&how, &all);
-    posix_spawnattr_setsigmask(&how, &none);
-    /* A session of its own: Ctrl-C is for the server, which then says so. */
-    posix_spawnattr_setflags(&how,
-                             POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
-    int code = posix_spawn(&r->pid, "/proc/self/exe", NULL, &how, argv, env);
-    posix_spawnattr_destroy(&how);
+    /* It has a session of its own: Ctrl-C is for the server, which then says so. */
+    int code = program_spawn(argv, env, &r->pid);
     mem_free(env);
     return code;
 }
@@ -234,11 +223,11 @@ static err leave_server(struct cli *c)
         return err_new(c->arena, ERR_INVALID,
                        "expected the folder of a server, a mask and a number of files: this "
                        "command is a server's own, and not for people");
-    close_range(STDERR_FILENO + 1, ~0u, 0);
+    fds_close_from(STDERR_FILENO + 1);
     umask((mode_t)mask);
     files.rlim_cur = most;
     setrlimit(RLIMIT_NOFILE, &files);
-    prctl(PR_SET_NAME, "baton-runner");
+    program_rename("baton-runner");
     return NULL;
 }
 

@@ -8,7 +8,7 @@
 #include "app/process.h"
 #include "base/digest.h"
 #include "client/find.h"
-#include "runner/exec.h"
+#include "os/exec.h"
 #include "runner/keeper.h"
 #include "runner/runner.h"
 

@@ -1,5 +1,4 @@
 /* start_server.c: a server for a data directory that has none. */
-#define _GNU_SOURCE /* close_range */
 #include "app/start_server.h"
 
 #include <errno.h>
@@ -16,6 +15,8 @@
 #include "app/data.h"
 #include "client/find.h"
 #include "client/socket.h"
+#include "os/fd.h"
+#include "os/program.h"
 
 enum {
     START_MS = 10000, /* until it can be reached */
@@ -111,9 +112,9 @@ static void become_server(struct arena *a, str dir, bool any_port)
     dup2(null, STDIN_FILENO);
     dup2(log >= 0 ? log : null, STDOUT_FILENO);
     dup2(log >= 0 ? log : null, STDERR_FILENO);
-    close_range(STDERR_FILENO + 1, ~0u, 0);
+    fds_close_from(STDERR_FILENO + 1);
     environment_clean();
-    execv("/proc/self/exe", (char *const *)argv);
+    execv(program_self(), (char *const *)argv);
     _exit(127);
 }
 

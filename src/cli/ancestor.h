@@ -6,11 +6,11 @@
 #ifndef CLI_ANCESTOR_H
 #define CLI_ANCESTOR_H
 
-#include "base/arena.h"
+#include "os/processes.h"
 
 /* A text that means the nearest process above `pid` which is no shell, and no other process, on any
  * machine or later, too. Empty: it is not known, as where there is no such folder of processes
- * (/proc), or when the client is gone and somebody else has become the parent. */
+ * (PROCESSES), or when the client is gone and somebody else has become the parent. */
 str ancestor_client(struct arena *a, const char *processes, int64_t pid);
 
 #endif

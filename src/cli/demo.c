@@ -9,11 +9,12 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "os/fd.h"
+#include "os/program.h"
 
 enum {
     READY_MS = 15000, /* until the server listens */
@@ -125,15 +126,15 @@ static void become_server(struct demo *d, int ready)
     if (d->keep)
         setsid();
     else
-        prctl(PR_SET_PDEATHSIG, SIGTERM);
+        program_die_with_parent(SIGTERM);
     setpgid(0, 0);
     mkdir(d->folder.at, 0700);
     log = open(path.at, O_WRONLY | O_CREAT | O_APPEND, 0600);
     dup2(null, STDIN_FILENO);
     dup2(ready, STDOUT_FILENO);
     dup2(log >= 0 ? log : null, STDERR_FILENO);
-    close_range(STDERR_FILENO + 1, ~0u, 0);
-    execv("/proc/self/exe", (char *const *)argv);
+    fds_close_from(STDERR_FILENO + 1);
+    execv(program_self(), (char *const *)argv);
     _exit(127);
 }
 
@@ -180,7 +181,7 @@ static err server_start(struct demo *d)
 {
     int ready[2];
 
-    if (pipe2(ready, O_CLOEXEC) < 0)
+    if (!pipe_open(ready))
         return err_new(d->cli->arena, ERR_UNAVAILABLE, "cannot make a pipe: %s", strerror(errno));
     cli_flush(d->cli);
     d->server = fork();

@@ -144,7 +144,7 @@ static size_t params_make(struct cli *c, struct url_param params[3])
     size_t count = 0;
 
     if (strcmp(c->args[0], "gemini") == 0)
-        process = ancestor_client(c->arena, "/proc", getpid());
+        process = ancestor_client(c->arena, PROCESSES, getpid());
     params[count++] = (struct url_param){ "client", str_from(c->args[0]) };
     if (parent && *parent)
         params[count++] = (struct url_param){ "parent", str_from(parent) };

@@ -10,7 +10,7 @@
 #ifndef RUNNER_FOLDER_H
 #define RUNNER_FOLDER_H
 
-#include "runner/exec.h"
+#include "os/exec.h"
 
 str folder_path(struct arena *a, str folder, const char *name);
 

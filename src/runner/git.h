@@ -7,7 +7,7 @@
 #define RUNNER_GIT_H
 
 #include "json/json.h"
-#include "runner/exec.h"
+#include "os/exec.h"
 
 /* Null when it is no repository, there is no git, or it takes too long. */
 struct json git_look(struct arena *a, str folder, char *const *env, const struct exec_user *user);

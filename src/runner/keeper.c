@@ -8,14 +8,13 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/date.h"
 #include "base/log.h"
 #include "client/socket.h"
+#include "os/fd.h"
 #include "runner/keeper_private.h"
 
 enum {
@@ -100,12 +99,12 @@ static void end_because(struct keeper *k, enum reason why)
 
 static void signals_take(struct keeper *k)
 {
-    struct signalfd_siginfo info;
+    int number;
 
-    while (read(k->signal_fd, &info, sizeof info) == sizeof info) {
-        if (info.ssi_signo == SIGUSR1)
+    while ((number = signals_next(k->signal_fd))) {
+        if (number == SIGUSR1)
             end_because(k, STOPPED);
-        if (info.ssi_signo == SIGTERM)
+        if (number == SIGTERM)
             end_because(k, SHUT_DOWN);
     }
 }
@@ -182,7 +181,7 @@ static err agent_start(struct keeper *k)
     struct exec_plan plan;
 
     TRY(keeper_prepare(k, &plan));
-    if (pipe2(out, O_CLOEXEC) < 0 || pipe2(error, O_CLOEXEC) < 0)
+    if (!pipe_open(out) || !pipe_open(error))
         return err_new(k->arena, ERR_UNAVAILABLE, "cannot make a pipe: %s", strerror(errno));
     plan.out = out[1];
     plan.error = error[1];
@@ -319,8 +318,8 @@ static void signals_make(struct keeper *k)
     sigprocmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
-    k->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-    k->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    k->signal_fd = signals_open(&set);
+    k->wake_fd = wake_open();
     assert(k->signal_fd >= 0 && k->wake_fd >= 0);
 }
 

@@ -1,14 +1,13 @@
 /* keeper_prepare.c: what an agent is given: files, command line, environment. */
 #define _GNU_SOURCE
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/digest.h"
+#include "os/program.h"
+#include "os/random.h"
 #include "runner/git.h"
 #include "runner/keeper_private.h"
 
@@ -76,9 +75,8 @@ err keeper_read(struct keeper *k)
 static str uuid_make(struct arena *a)
 {
     unsigned char b[UUID_BYTES];
-    ssize_t n = getrandom(b, sizeof b, 0);
 
-    assert(n == sizeof b); /* so few bytes come whole or not at all */
+    random_bytes(b, sizeof b);
     b[6] = (unsigned char)((b[6] & 0x0f) | 0x40);
     b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
     str hex = hex_encode(a, (str){ (const char *)b, sizeof b });
@@ -102,10 +100,9 @@ static void client_id_choose(struct keeper *k, bool resume)
 
 static str own_program(struct keeper *k)
 {
-    char *path = arena_alloc(k->arena, PATH_MAX);
-    ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
+    str path = program_path(k->arena);
 
-    return n > 0 ? arena_copy(k->arena, (str){ path, (size_t)n }) : STR("baton");
+    return path.len ? path : STR("baton");
 }
 
 /* The tree that the agent shares, for clients that can only read files. */

@@ -2,7 +2,7 @@
 #ifndef RUNNER_KEEPER_PRIVATE_H
 #define RUNNER_KEEPER_PRIVATE_H
 
-#include "runner/exec.h"
+#include "os/exec.h"
 #include "runner/folder.h"
 #include "runner/profile.h"
 #include "runner/pulse.h"

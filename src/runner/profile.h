@@ -9,7 +9,7 @@
 #define RUNNER_PROFILE_H
 
 #include "json/json.h"
-#include "runner/exec.h"
+#include "os/exec.h"
 
 /* What is known of a run; empty: it has none. */
 struct launch {

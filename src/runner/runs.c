@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "os/fd.h"
+#include "os/program.h"
 #include "runner/folder.h"
 #include "runner/keeper.h"
 #include "runner/runner_private.h"
@@ -160,7 +162,7 @@ static void become_keeper(const struct ends *e, const char *folder)
         safe[i] = fcntl(from[i], F_DUPFD, SAFE_FD);
     for (int i = 0; i < 5; i++)
         dup2(safe[i], i);
-    close_range(5, ~0u, 0);
+    fds_close_from(5);
     unsetenv("BATON_TOKEN");
     signal(SIGCHLD, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
@@ -168,7 +170,7 @@ static void become_keeper(const struct ends *e, const char *folder)
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     setsid();
-    execv("/proc/self/exe", argv);
+    execv(program_self(), argv);
     _exit(127);
 }
 
@@ -187,7 +189,7 @@ static err keeper_fork(struct arena *a, struct ends *e, str folder, str secrets,
 
     e->log = open(folder_path(a, folder, "keeper.log").at,
                   O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    if (e->log >= 0 && pipe2(e->secrets, O_CLOEXEC) == 0 && pipe2(e->ready, O_CLOEXEC) == 0)
+    if (e->log >= 0 && pipe_open(e->secrets) && pipe_open(e->ready))
         pid = fork();
     if (pid == 0)
         become_keeper(e, folder.at);

@@ -1,7 +1,7 @@
 /* loop_link.c: connected streams, whatever their kind: reading, sending, closing. */
-#define _GNU_SOURCE /* struct ucred */
 #include <sys/socket.h>
 
+#include "os/fd.h"
 #include "wire/loop_private.h"
 
 struct link {
@@ -209,12 +209,5 @@ bool link_is_local(const struct link *l)
 
 bool link_peer(const struct link *l, uint32_t *uid, int64_t *pid)
 {
-    struct ucred peer;
-    socklen_t size = sizeof peer;
-
-    if (!link_is_local(l) || getsockopt(link_fd(l), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
-        return false;
-    *uid = peer.uid;
-    *pid = peer.pid;
-    return true;
+    return link_is_local(l) && socket_peer(link_fd(l), uid, pid);
 }

@@ -386,7 +386,7 @@ static void enroll(struct bridge *b, bool with_state)
     str directory = directory_of(c->arena), process = STR("");
 
     if (i->by_process)
-        process = ancestor_client(c->arena, "/proc", getpid());
+        process = ancestor_client(c->arena, PROCESSES, getpid());
     json_write_begin(&w, '{');
     write_text(&w, STR("client"), i->client);
     if (i->conversation.len)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/bridge/private.h"
+#include "os/fd.h"
 
 enum {
     LINE_MAX = JSON_BYTES_MAX, /* as much as the server takes in one request */
@@ -23,14 +24,12 @@ enum {
  * own. A file never makes us wait, and a socket can be told not to with each write. */
 static int out_open(int fd, bool *is_socket)
 {
-    char path[32];
     struct stat st;
 
     *is_socket = fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode);
     if (fstat(fd, &st) < 0 || !S_ISFIFO(st.st_mode))
         return dup(fd);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    int own = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    int own = pipe_reopen(fd);
     return own >= 0 ? own : dup(fd);
 }
 

@@ -3,7 +3,6 @@
  * The server is looked for as all commands do. Where there is none for the data
  * directory, one is started by a process of its own, so that the bridge waits for
  * nothing; the pipe to that process tells how it went. */
-#define _GNU_SOURCE /* close_range */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -13,6 +12,7 @@
 
 #include "cli/bridge/private.h"
 #include "client/socket.h"
+#include "os/fd.h"
 
 enum {
     CONNECT_MS = 2000,
@@ -108,7 +108,7 @@ static void become_starter(struct bridge *b, int pipe)
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         dup2(null, fd);
     int kept = dup2(pipe, STDERR_FILENO + 1);
-    close_range((unsigned)STDERR_FILENO + 2, ~0u, 0);
+    fds_close_from(STDERR_FILENO + 2);
     fcntl(kept, F_SETFD, FD_CLOEXEC);
 
     err e = b->options.start(arena_new(), b->site.dir);
@@ -121,7 +121,7 @@ static bool start(struct bridge *b)
 {
     int ends[2];
 
-    if (pipe2(ends, O_CLOEXEC) < 0)
+    if (!pipe_open(ends))
         return false;
     pid_t pid = fork();
     if (pid == 0)

@@ -7,11 +7,11 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "client/socket.h"
+#include "os/fd.h"
 
 enum { PIECE = 16 << 10, OUTPUT_MAX = 16 << 20, ERRORS_MAX = 8000, LOOK_MS = 10 };
 
@@ -23,7 +23,7 @@ static void become(struct doctor *d, const char *const *argv, int in, int out, i
     dup2(in, STDIN_FILENO);
     dup2(out, STDOUT_FILENO);
     dup2(errors, STDERR_FILENO);
-    close_range(STDERR_FILENO + 1, ~0u, 0);
+    fds_close_from(STDERR_FILENO + 1);
     if (chdir(d->root.at) == 0 && setenv("PWD", d->root.at, 1) == 0)
         execvp(argv[0], (char *const *)argv);
     _exit(127);
@@ -38,8 +38,8 @@ err child_start(struct doctor *d, const char *const *argv, int64_t time_ms,
     *out = (struct doctor_child){ .arena = d->arena,
                                   .output = buf_in(d->arena),
                                   .until_ms = socket_clock_ms() + time_ms };
-    out->errors = memfd_create("errors", MFD_CLOEXEC);
-    bool made = pipe2(in, O_CLOEXEC) == 0 && pipe2(from, O_CLOEXEC) == 0 && out->errors >= 0;
+    out->errors = memory_open();
+    bool made = pipe_open(in) && pipe_open(from) && out->errors >= 0;
     cli_flush(d->cli);
     out->pid = made ? fork() : -1;
     if (out->pid == 0)

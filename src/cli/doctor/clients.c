@@ -7,6 +7,7 @@
 #include "cli/init/json.h"
 #include "cli/init/toml_edit.h"
 #include "client/socket.h"
+#include "os/program.h"
 
 enum { VERSION_MS = 10000, HOOK_MS = 5000, LIST_MS = 30000 };
 
@@ -263,7 +264,7 @@ void doctor_clients(struct doctor *d)
  * that could not reach the server says nothing, so that an object proves the way. */
 static void hook_tell(struct doctor *d, const char *client)
 {
-    const char *const argv[] = { "/proc/self/exe", "hook", client, NULL };
+    const char *const argv[] = { program_self(), "hook", client, NULL };
     const char *check = arena_printf(d->arena, "hook %s", client).at;
     int64_t began_ms = socket_clock_ms(), took_ms;
     const struct json *answer = NULL;

@@ -5,6 +5,7 @@
 #include "cli/doctor/doctor.h"
 
 #include "client/socket.h"
+#include "os/program.h"
 
 enum { HTTP_MS = 5000, STDIO_MS = 15000 };
 
@@ -212,7 +213,7 @@ static void talk_http(struct doctor *d, bool modern)
 /* `baton mcp`, as a client would start it; this very program. */
 static err child_open(struct doctor *d, struct doctor_child *c)
 {
-    static const char *const argv[] = { "/proc/self/exe", "mcp", NULL };
+    const char *const argv[] = { program_self(), "mcp", NULL };
     return child_start(d, argv, STDIO_MS, c);
 }
 

@@ -2,10 +2,10 @@
 #define _GNU_SOURCE
 #include "cli/init/init.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "os/program.h"
 
 const struct client clients[CLIENTS] = {
     [CLIENT_CLAUDE] = {
@@ -96,11 +96,10 @@ str client_baton(struct arena *a)
 {
     str found = client_program(a, "baton");
     struct stat one, other;
-    char path[PATH_MAX];
-    ssize_t len = readlink("/proc/self/exe", path, sizeof path);
+    str path = program_path(a);
 
-    if (found.len && stat(found.at, &one) == 0 && stat("/proc/self/exe", &other) == 0 &&
+    if (found.len && stat(found.at, &one) == 0 && stat(program_self(), &other) == 0 &&
         one.st_dev == other.st_dev && one.st_ino == other.st_ino)
         return STR("baton");
-    return len > 0 ? arena_copy(a, (str){ path, (size_t)len }) : STR("baton");
+    return path.len ? path : STR("baton");
 }

@@ -1,6 +1,6 @@
 /* exec.c: processes: starting one, and ending all that came of it. */
 #define _GNU_SOURCE /* execvpe, pipe2, close_range */
-#include "runner/exec.h"
+#include "os/exec.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,9 +13,10 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "client/socket.h"
+#include "os/processes.h"
 
 enum { GROUPS_MAX = 256, SIGNALS = 65, ORPHAN_ROUNDS = 10, ENVIRON_MAX = 2 << 20 };
 
@@ -173,34 +174,6 @@ void exec_hide(void)
 #endif
 }
 
-struct process {
-    pid_t pid, parent;
-    bool ended;
-};
-
-/* A process by its line in /proc: "pid (name) state parent …"; the name may hold anything. */
-static bool process_read(pid_t pid, struct process *out)
-{
-    char path[64], line[1024];
-
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    ssize_t n = read(fd, line, sizeof line - 1);
-    close(fd);
-    if (n <= 0)
-        return false;
-    line[n] = '\0';
-    const char *name_end = strrchr(line, ')');
-    char state;
-    int parent;
-    if (!name_end || sscanf(name_end + 1, " %c %d", &state, &parent) != 2)
-        return false;
-    *out = (struct process){ pid, parent, state == 'Z' || state == 'X' };
-    return true;
-}
-
 static int by_pid(const void *a, const void *b)
 {
     const struct process *x = a, *y = b;
@@ -210,7 +183,7 @@ static int by_pid(const void *a, const void *b)
 /* All processes of the machine, by number; the caller frees them. */
 static struct process *processes_list(size_t *count)
 {
-    DIR *proc = opendir("/proc");
+    DIR *proc = opendir(PROCESSES);
     struct process *all = NULL;
     const struct dirent *entry;
     size_t room = 0;
@@ -222,7 +195,7 @@ static struct process *processes_list(size_t *count)
             room = room ? 2 * room : 256;
             all = mem_grow(all, room * sizeof *all);
         }
-        if (str_to_int(str_from(entry->d_name), &pid) && process_read((pid_t)pid, &all[*count]))
+        if (str_to_int(str_from(entry->d_name), &pid) && process_read(PROCESSES, pid, &all[*count]))
             ++*count;
     }
     if (proc)
@@ -255,12 +228,12 @@ int exec_signal(int number, pid_t keep)
             continue;
         if (all[i].ended) {
             if (all[i].parent == getpid() && all[i].pid != keep)
-                waitpid(all[i].pid, NULL, WNOHANG);
+                waitpid((pid_t)all[i].pid, NULL, WNOHANG);
             continue;
         }
         alive++;
         if (number)
-            kill(all[i].pid, number);
+            kill((pid_t)all[i].pid, number);
     }
     mem_free(all);
     return alive;
@@ -288,7 +261,7 @@ int exec_kill_orphans(const pid_t *keep, size_t keep_count)
         for (size_t i = 0; i < count; i++)
             if (!all[i].ended && is_below(all, count, &all[i], getpid()) &&
                 !is_kept(all, count, &all[i], keep, keep_count))
-                found += kill(all[i].pid, SIGKILL) == 0;
+                found += kill((pid_t)all[i].pid, SIGKILL) == 0;
         killed += found;
         mem_free(all);
     }
@@ -308,20 +281,9 @@ static bool has_string(str strings, str mark)
     return false;
 }
 
-static bool is_marked(pid_t pid, str mark, char *room)
+static bool is_marked(int64_t pid, str mark, char *room)
 {
-    char path[64];
-    size_t len = 0;
-    ssize_t n;
-
-    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    while (len < ENVIRON_MAX && (n = read(fd, room + len, ENVIRON_MAX - len)) > 0)
-        len += (size_t)n;
-    close(fd);
-    return has_string((str){ room, len }, mark);
+    return has_string((str){ room, process_environment(pid, room, ENVIRON_MAX) }, mark);
 }
 
 int exec_kill_marked(str mark)
@@ -333,7 +295,7 @@ int exec_kill_marked(str mark)
 
     for (size_t i = 0; i < count; i++)
         if (all[i].pid != getpid() && !all[i].ended && is_marked(all[i].pid, mark, room))
-            killed += kill(all[i].pid, SIGKILL) == 0;
+            killed += kill((pid_t)all[i].pid, SIGKILL) == 0;
     mem_free(room);
     mem_free(all);
     return killed;
@@ -341,12 +303,20 @@ int exec_kill_marked(str mark)
 
 /* ---- a short one, to its end ---- */
 
+static int64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
 static bool read_all(int fd, int64_t until_ms, size_t most, struct buf *out)
 {
     char piece[4096];
 
     while (out->len <= most) {
-        int64_t left = until_ms - socket_clock_ms();
+        int64_t left = until_ms - now_ms();
         struct pollfd p = { .fd = fd, .events = POLLIN };
         if (left <= 0 || poll(&p, 1, (int)left) <= 0)
             return false;
@@ -371,7 +341,7 @@ bool exec_output(struct arena *a, struct exec_plan *p, int64_t timeout_ms, size_
     p->out = ends[1];
     err e = exec_start(a, p, &pid);
     close(ends[1]);
-    bool whole = !e && read_all(ends[0], socket_clock_ms() + timeout_ms, most, &text);
+    bool whole = !e && read_all(ends[0], now_ms() + timeout_ms, most, &text);
     close(ends[0]);
     if (e)
         return false;

@@ -4,8 +4,8 @@
  * the thread that started it. Whatever it starts in its turn stays below us, however
  * it tries to get away, since we adopt orphans (exec_adopt). Does not know what a child
  * is for. */
-#ifndef RUNNER_EXEC_H
-#define RUNNER_EXEC_H
+#ifndef OS_EXEC_H
+#define OS_EXEC_H
 
 #include <sys/types.h>
 
