@@ -374,9 +374,8 @@ err callback_after_update(struct tx *tx, const struct event *e)
     s.wrote_version = e->version;
     if (s.update == UPDATE_PENDING)
         return update_become(tx, &s, UPDATE_COMPLETED);
-    tx->sessions = NULL;
-    return sql_exec(tx->sql, "UPDATE session SET wrote_version = $2 WHERE session_id = $1",
-                    ARGS(TEXT(s.id), INT(s.wrote_version)));
+    return session_change(tx, "UPDATE session SET wrote_version = $2 WHERE session_id = $1",
+                          ARGS(TEXT(s.id), INT(s.wrote_version)));
 }
 
 /* Who was resumed by it has a run; who cannot be does not wait for it any longer. */

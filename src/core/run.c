@@ -419,8 +419,7 @@ err run_end(struct tx *tx, struct run *r, enum run_status end, const struct run_
     run_close(tx, r, end, facts);
     TRY(run_store(tx, r));
     if (r->result_cut)
-        TRY(sql_exec(tx->sql, "UPDATE run SET result_cut = 1 WHERE run_id = $1",
-                     ARGS(TEXT(r->id))));
+        TRY(run_change(tx, "UPDATE run SET result_cut = 1 WHERE run_id = $1", ARGS(TEXT(r->id))));
     if (token.len)
         TRY(token_revoke(tx, token));
     TRY(session_load(tx, r->session_id, &s));

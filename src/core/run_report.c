@@ -52,9 +52,9 @@ static err session_started(struct tx *tx, const struct run *r, str work_dir)
     if (!str_eq(user, s.user) || !str_eq(work_dir, s.work_dir)) {
         s.user = user;
         s.work_dir = work_dir;
-        TRY(sql_exec(tx->sql,
-                     "UPDATE session SET work_user = $2, work_dir = $3 WHERE session_id = $1",
-                     ARGS(TEXT(s.id), TEXT(s.user), TEXT(s.work_dir))));
+        TRY(session_change(tx,
+                           "UPDATE session SET work_user = $2, work_dir = $3 WHERE session_id = $1",
+                           ARGS(TEXT(s.id), TEXT(s.user), TEXT(s.work_dir))));
     }
     s.heard_at_ms = tx->now_ms;
     return session_become(tx, &s, SESSION_RUNNING);
@@ -85,19 +85,17 @@ err run_renew(struct tx *tx, struct run *r)
     if (!run_is_live(r->status))
         return NULL;
     r->lease_until_ms = tx->now_ms + team_rules_of(tx)->lease_ms;
-    tx->runs = NULL;
-    return sql_exec(tx->sql, "UPDATE run SET lease_until = $2 WHERE run_id = $1",
-                    ARGS(TEXT(r->id), INT(r->lease_until_ms)));
+    return run_change(tx, "UPDATE run SET lease_until = $2 WHERE run_id = $1",
+                      ARGS(TEXT(r->id), INT(r->lease_until_ms)));
 }
 
 err run_renew_held(struct tx *tx, const struct runner *by, str run_id)
 {
-    tx->runs = NULL;
-    return sql_exec(tx->sql,
-                    "UPDATE run SET lease_until = $3 WHERE run_id = $1 AND runner_id = $2"
-                    " AND lease_until > 0",
-                    ARGS(TEXT(run_id), TEXT(by->id),
-                         INT(tx->now_ms + team_rules_of(tx)->lease_ms)));
+    return run_change(tx,
+                      "UPDATE run SET lease_until = $3 WHERE run_id = $1 AND runner_id = $2"
+                      " AND lease_until > 0",
+                      ARGS(TEXT(run_id), TEXT(by->id),
+                           INT(tx->now_ms + team_rules_of(tx)->lease_ms)));
 }
 
 err run_heard(struct tx *tx, const struct run *r, str client_id, str words)
@@ -246,9 +244,8 @@ err run_renew_all(struct tx *tx)
                  NO_ARGS));
 #endif
     TRY(sql_exec(tx->sql, "UPDATE runner SET seen_at = $1 WHERE lost = 0", ARGS(INT(tx->now_ms))));
-    tx->runs = NULL;
-    return sql_exec(tx->sql,
-                    "UPDATE run SET lease_until = $1"
-                    " WHERE status IN ('claimed', 'running', 'stopping')",
-                    ARGS(INT(tx->now_ms + team_rules_of(tx)->lease_ms)));
+    return run_change(tx,
+                      "UPDATE run SET lease_until = $1"
+                      " WHERE status IN ('claimed', 'running', 'stopping')",
+                      ARGS(INT(tx->now_ms + team_rules_of(tx)->lease_ms)));
 }

@@ -170,11 +170,10 @@ static err leases_end(struct tx *tx, str runner_id)
     const struct row *rows;
     size_t count;
 
-    TRY(sql_all(tx->sql, &rows, &count,
-                "UPDATE run SET lease_until = $2 WHERE runner_id = $1 AND runner_id <> ''"
-                " AND live = 1 AND lease_until > $2 RETURNING run_id",
-                ARGS(TEXT(runner_id), INT(tx->now_ms))));
-    tx->runs = NULL;
+    TRY(run_change_all(tx, &rows, &count,
+                       "UPDATE run SET lease_until = $2 WHERE runner_id = $1 AND runner_id <> ''"
+                       " AND live = 1 AND lease_until > $2 RETURNING run_id",
+                       ARGS(TEXT(runner_id), INT(tx->now_ms))));
     for (size_t i = 0; i < count; i++)
         TRY(due_add(tx, tx->now_ms, DUE_RUN_LEASE, row_str(&rows[i], 0), 0));
     return NULL;

@@ -436,16 +436,14 @@ static err rows_delete(struct tx *tx, str id)
                  " (SELECT permission_id FROM permission WHERE session_id = $1)",
                  self));
     TRY(sql_exec(tx->sql, "DELETE FROM permission WHERE session_id = $1", self));
-    TRY(sql_exec(tx->sql, "DELETE FROM run WHERE session_id = $1", self));
+    TRY(run_change(tx, "DELETE FROM run WHERE session_id = $1", self));
     TRY(sql_exec(tx->sql, "DELETE FROM session_event WHERE session_id = $1", self));
     TRY(tie_drop(tx, id));
     TRY(sql_exec(tx->sql,
                  "DELETE FROM callback WHERE child_id = $1"
                  " AND status IN ('delivered', 'dropped')",
                  self));
-    tx->sessions = NULL;
-    tx->runs = NULL;
-    return sql_exec(tx->sql, "DELETE FROM session WHERE session_id = $1", self);
+    return session_change(tx, "DELETE FROM session WHERE session_id = $1", self);
 }
 
 static err deleted_emit(struct tx *tx, const struct row *row)

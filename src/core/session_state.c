@@ -35,9 +35,8 @@ err session_bind(struct tx *tx, str root_id, str state_id)
             return err_new(tx->arena, ERR_CONFLICT,
                            "session " STR_FMT " has the state " STR_FMT " already",
                            STR_ARG(row_str(&rows[i], 1)), STR_ARG(row_str(&rows[i], 2)));
-    TRY(sql_exec(tx->sql, "UPDATE session SET state_id = $2, updated_at = $3 WHERE root_id = $1",
-                 ARGS(TEXT(root_id), TEXT(state_id), INT(tx->now_ms))));
-    tx->sessions = NULL;
+    TRY(session_change(tx, "UPDATE session SET state_id = $2, updated_at = $3 WHERE root_id = $1",
+                       ARGS(TEXT(root_id), TEXT(state_id), INT(tx->now_ms))));
     for (size_t i = 0; i < count; i++)
         TRY(bound_emit(tx, row_str(&rows[i], 0), state_id));
     return NULL;
@@ -142,11 +141,11 @@ err session_state_delete(struct tx *tx, str state_id, int64_t expected)
         TRY(live_check(tx, &root, state_id));
     TRY(state_delete(tx, state_id, expected));
     if (known)
-        TRY(sql_all(tx->sql, &rows, &count,
-                    "UPDATE session SET state_id = '', wrote_version = 0, seen_version = 0,"
-                    " updated_at = $2 WHERE root_id = $1 RETURNING session_id",
-                    ARGS(TEXT(root.id), INT(tx->now_ms))));
-    tx->sessions = NULL;
+        TRY(session_change_all(
+            tx, &rows, &count,
+            "UPDATE session SET state_id = '', wrote_version = 0, seen_version = 0,"
+            " updated_at = $2 WHERE root_id = $1 RETURNING session_id",
+            ARGS(TEXT(root.id), INT(tx->now_ms))));
     for (size_t i = 0; i < count; i++)
         TRY(bound_emit(tx, row_str(&rows[i], 0), STR("")));
     return NULL;

@@ -60,13 +60,22 @@ struct tx {
     const struct team_rules *team;     /* of sessions and runs; NULL: the defaults */
     int64_t cause;                     /* the event that this is a consequence of; 0: a command */
     struct event *first, *last;        /* emitted by this command, in order */
-    /* Rows that this command has read or stored; NULL again when a statement of others changes one. */
+    /* Rows that this command has read or stored: see session_change and run_change. */
     struct session_known *sessions; /* session.c's */
     struct run_known *runs;         /* run.c's */
     err damage;        /* noted by a reader of rows: the command has failed; see stored.h */
     str fault;         /* members of the error, should it fail: what it was about */
     bool precondition; /* another version than expected is PRECONDITION, not CONFLICT */
 };
+
+/* Changes rows of sessions, or of runs, by a statement of the caller's own. What the command has read
+ * of them is read again; what session_store and run_store write is known. */
+#define session_change(tx, text, args) ((tx)->sessions = NULL, sql_exec((tx)->sql, text, args))
+#define session_change_all(tx, rows, count, text, args) \
+    ((tx)->sessions = NULL, sql_all((tx)->sql, rows, count, text, args))
+#define run_change(tx, text, args) ((tx)->runs = NULL, sql_exec((tx)->sql, text, args))
+#define run_change_all(tx, rows, count, text, args) \
+    ((tx)->runs = NULL, sql_all((tx)->sql, rows, count, text, args))
 
 static inline str tx_id(struct tx *tx, const char *prefix)
 {
