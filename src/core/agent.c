@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "base/utf8.h"
+#include "core/columns.h"
 #include "core/event.h"
 #include "core/profile_data.h"
 #include "core/stored.h"
@@ -21,7 +22,7 @@ static const struct {
 
 /* ---- rows ---- */
 
-#define ENTRY_COLUMNS "name, text, source, created_at, updated_at"
+#define ENTRY_READ "name, text, source, created_at, updated_at"
 
 static void entry_read(const struct row *r, struct entry *out)
 {
@@ -38,8 +39,7 @@ static err stored(struct tx *tx, enum catalog c, str name, struct entry *out, bo
 {
     const struct row *row;
 
-    TRY(sql_one(tx->sql, &row,
-                "SELECT " ENTRY_COLUMNS " FROM entry WHERE catalog = $1 AND name = $2",
+    TRY(sql_one(tx->sql, &row, "SELECT " ENTRY_READ " FROM entry WHERE catalog = $1 AND name = $2",
                 ARGS(INT(c), TEXT(name))));
     *found = row != NULL;
     if (row)
@@ -108,7 +108,7 @@ err entry_list(struct tx *tx, enum catalog c, str after, int64_t limit, const st
     str name, text;
 
     TRY(sql_all(tx->sql, &rows, &row_count,
-                "SELECT " ENTRY_COLUMNS " FROM entry WHERE catalog = $1 AND name > $2"
+                "SELECT " ENTRY_READ " FROM entry WHERE catalog = $1 AND name > $2"
                 " ORDER BY name LIMIT $3",
                 ARGS(INT(c), TEXT(after), INT(limit))));
     struct entry *all = ARENA_ARRAY(tx->arena, struct entry, (size_t)limit);
@@ -251,8 +251,7 @@ static err profile_check(struct tx *tx, const struct json *agent, str source)
 static err entry_store(struct tx *tx, enum catalog c, const struct entry *entry)
 {
     TRY(sql_exec(tx->sql,
-                 "INSERT INTO entry (catalog, name, text, source, created_at, updated_at)"
-                 " VALUES ($1, $2, $3, $4, $5, $6)"
+                 "INSERT INTO entry (" ENTRY_NAMES ") VALUES (" ENTRY_PLACES ")"
                  " ON CONFLICT (catalog, name) DO UPDATE SET text = excluded.text,"
                  " source = excluded.source, updated_at = excluded.updated_at",
                  ARGS(INT(c), TEXT(entry->name), TEXT(entry->text), TEXT(entry->source),

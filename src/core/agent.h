@@ -23,6 +23,19 @@ struct entry {
     int64_t created_at_ms, updated_at_ms; /* 0: built in */
 };
 
+/* The table `entry`, see columns.h; its rows are no struct. */
+// clang-format off
+#define ENTRY_COLUMNS(X, e)       \
+    X(catalog,    INT,  INSERT,) \
+    X(name,       TEXT, INSERT,) \
+    X(text,       JSON, INSERT,) \
+    X(source,     TEXT, INSERT,) \
+    X(created_at, INT,  INSERT,) \
+    X(updated_at, INT,  INSERT,)
+#define ENTRY_NAMES COLUMNS(ENTRY_COLUMNS)
+#define ENTRY_PLACES PLACES(ENTRY_COLUMNS)
+// clang-format on
+
 /* NOT_FOUND, with the names that there are. */
 err entry_get(struct tx *tx, enum catalog c, str name, struct entry *out);
 

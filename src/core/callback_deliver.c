@@ -6,44 +6,21 @@
 
 #include "core/callback.h"
 #include "core/callback_private.h"
+#include "core/columns.h"
 #include "core/prompt.h"
-#include "core/stored.h"
 
 enum { CALLBACKS_MAX = 50 }; /* that one turn takes */
 
 /* ---- rows ---- */
 
-#define CALLBACK_COLUMNS                                                                 \
-    "callback_id, parent_id, child_id, child_name, cycle, status, run_id, child_status," \
-    " update_status, state_version, error, created_at, delivered_at"
-
-static void callback_read(struct tx *tx, const struct row *r, struct callback *out)
-{
-    struct stored of = THING("callback", row_str(r, 0));
-
-    *out = (struct callback){
-        .id = row_str(r, 0),
-        .parent_id = row_str(r, 1),
-        .child_id = row_str(r, 2),
-        .child_name = row_str(r, 3),
-        .cycle = row_int(r, 4),
-        .status = (enum callback_status)stored_word(tx, of, &callback_words, row_str(r, 5)),
-        .run_id = row_str(r, 6),
-        .child_status = (enum session_status)stored_word(tx, of, &session_words, row_str(r, 7)),
-        .update = (enum update_status)stored_word(tx, of, &update_words, row_str(r, 8)),
-        .state_version = row_int(r, 9),
-        .error = row_str(r, 10),
-        .created_at_ms = row_int(r, 11),
-        .delivered_at_ms = row_int(r, 12),
-    };
-}
-
 static void callbacks_read(struct tx *tx, const struct row *rows, size_t count,
                            struct callback **out)
 {
     *out = ARENA_ARRAY(tx->arena, struct callback, count);
-    for (size_t i = 0; i < count; i++)
-        callback_read(tx, &rows[i], &(*out)[i]);
+    for (size_t i = 0; i < count; i++) {
+        (*out)[i] = (struct callback){ .cycle = 0 };
+        COLUMNS_READ(CALLBACK_COLUMNS, tx, &rows[i], "callback", (&(*out)[i]));
+    }
 }
 
 static err waiting_list(struct tx *tx, str parent_id, struct callback **out, size_t *count)
@@ -51,7 +28,7 @@ static err waiting_list(struct tx *tx, str parent_id, struct callback **out, siz
     const struct row *rows;
 
     TRY(sql_all(tx->sql, &rows, count,
-                "SELECT " CALLBACK_COLUMNS " FROM callback"
+                "SELECT " CALLBACK_NAMES " FROM callback"
                 " WHERE parent_id = $1 AND status = 'waiting' ORDER BY seq LIMIT $2",
                 ARGS(TEXT(parent_id), INT(CALLBACKS_MAX))));
     callbacks_read(tx, rows, *count, out);
@@ -63,7 +40,7 @@ static err carried_list(struct tx *tx, str run_id, struct callback **out, size_t
     const struct row *rows;
 
     TRY(sql_all(tx->sql, &rows, count,
-                "SELECT " CALLBACK_COLUMNS " FROM callback"
+                "SELECT " CALLBACK_NAMES " FROM callback"
                 " WHERE run_id = $1 AND status = 'in_flight' ORDER BY seq LIMIT $2",
                 ARGS(TEXT(run_id), INT(CALLBACKS_MAX))));
     callbacks_read(tx, rows, *count, out);
@@ -88,10 +65,8 @@ static err callback_become(struct tx *tx, struct callback *c, enum callback_stat
     c->run_id = run_id;
     c->delivered_at_ms = to == CALLBACK_DELIVERED ? tx->now_ms : 0;
     return sql_exec(tx->sql,
-                    "UPDATE callback SET status = $2, run_id = $3, delivered_at = $4"
-                    " WHERE callback_id = $1",
-                    ARGS(TEXT(c->id), TEXT(team_name(&callback_words, to)), TEXT(run_id),
-                         INT(c->delivered_at_ms)));
+                    "UPDATE callback SET " SET_STORED(CALLBACK_COLUMNS) " WHERE callback_id = $1",
+                    ARGS(TEXT(c->id), STORED_VALUES(CALLBACK_COLUMNS, c)));
 }
 
 static err delivered_emit(struct tx *tx, const struct callback *c)
@@ -222,16 +197,24 @@ err callback_due_deliver(struct tx *tx, const struct due *due)
 static err callback_create(struct tx *tx, const struct session *child, int64_t state_version,
                            int64_t seq)
 {
+    struct callback c = {
+        .id = tx_id(tx, "cb_"),
+        .parent_id = child->parent_id,
+        .child_id = child->id,
+        .child_name = child->name,
+        .cycle = child->cycle,
+        .seq = seq,
+        .status = CALLBACK_WAITING,
+        .child_status = child->status,
+        .update = child->update,
+        .state_version = state_version,
+        .error = child->error,
+        .created_at_ms = tx->now_ms,
+    };
+
     return sql_exec(tx->sql,
-                    "INSERT INTO callback (callback_id, parent_id, child_id, child_name, cycle,"
-                    " seq, status, run_id, child_status, update_status, state_version, error,"
-                    " created_at, delivered_at)"
-                    " VALUES ($1, $2, $3, $4, $5, $6, 'waiting', '', $7, $8, $9, $10, $11, 0)",
-                    ARGS(TEXT(tx_id(tx, "cb_")), TEXT(child->parent_id), TEXT(child->id),
-                         TEXT(child->name), INT(child->cycle), INT(seq),
-                         TEXT(team_name(&session_words, child->status)),
-                         TEXT(team_name(&update_words, child->update)), INT(state_version),
-                         TEXT(child->error), INT(tx->now_ms)));
+                    "INSERT INTO callback (" CALLBACK_NAMES ") VALUES (" CALLBACK_PLACES ")",
+                    ARGS(VALUES(CALLBACK_COLUMNS, (&c))));
 }
 
 err callback_after_settled(struct tx *tx, const struct event *e)

@@ -45,6 +45,15 @@ struct due {
     int64_t arg;
 };
 
+/* The table `due`, see columns.h; its rows are no struct. */
+// clang-format off
+#define DUE_COLUMNS(X, d)      \
+    X(kind,    TEXT, INSERT,) \
+    X(subject, TEXT, INSERT,) \
+    X(at,      INT,  INSERT,) \
+    X(arg,     INT,  INSERT,)
+// clang-format on
+
 /* Does one piece of the work, of at most about 1,000 rows, and adds the row again for the rest. */
 typedef err due_run(struct tx *tx, const struct due *due);
 

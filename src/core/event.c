@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "core/columns.h"
 #include "core/stored.h"
 
 static const char *const names[EVENT_TYPE_COUNT] = {
@@ -41,10 +42,7 @@ err event_emit(struct tx *tx, struct event event, struct event **out)
     e->next = NULL;
     if (e->body.len)
         e->snap_seq = e->seq;
-    TRY(sql_exec(tx->sql,
-                 "INSERT INTO log (seq, type, subject, actor, session_id, time, cause, version,"
-                 " prev_seq, snap_seq, data, body)"
-                 " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+    TRY(sql_exec(tx->sql, "INSERT INTO log (" LOG_NAMES ") VALUES (" LOG_PLACES ")",
                  ARGS(INT(e->seq), TEXT(str_from(names[e->type])), TEXT(e->subject), TEXT(e->actor),
                       TEXT(e->session_id), INT(e->time_ms), INT(e->cause), INT(e->version),
                       INT(e->prev_seq), INT(e->snap_seq), TEXT(e->data),
@@ -58,9 +56,6 @@ err event_emit(struct tx *tx, struct event event, struct event **out)
         *out = e;
     return NULL;
 }
-
-#define EVENT_COLUMNS \
-    "seq, type, subject, actor, session_id, time, cause, version, prev_seq, snap_seq, data, body"
 
 /* "17 of wfstate_2" */
 static struct stored event_named(struct tx *tx, int64_t seq, str subject)
@@ -127,7 +122,7 @@ err event_get(struct tx *tx, int64_t seq, const struct event **out)
 {
     const struct row *row;
 
-    TRY(sql_one(tx->sql, &row, "SELECT " EVENT_COLUMNS " FROM log WHERE seq = $1", ARGS(INT(seq))));
+    TRY(sql_one(tx->sql, &row, "SELECT " LOG_NAMES " FROM log WHERE seq = $1", ARGS(INT(seq))));
     return event_made(tx, row, out);
 }
 
@@ -298,7 +293,7 @@ static err page_of_all(struct tx *tx, const struct event_query *q, struct event_
     if (end - q->after > q->limit)
         end = q->after + q->limit;
     TRY(sql_all(tx->sql, &rows, &out->count,
-                "SELECT " EVENT_COLUMNS " FROM"
+                "SELECT " LOG_NAMES " FROM"
                 " (SELECT seq, type, subject, actor, session_id, time, cause, version, prev_seq,"
                 "   snap_seq, data, CASE WHEN data = '' THEN body END AS body,"
                 "   sum(length(data) + CASE WHEN data = '' AND body IS NOT NULL THEN length(body)"

@@ -58,6 +58,32 @@ struct event {
     struct event *next;
 };
 
+/* The table `log`, see columns.h; its rows are no struct. */
+// clang-format off
+#define LOG_COLUMNS(X, e)         \
+    X(seq,        INT,  INSERT,) \
+    X(type,       TEXT, INSERT,) \
+    X(subject,    TEXT, INSERT,) \
+    X(actor,      TEXT, INSERT,) \
+    X(session_id, TEXT, INSERT,) \
+    X(time,       INT,  INSERT,) \
+    X(cause,      INT,  INSERT,) \
+    X(version,    INT,  INSERT,) \
+    X(prev_seq,   INT,  INSERT,) \
+    X(snap_seq,   INT,  INSERT,) \
+    X(data,       JSON, INSERT,) \
+    X(body,       JSON, INSERT,)
+#define LOG_NAMES COLUMNS(LOG_COLUMNS)
+#define LOG_PLACES PLACES(LOG_COLUMNS)
+// clang-format on
+
+/* The table `replay`, see columns.h; its rows are no struct. */
+// clang-format off
+#define REPLAY_COLUMNS(X, r)    \
+    X(replay_id, INT, INSERT,) \
+    X(floor,     INT, INSERT,)
+// clang-format on
+
 const char *event_name(enum event_type type);
 
 /* False when there is no such type. */

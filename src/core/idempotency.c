@@ -1,6 +1,7 @@
 /* idempotency.c: the same request twice is applied once. */
 #include "core/idempotency.h"
 
+#include "core/columns.h"
 #include "core/plant.h"
 #include "core/token.h"
 
@@ -128,8 +129,8 @@ err idempotency_keep(struct tx *tx, str key, str digest, str answer)
     if (tx->ahead)
         remember(tx, owner, key, (struct kept){ digest, answer });
     return sql_exec(tx->sql,
-                    "INSERT INTO idempotency (actor, key, digest, answer, created_at)"
-                    " VALUES ($1, $2, $3, $4, $5)",
+                    "INSERT INTO idempotency (" IDEMPOTENCY_NAMES ") VALUES (" IDEMPOTENCY_PLACES
+                    ")",
                     ARGS(TEXT(owner), TEXT(key), TEXT(digest), TEXT(answer), INT(tx->now_ms)));
 }
 

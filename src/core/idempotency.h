@@ -10,6 +10,18 @@
 
 #define IDEMPOTENCY_KEY_MAX 255
 
+/* The table `idempotency`, see columns.h; its rows are no struct. */
+// clang-format off
+#define IDEMPOTENCY_COLUMNS(X, k) \
+    X(actor,      TEXT, INSERT,) \
+    X(key,        TEXT, INSERT,) \
+    X(digest,     TEXT, INSERT,) \
+    X(answer,     JSON, INSERT,) \
+    X(created_at, INT,  INSERT,)
+#define IDEMPOTENCY_NAMES COLUMNS(IDEMPOTENCY_COLUMNS)
+#define IDEMPOTENCY_PLACES PLACES(IDEMPOTENCY_COLUMNS)
+// clang-format on
+
 /* The answer that was given under this key, or an empty one. `digest` is that of the operation and
  * its input. INVALID for a bad key; UNFIT when the key was used for something else. */
 err idempotency_find(struct tx *tx, str key, str digest, str *answer);

@@ -21,6 +21,20 @@ struct member {
     int64_t seq; /* of the last event that it has published */
 };
 
+/* The table `member`: see columns.h. */
+// clang-format off
+#define MEMBER_COLUMNS(X, m)                      \
+    X(node_id,    TEXT, INSERT, m->id)            \
+    X(name,       TEXT, INSERT, m->name)          \
+    X(url,        TEXT, INSERT, m->url)           \
+    X(version,    TEXT, INSERT, m->version)       \
+    X(started_at, INT,  INSERT, m->started_at_ms) \
+    X(seen_at,    INT,  INSERT, m->seen_at_ms)    \
+    X(seq,        INT,  INSERT, m->seq)
+#define MEMBER_NAMES COLUMNS(MEMBER_COLUMNS)
+#define MEMBER_PLACES PLACES(MEMBER_COLUMNS)
+// clang-format on
+
 /* Notes that a member is there, whose times are set here, and forgets some of those that have been
  * silent for a day. Gives how many are alive, this one included. */
 err member_beat(struct tx *tx, const struct member *m, int64_t *alive);

@@ -4,6 +4,7 @@
  * old is found without adding anything up. */
 #include "core/output.h"
 
+#include "core/columns.h"
 #include "core/team.h"
 
 enum {
@@ -39,11 +40,9 @@ err output_add(struct tx *tx, str run_id, bool error, str text)
                 ARGS(TEXT(run_id))));
     int64_t number = last ? row_int(last, 0) + 1 : 1;
     int64_t total = (last ? row_int(last, 1) : 0) + (int64_t)text.len;
-    TRY(sql_exec(tx->sql,
-                 "INSERT INTO run_output (run_id, number, error, at, bytes, text)"
-                 " VALUES ($1, $2, $3, $4, $5, $6)",
-                 ARGS(TEXT(run_id), INT(number), INT(error), INT(tx->now_ms), INT(total),
-                      TEXT(text))));
+    TRY(sql_exec(
+        tx->sql, "INSERT INTO run_output (" RUN_OUTPUT_NAMES ") VALUES (" RUN_OUTPUT_PLACES ")",
+        ARGS(TEXT(run_id), INT(number), INT(error), INT(tx->now_ms), INT(total), TEXT(text))));
     return oldest_drop(tx, run_id, total);
 }
 

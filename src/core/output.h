@@ -13,6 +13,19 @@ struct output {
     int64_t at_ms;
 };
 
+/* The table `run_output`, see columns.h; its rows are no struct. */
+// clang-format off
+#define RUN_OUTPUT_COLUMNS(X, o) \
+    X(run_id, TEXT, INSERT,)    \
+    X(number, INT,  INSERT,)    \
+    X(error,  FLAG, INSERT,)    \
+    X(at,     INT,  INSERT,)    \
+    X(bytes,  INT,  INSERT,)    \
+    X(text,   TEXT, INSERT,)
+#define RUN_OUTPUT_NAMES COLUMNS(RUN_OUTPUT_COLUMNS)
+#define RUN_OUTPUT_PLACES PLACES(RUN_OUTPUT_COLUMNS)
+// clang-format on
+
 /* Appends a piece. TOO_LARGE beyond OUTPUT_PIECE_MAX. */
 err output_add(struct tx *tx, str run_id, bool error, str text);
 

@@ -3,63 +3,31 @@
 
 #include <assert.h>
 
+#include "core/columns.h"
 #include "core/prompt_private.h"
 #include "core/stored.h"
 
-static const char *const names[] = {
-#define PERMISSION_NAME(id, name) name,
-    PERMISSION_STATUSES(PERMISSION_NAME)
-#undef PERMISSION_NAME
-};
-
-const struct team_words permission_words = { names, PERMISSION_STATUS_COUNT };
-
 /* ---- rows ---- */
 
-#define PERMISSION_COLUMNS                                                          \
-    "permission_id, session_id, session_name, client, tool, digest, input, status," \
-    " reason, decided_by, used_by, seq, created_at, decided_at"
-
-static void permission_read(struct tx *tx, const struct row *r, struct permission *out)
+static void permission_read(struct tx *tx, const struct row *row, struct permission *out)
 {
-    struct stored of = THING("permission", row_str(r, 0));
-
-    *out = (struct permission){
-        .id = row_str(r, 0),
-        .session_id = row_str(r, 1),
-        .session_name = row_str(r, 2),
-        .client = row_str(r, 3),
-        .tool = row_str(r, 4),
-        .digest = row_str(r, 5),
-        .input = row_str(r, 6),
-        .status = (enum permission_status)stored_word(tx, of, &permission_words, row_str(r, 7)),
-        .reason = row_str(r, 8),
-        .decided_by = row_str(r, 9),
-        .used_by = row_str(r, 10),
-        .seq = row_int(r, 11),
-        .created_at_ms = row_int(r, 12),
-        .decided_at_ms = row_int(r, 13),
-    };
+    *out = (struct permission){ .seq = 0 };
+    COLUMNS_READ(PERMISSION_COLUMNS, tx, row, "permission", out);
 }
 
 static err permission_insert(struct tx *tx, const struct permission *p)
 {
     return sql_exec(tx->sql,
-                    "INSERT INTO permission (" PERMISSION_COLUMNS ")"
-                    " VALUES ($1, $2, $3, $4, $5, $6, $7, 'waiting', '', '', '', $8, $9, 0)",
-                    ARGS(TEXT(p->id), TEXT(p->session_id), TEXT(p->session_name), TEXT(p->client),
-                         TEXT(p->tool), TEXT(p->digest), TEXT(p->input), INT(p->seq),
-                         INT(p->created_at_ms)));
+                    "INSERT INTO permission (" PERMISSION_NAMES ") VALUES (" PERMISSION_PLACES ")",
+                    ARGS(VALUES(PERMISSION_COLUMNS, p)));
 }
 
 static err permission_store(struct tx *tx, const struct permission *p)
 {
     return sql_exec(tx->sql,
-                    "UPDATE permission SET status = $2, reason = $3, decided_by = $4, used_by = $5,"
-                    " decided_at = $6 WHERE permission_id = $1",
-                    ARGS(TEXT(p->id), TEXT(team_name(&permission_words, (int)p->status)),
-                         TEXT(p->reason), TEXT(p->decided_by), TEXT(p->used_by),
-                         INT(p->decided_at_ms)));
+                    "UPDATE permission SET " SET_STORED(
+                        PERMISSION_COLUMNS) " WHERE permission_id = $1",
+                    ARGS(TEXT(p->id), STORED_VALUES(PERMISSION_COLUMNS, p)));
 }
 
 static err permission_find(struct tx *tx, str id, struct permission *out)
@@ -67,7 +35,7 @@ static err permission_find(struct tx *tx, str id, struct permission *out)
     const struct row *row;
 
     TRY(sql_one(tx->sql, &row,
-                "SELECT " PERMISSION_COLUMNS " FROM permission WHERE permission_id = $1",
+                "SELECT " PERMISSION_NAMES " FROM permission WHERE permission_id = $1",
                 ARGS(TEXT(id))));
     if (!row)
         return err_new(tx->arena, ERR_NOT_FOUND,
@@ -83,17 +51,17 @@ static err permission_rows(struct tx *tx, const struct permission_filter *f,
 {
     if (f->session_id.len)
         return sql_all(tx->sql, rows, count,
-                       "SELECT " PERMISSION_COLUMNS " FROM permission WHERE session_id = $1"
+                       "SELECT " PERMISSION_NAMES " FROM permission WHERE session_id = $1"
                        " AND ($2 = '' OR status = $2) AND permission_id > $3"
                        " ORDER BY permission_id LIMIT $4",
                        ARGS(TEXT(f->session_id), TEXT(f->status), TEXT(f->after), INT(f->limit)));
     if (f->status.len)
         return sql_all(tx->sql, rows, count,
-                       "SELECT " PERMISSION_COLUMNS " FROM permission WHERE status = $1"
+                       "SELECT " PERMISSION_NAMES " FROM permission WHERE status = $1"
                        " AND permission_id > $2 ORDER BY permission_id LIMIT $3",
                        ARGS(TEXT(f->status), TEXT(f->after), INT(f->limit)));
     return sql_all(tx->sql, rows, count,
-                   "SELECT " PERMISSION_COLUMNS " FROM permission WHERE permission_id > $1"
+                   "SELECT " PERMISSION_NAMES " FROM permission WHERE permission_id > $1"
                    " ORDER BY permission_id LIMIT $2",
                    ARGS(TEXT(f->after), INT(f->limit)));
 }
@@ -194,7 +162,7 @@ err permission_ask(struct tx *tx, const struct session *s, const struct permissi
     const struct row *row;
 
     TRY(sql_one(tx->sql, &row,
-                "SELECT " PERMISSION_COLUMNS " FROM permission WHERE session_id = $1"
+                "SELECT " PERMISSION_NAMES " FROM permission WHERE session_id = $1"
                 " AND tool = $2 AND digest = $3 ORDER BY seq DESC LIMIT 1",
                 ARGS(TEXT(s->id), TEXT(call->tool), TEXT(call->digest))));
     if (row)

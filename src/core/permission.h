@@ -11,17 +11,6 @@
 
 #include "core/run.h"
 
-// clang-format off
-#define PERMISSION_STATUSES(X) \
-    X(WAITING, "waiting") X(ALLOWED, "allowed") X(DENIED, "denied") \
-    X(EXPIRED, "expired") X(WITHDRAWN, "withdrawn")
-
-#define PERMISSION_ENUM(id, name) PERMISSION_##id,
-enum permission_status { PERMISSION_STATUSES(PERMISSION_ENUM) PERMISSION_STATUS_COUNT };
-// clang-format on
-
-extern const struct team_words permission_words;
-
 struct permission {
     str id, session_id, session_name;
     str client, tool;
@@ -32,6 +21,27 @@ struct permission {
     str used_by;            /* the call that it has allowed; empty: none yet */
     int64_t seq, created_at_ms, decided_at_ms;
 };
+
+/* The table `permission`: see columns.h. */
+// clang-format off
+#define PERMISSION_COLUMNS(X, p)                     \
+    X(permission_id, TEXT, INSERT, p->id)            \
+    X(session_id,    TEXT, INSERT, p->session_id)    \
+    X(session_name,  TEXT, INSERT, p->session_name)  \
+    X(client,        TEXT, INSERT, p->client)        \
+    X(tool,          TEXT, INSERT, p->tool)          \
+    X(digest,        TEXT, INSERT, p->digest)        \
+    X(input,         JSON, INSERT, p->input)         \
+    X(status,        WORD, STORE,  p->status)        \
+    X(reason,        TEXT, STORE,  p->reason)        \
+    X(decided_by,    TEXT, STORE,  p->decided_by)    \
+    X(used_by,       TEXT, STORE,  p->used_by)       \
+    X(seq,           INT,  INSERT, p->seq)           \
+    X(created_at,    INT,  INSERT, p->created_at_ms) \
+    X(decided_at,    INT,  STORE,  p->decided_at_ms)
+#define PERMISSION_NAMES COLUMNS(PERMISSION_COLUMNS)
+#define PERMISSION_PLACES PLACES(PERMISSION_COLUMNS)
+// clang-format on
 
 /* A use of a tool that must be decided. */
 struct permission_call {

@@ -3,64 +3,21 @@
 
 #include <assert.h>
 
+#include "core/columns.h"
 #include "core/run_private.h"
-#include "core/stored.h"
 #include "core/token.h"
 
 enum { STOP_ALL_MAX = 1000 };
 
 /* ---- rows ---- */
 
-/* Those of lists; a whole run has its prompt and its result, too. */
-#define RUN_COLUMNS                                                                          \
-    "run_id, session_id, session_name, type, purpose, status, mode, queued, profile, agent," \
-    " project_dir, demand, priority, not_before, max_ms, cycle, attempt, fence, runner_id,"  \
-    " token_id, lease_until, created_at, claimed_at, started_at, ended_at, seq, metadata,"   \
-    " error, place, place_in_dir"
-
-enum { RUN_PROMPT = 30, RUN_RESULT, RUN_RESULT_CUT };
-
 static void run_read(struct tx *tx, const struct row *row, struct run *out)
 {
-    struct stored of = THING("run", row_str(row, 0));
-
-    *out = (struct run){
-        .id = row_str(row, 0),
-        .session_id = row_str(row, 1),
-        .session_name = row_str(row, 2),
-        .type = (enum run_type)stored_word(tx, of, &run_type_words, row_str(row, 3)),
-        .purpose = (enum run_purpose)stored_word(tx, of, &purpose_words, row_str(row, 4)),
-        .status = (enum run_status)stored_word(tx, of, &run_words, row_str(row, 5)),
-        .mode = (enum run_mode)stored_word(tx, of, &mode_words, row_str(row, 6)),
-        .queued = row_int(row, 7) != 0,
-        .profile = row_str(row, 8),
-        .agent = row_str(row, 9),
-        .project_dir = row_str(row, 10),
-        .demand = row_str(row, 11),
-        .priority = row_int(row, 12),
-        .not_before_ms = row_int(row, 13),
-        .max_ms = row_int(row, 14),
-        .cycle = row_int(row, 15),
-        .attempt = row_int(row, 16),
-        .fence = row_int(row, 17),
-        .runner_id = row_str(row, 18),
-        .token_id = row_str(row, 19),
-        .lease_until_ms = row_int(row, 20),
-        .created_at_ms = row_int(row, 21),
-        .claimed_at_ms = row_int(row, 22),
-        .started_at_ms = row_int(row, 23),
-        .ended_at_ms = row_int(row, 24),
-        .seq = row_int(row, 25),
-        .metadata = row_str(row, 26),
-        .error = row_str(row, 27),
-        .place = row_str(row, 28),
-        .place_in_dir = row_str(row, 29),
-    };
-    if (row->count > RUN_RESULT_CUT) {
-        out->prompt = row_str(row, RUN_PROMPT);
-        out->result = row_str(row, RUN_RESULT);
-        out->result_cut = row_int(row, RUN_RESULT_CUT) != 0;
-    }
+    *out = (struct run){ .queued = false };
+    if (row->count == COLUMNS_COUNT(RUN_LISTED))
+        COLUMNS_READ(RUN_LISTED, tx, row, "run", out);
+    else
+        COLUMNS_READ(RUN_COLUMNS, tx, row, "run", out);
 }
 
 /* What a command knows of runs: see session.c. */
@@ -94,9 +51,7 @@ err run_find(struct tx *tx, str id, struct run *out)
     *out = k ? k->stored : (struct run){ .queued = false };
     if (k)
         return NULL;
-    TRY(sql_one(tx->sql, &row,
-                "SELECT " RUN_COLUMNS ", prompt, result, result_cut FROM run WHERE run_id = $1",
-                ARGS(TEXT(id))));
+    TRY(sql_one(tx->sql, &row, "SELECT " RUN_NAMES " FROM run WHERE run_id = $1", ARGS(TEXT(id))));
     if (row) {
         run_read(tx, row, out);
         known_add(tx, out);
@@ -131,17 +86,8 @@ err run_store(struct tx *tx, const struct run *r)
 
     if (k)
         k->stored = *r;
-    return sql_exec(
-        tx->sql,
-        "UPDATE run SET status = $2, live = $3, queued = $4, demand = $5, attempt = $6,"
-        " fence = $7, runner_id = $8, token_id = $9, lease_until = $10, claimed_at = $11,"
-        " started_at = $12, ended_at = $13, error = $14, result = $15, place = $16,"
-        " place_in_dir = $17 WHERE run_id = $1",
-        ARGS(TEXT(r->id), TEXT(team_name(&run_words, (int)r->status)), INT(run_is_live(r->status)),
-             INT(r->queued), TEXT(r->demand), INT(r->attempt), INT(r->fence), TEXT(r->runner_id),
-             TEXT(r->token_id), INT(r->lease_until_ms), INT(r->claimed_at_ms),
-             INT(r->started_at_ms), INT(r->ended_at_ms), TEXT(r->error), TEXT(r->result),
-             TEXT(r->place), TEXT(r->place_in_dir)));
+    return sql_exec(tx->sql, "UPDATE run SET " SET_STORED(RUN_COLUMNS) " WHERE run_id = $1",
+                    ARGS(TEXT(r->id), STORED_VALUES(RUN_COLUMNS, r)));
 }
 
 /* Runs of sessions that share the one state, $1, which an actor sees; without one, all. */
@@ -155,18 +101,18 @@ static err run_rows(struct tx *tx, const struct run_filter *f, const struct row 
 {
     if (f->session_id.len)
         return sql_all(tx->sql, rows, count,
-                       "SELECT " RUN_COLUMNS " FROM run WHERE session_id = $1"
+                       "SELECT " RUN_LISTED_NAMES " FROM run WHERE session_id = $1"
                        " AND seq > coalesce((SELECT seq FROM run WHERE run_id = $2), 0)"
                        " AND ($3 = '' OR status = $3) ORDER BY seq LIMIT $4",
                        ARGS(TEXT(f->session_id), TEXT(f->after), TEXT(f->status), INT(f->limit)));
     if (f->status.len)
         return sql_all(tx->sql, rows, count,
-                       "SELECT " RUN_COLUMNS " FROM run WHERE " RUN_SEEN
+                       "SELECT " RUN_LISTED_NAMES " FROM run WHERE " RUN_SEEN
                        " AND status = $2 AND run_id > $3 ORDER BY run_id LIMIT $4",
                        ARGS(TEXT(tx->actor->state_id), TEXT(f->status), TEXT(f->after),
                             INT(f->limit)));
     return sql_all(tx->sql, rows, count,
-                   "SELECT " RUN_COLUMNS " FROM run WHERE " RUN_SEEN
+                   "SELECT " RUN_LISTED_NAMES " FROM run WHERE " RUN_SEEN
                    " AND run_id > $2 ORDER BY run_id LIMIT $3",
                    ARGS(TEXT(tx->actor->state_id), TEXT(f->after), INT(f->limit)));
 }
@@ -240,23 +186,8 @@ err run_emit(struct tx *tx, enum event_type type, const struct run *r, struct ev
 
 static err run_insert(struct tx *tx, const struct run *r)
 {
-    return sql_exec(
-        tx->sql,
-        "INSERT INTO run (run_id, session_id, session_name, type, purpose, status, mode, live,"
-        " queued, profile, agent, project_dir, demand, priority, not_before, max_ms, cycle,"
-        " attempt, fence, runner_id, token_id, lease_until, created_at, claimed_at, started_at,"
-        " ended_at, seq, metadata, error, prompt, result, place, place_in_dir)"
-        " VALUES ($1, $2, $3, $4, $5, $6, $7, 1, $8, $9, $10, $11, $12, $13, $14, $15, $16, 1, 0,"
-        " '', '', 0, $17, 0, 0, 0, $18, $19, '', $20, '', $21, $22)",
-        ARGS(TEXT(r->id), TEXT(r->session_id), TEXT(r->session_name),
-             TEXT(team_name(&run_type_words, (int)r->type)),
-             TEXT(team_name(&purpose_words, (int)r->purpose)),
-             TEXT(team_name(&run_words, (int)r->status)),
-             TEXT(team_name(&mode_words, (int)r->mode)), INT(r->queued), TEXT(r->profile),
-             TEXT(r->agent), TEXT(r->project_dir), TEXT(r->demand), INT(r->priority),
-             INT(r->not_before_ms), INT(r->max_ms), INT(r->cycle), INT(r->created_at_ms),
-             INT(r->seq), TEXT(r->metadata), TEXT(r->prompt), TEXT(r->place),
-             TEXT(r->place_in_dir)));
+    return sql_exec(tx->sql, "INSERT INTO run (" RUN_NAMES ") VALUES (" RUN_PLACES ")",
+                    ARGS(VALUES(RUN_COLUMNS, r)));
 }
 
 /* A conversation is resumed where its client keeps it, whatever else is asked for: on that machine,

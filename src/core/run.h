@@ -49,6 +49,51 @@ struct run {
     int64_t seq;       /* of its enqueuing: the order of the queue */
 };
 
+/* The table `run`, see columns.h: what lists have of it, and what only a whole run has. */
+// clang-format off
+#define RUN_LISTED(X, r)                                      \
+    X(run_id,       TEXT,     INSERT, r->id)                  \
+    X(session_id,   TEXT,     INSERT, r->session_id)          \
+    X(session_name, TEXT,     INSERT, r->session_name)        \
+    X(type,         WORD,     INSERT, r->type)                \
+    X(purpose,      WORD,     INSERT, r->purpose)             \
+    X(status,       WORD,     STORE,  r->status)              \
+    X(mode,         WORD,     INSERT, r->mode)                \
+    X(live,         COMPUTED, STORE,  run_is_live(r->status)) \
+    X(queued,       FLAG,     STORE,  r->queued)              \
+    X(profile,      TEXT,     INSERT, r->profile)             \
+    X(agent,        TEXT,     INSERT, r->agent)               \
+    X(project_dir,  TEXT,     INSERT, r->project_dir)         \
+    X(demand,       JSON,     STORE,  r->demand)              \
+    X(priority,     INT,      INSERT, r->priority)            \
+    X(not_before,   INT,      INSERT, r->not_before_ms)       \
+    X(max_ms,       INT,      INSERT, r->max_ms)              \
+    X(cycle,        INT,      INSERT, r->cycle)               \
+    X(attempt,      INT,      STORE,  r->attempt)             \
+    X(fence,        INT,      STORE,  r->fence)               \
+    X(runner_id,    TEXT,     STORE,  r->runner_id)           \
+    X(token_id,     TEXT,     STORE,  r->token_id)            \
+    X(lease_until,  INT,      STORE,  r->lease_until_ms)      \
+    X(created_at,   INT,      INSERT, r->created_at_ms)       \
+    X(claimed_at,   INT,      STORE,  r->claimed_at_ms)       \
+    X(started_at,   INT,      STORE,  r->started_at_ms)       \
+    X(ended_at,     INT,      STORE,  r->ended_at_ms)         \
+    X(seq,          INT,      INSERT, r->seq)                 \
+    X(metadata,     JSON,     INSERT, r->metadata)            \
+    X(error,        TEXT,     STORE,  r->error)               \
+    X(place,        TEXT,     STORE,  r->place)               \
+    X(place_in_dir, TEXT,     STORE,  r->place_in_dir)
+
+#define RUN_TEXTS(X, r)                        \
+    X(prompt,     TEXT, INSERT, r->prompt)     \
+    X(result,     TEXT, STORE,  r->result)     \
+    X(result_cut, FLAG, INSERT, r->result_cut)
+#define RUN_LISTED_NAMES COLUMNS(RUN_LISTED)
+// clang-format on
+#define RUN_COLUMNS(X, r) RUN_LISTED(X, r) RUN_TEXTS(X, r)
+#define RUN_NAMES COLUMNS(RUN_COLUMNS)
+#define RUN_PLACES PLACES(RUN_COLUMNS)
+
 /* What a run asks of its runner; empty: anything will do. */
 struct demand {
     str hostname, profile, project_dir;

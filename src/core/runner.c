@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "core/stored.h"
+#include "core/columns.h"
 
 enum {
     HEARD_STEP_MS = 1000, /* signs of life within this count as one: they are many */
@@ -29,27 +29,12 @@ static err names_parse(struct tx *tx, str id, str text, const str **names, size_
     return stored_texts(tx, THING("runner", id), array, names, count);
 }
 
-#define RUNNER_COLUMNS                                                            \
-    "runner_id, token_id, name, hostname, project_dir, tags, profiles, capacity," \
-    " registered_at, seen_at, lost, looked, work_user"
-
 static err runner_read(struct tx *tx, const struct row *row, struct runner *out)
 {
-    *out = (struct runner){
-        .id = row_str(row, 0),
-        .token_id = row_str(row, 1),
-        .name = row_str(row, 2),
-        .hostname = row_str(row, 3),
-        .project_dir = row_str(row, 4),
-        .capacity = row_int(row, 7),
-        .registered_at_ms = row_int(row, 8),
-        .seen_at_ms = row_int(row, 9),
-        .lost = row_int(row, 10) != 0,
-        .looked = row_str(row, 11),
-        .user = row_str(row, 12),
-    };
-    TRY(names_parse(tx, row_str(row, 0), row_str(row, 5), &out->tags, &out->tag_count));
-    return names_parse(tx, row_str(row, 0), row_str(row, 6), &out->profiles, &out->profile_count);
+    *out = (struct runner){ .lost = false };
+    COLUMNS_READ(RUNNER_COLUMNS, tx, row, "runner", out);
+    TRY(names_parse(tx, out->id, out->tags_printed, &out->tags, &out->tag_count));
+    return names_parse(tx, out->id, out->profiles_printed, &out->profiles, &out->profile_count);
 }
 
 /* Whoever asks; out->id is empty when there is none. */
@@ -58,7 +43,7 @@ static err runner_find(struct tx *tx, str id, struct runner *out)
     const struct row *row;
 
     *out = (struct runner){ .lost = true };
-    TRY(sql_one(tx->sql, &row, "SELECT " RUNNER_COLUMNS " FROM runner WHERE runner_id = $1",
+    TRY(sql_one(tx->sql, &row, "SELECT " RUNNER_NAMES " FROM runner WHERE runner_id = $1",
                 ARGS(TEXT(id))));
     return row ? runner_read(tx, row, out) : NULL;
 }
@@ -79,7 +64,7 @@ err runner_list(struct tx *tx, str after, int64_t limit, const struct runner **o
     const struct row *rows;
 
     TRY(sql_all(tx->sql, &rows, count,
-                "SELECT " RUNNER_COLUMNS " FROM runner WHERE runner_id > $1"
+                "SELECT " RUNNER_NAMES " FROM runner WHERE runner_id > $1"
                 " ORDER BY runner_id LIMIT $2",
                 ARGS(TEXT(after), INT(limit))));
     struct runner *all = ARENA_ARRAY(tx->arena, struct runner, *count);
@@ -119,25 +104,24 @@ err runner_register(struct tx *tx, struct runner *r)
     TRY(team_text_check(tx->arena, "a hostname", r->hostname, DEMAND_HOST_MAX));
     TRY(team_text_check(tx->arena, "a project_dir", r->project_dir, DEMAND_DIR_MAX));
     TRY(team_text_check(tx->arena, "a user", r->user, DEMAND_USER_MAX));
+    r->id = tx_id(tx, "rnr_");
     r->token_id = tx->actor->token_id;
+    r->tags_printed = names_printed(tx->arena, r->tags, r->tag_count);
+    r->profiles_printed = names_printed(tx->arena, r->profiles, r->profile_count);
+    r->registered_at_ms = r->seen_at_ms = tx->now_ms;
+    r->lost = false;
+    r->looked = STR("");
     TRY(sql_one(tx->sql, &row,
-                "INSERT INTO runner (runner_id, token_id, name, hostname, project_dir, tags,"
-                " profiles, capacity, registered_at, seen_at, lost, looked, work_user)"
-                " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, 0, '', $10)"
+                "INSERT INTO runner (" RUNNER_NAMES ") VALUES (" RUNNER_PLACES ")"
                 " ON CONFLICT (token_id, name) DO UPDATE SET hostname = excluded.hostname,"
                 " project_dir = excluded.project_dir, tags = excluded.tags,"
                 " profiles = excluded.profiles, capacity = excluded.capacity,"
                 " registered_at = excluded.registered_at, seen_at = excluded.seen_at, lost = 0,"
                 " work_user = excluded.work_user"
                 " RETURNING runner_id",
-                ARGS(TEXT(tx_id(tx, "rnr_")), TEXT(r->token_id), TEXT(r->name), TEXT(r->hostname),
-                     TEXT(r->project_dir), TEXT(names_printed(tx->arena, r->tags, r->tag_count)),
-                     TEXT(names_printed(tx->arena, r->profiles, r->profile_count)),
-                     INT(r->capacity), INT(tx->now_ms), TEXT(r->user))));
+                ARGS(VALUES(RUNNER_COLUMNS, r))));
     assert(row);
     r->id = row_str(row, 0);
-    r->registered_at_ms = r->seen_at_ms = tx->now_ms;
-    r->lost = false;
     TRY(silence_due(tx, r));
     return runner_emit(tx, EVENT_RUNNER_JOINED, r);
 }

@@ -18,11 +18,32 @@ struct runner {
     str user;                        /* as whom agents run; empty: it does not say */
     const str *tags, *profiles;      /* no profiles: all */
     size_t tag_count, profile_count;
+    str tags_printed, profiles_printed; /* as they are stored: JSON arrays */
     int64_t capacity;
     int64_t registered_at_ms, seen_at_ms;
     bool lost;
     str looked; /* how far its last claim has come in the queue; empty: it has seen all of it */
 };
+
+/* The table `runner`: see columns.h. */
+// clang-format off
+#define RUNNER_COLUMNS(X, r)                            \
+    X(runner_id,     TEXT, INSERT, r->id)               \
+    X(token_id,      TEXT, INSERT, r->token_id)         \
+    X(name,          TEXT, INSERT, r->name)             \
+    X(hostname,      TEXT, INSERT, r->hostname)         \
+    X(project_dir,   TEXT, INSERT, r->project_dir)      \
+    X(tags,          JSON, INSERT, r->tags_printed)     \
+    X(profiles,      JSON, INSERT, r->profiles_printed) \
+    X(capacity,      INT,  INSERT, r->capacity)         \
+    X(registered_at, INT,  INSERT, r->registered_at_ms) \
+    X(seen_at,       INT,  INSERT, r->seen_at_ms)       \
+    X(lost,          FLAG, INSERT, r->lost)             \
+    X(looked,        TEXT, INSERT, r->looked)           \
+    X(work_user,     TEXT, INSERT, r->user)
+#define RUNNER_NAMES COLUMNS(RUNNER_COLUMNS)
+#define RUNNER_PLACES PLACES(RUNNER_COLUMNS)
+// clang-format on
 
 /* Registers one, whose id, token and times are set here. One that registers under the same token
  * and name again is the same runner, with what it says now. Emits runner_joined. */

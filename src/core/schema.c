@@ -6,8 +6,8 @@
 #include "base/digest.h"
 #include "base/hash.h"
 #include "base/utf8.h"
+#include "core/columns.h"
 #include "core/event.h"
-#include "core/stored.h"
 
 /* ---- rules at hand ---- */
 
@@ -132,19 +132,10 @@ err schema_rules(struct tx *tx, str id, const struct schema_rules **out)
 
 /* ---- rows ---- */
 
-#define SCHEMA_COLUMNS "schema_id, name, version, text, digest, description, created_at"
-
-static void schema_read(const struct row *r, struct schema_version *out)
+static void schema_read(struct tx *tx, const struct row *row, struct schema_version *out)
 {
-    *out = (struct schema_version){
-        .id = row_str(r, 0),
-        .name = row_str(r, 1),
-        .version = row_int(r, 2),
-        .text = row_str(r, 3),
-        .digest = row_str(r, 4),
-        .description = row_str(r, 5),
-        .created_at_ms = row_int(r, 6),
-    };
+    *out = (struct schema_version){ .version = 0 };
+    COLUMNS_READ(SCHEMA_COLUMNS, tx, row, "schema", out);
 }
 
 static void schema_read_all(struct tx *tx, const struct row *rows, size_t count,
@@ -153,14 +144,14 @@ static void schema_read_all(struct tx *tx, const struct row *rows, size_t count,
     struct schema_version *all = ARENA_ARRAY(tx->arena, struct schema_version, count);
 
     for (size_t i = 0; i < count; i++)
-        schema_read(&rows[i], &all[i]);
+        schema_read(tx, &rows[i], &all[i]);
     *out = all;
 }
 
 static err newest(struct tx *tx, str name, const struct row **row)
 {
     return sql_one(tx->sql, row,
-                   "SELECT " SCHEMA_COLUMNS " FROM schema WHERE name = $1"
+                   "SELECT " SCHEMA_NAMES " FROM schema WHERE name = $1"
                    " ORDER BY version DESC LIMIT 1",
                    ARGS(TEXT(name)));
 }
@@ -193,17 +184,17 @@ err schema_find(struct tx *tx, str name, int64_t version, struct schema_version 
     TRY(newest(tx, name, &row));
     if (!row)
         return no_such_schema(tx, name);
-    if (version && version != row_int(row, 2)) {
+    schema_read(tx, row, out);
+    if (version && version != out->version) {
         TRY(sql_one(tx->sql, &other,
-                    "SELECT " SCHEMA_COLUMNS " FROM schema WHERE name = $1 AND version = $2",
+                    "SELECT " SCHEMA_NAMES " FROM schema WHERE name = $1 AND version = $2",
                     ARGS(TEXT(name), INT(version))));
         if (!other)
             return err_new(tx->arena, ERR_NOT_FOUND,
                            "schema \"" STR_FMT "\" has no version %lld: its newest is %lld",
-                           STR_ARG(name), (long long)version, (long long)row_int(row, 2));
-        row = other;
+                           STR_ARG(name), (long long)version, (long long)out->version);
+        schema_read(tx, other, out);
     }
-    schema_read(row, out);
     return NULL;
 }
 
@@ -211,11 +202,11 @@ err schema_by_id(struct tx *tx, str id, struct schema_version *out)
 {
     const struct row *row;
 
-    TRY(sql_one(tx->sql, &row, "SELECT " SCHEMA_COLUMNS " FROM schema WHERE schema_id = $1",
+    TRY(sql_one(tx->sql, &row, "SELECT " SCHEMA_NAMES " FROM schema WHERE schema_id = $1",
                 ARGS(TEXT(id))));
     if (!row)
         return err_new(tx->arena, ERR_NOT_FOUND, "there is no schema " STR_FMT, STR_ARG(id));
-    schema_read(row, out);
+    schema_read(tx, row, out);
     return NULL;
 }
 
@@ -225,7 +216,7 @@ err schema_list(struct tx *tx, str after, int64_t limit, const struct schema_ver
     const struct row *rows;
 
     TRY(sql_all(tx->sql, &rows, count,
-                "SELECT " SCHEMA_COLUMNS " FROM schema AS s"
+                "SELECT " SCHEMA_NAMES " FROM schema AS s"
                 " WHERE name > $1"
                 "   AND version = (SELECT max(version) FROM schema AS t WHERE t.name = s.name)"
                 " ORDER BY name LIMIT $2",
@@ -242,7 +233,7 @@ err schema_versions(struct tx *tx, str name, int64_t before, int64_t limit,
 
     TRY(schema_find(tx, name, 0, &newest_version));
     TRY(sql_all(tx->sql, &rows, count,
-                "SELECT " SCHEMA_COLUMNS " FROM schema WHERE name = $1 AND version < $2"
+                "SELECT " SCHEMA_NAMES " FROM schema WHERE name = $1 AND version < $2"
                 " ORDER BY version DESC LIMIT $3",
                 ARGS(TEXT(name), INT(before ? before : INT64_MAX), INT(limit))));
     schema_read_all(tx, rows, *count, out);
@@ -280,11 +271,8 @@ static str digest_of(struct arena *a, str printed)
 
 static err schema_insert(struct tx *tx, const struct schema_version *v)
 {
-    TRY(sql_exec(tx->sql,
-                 "INSERT INTO schema (schema_id, name, version, text, digest, description,"
-                 " created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
-                 ARGS(TEXT(v->id), TEXT(v->name), INT(v->version), TEXT(v->text), TEXT(v->digest),
-                      TEXT(v->description), INT(v->created_at_ms))));
+    TRY(sql_exec(tx->sql, "INSERT INTO schema (" SCHEMA_NAMES ") VALUES (" SCHEMA_PLACES ")",
+                 ARGS(VALUES(SCHEMA_COLUMNS, v))));
     struct buf data = buf_in(tx->arena);
     struct json_writer w = json_writer_to(&data);
     json_write_begin(&w, '{');
@@ -351,12 +339,15 @@ err schema_register(struct tx *tx, str name, struct schema_ready *ready, str des
                     struct schema_version *out, bool *created)
 {
     const struct row *row;
+    struct schema_version newest_version;
 
     TRY(name_check(tx, name));
     TRY(newest(tx, name, &row));
-    *created = !row || !str_eq(row_str(row, 4), ready->digest);
+    if (row)
+        schema_read(tx, row, &newest_version);
+    *created = !row || !str_eq(newest_version.digest, ready->digest);
     if (!*created) {
-        schema_read(row, out);
+        schema_read(tx, row, out);
         return NULL;
     }
     str id = tx_id(tx, "schema_");
@@ -364,7 +355,7 @@ err schema_register(struct tx *tx, str name, struct schema_ready *ready, str des
     *out = (struct schema_version){
         .id = id,
         .name = name,
-        .version = row ? row_int(row, 2) + 1 : 1,
+        .version = row ? newest_version.version + 1 : 1,
         .text = ready->printed,
         .digest = ready->digest,
         .description = description,

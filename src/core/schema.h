@@ -19,6 +19,20 @@ struct schema_version {
     int64_t created_at_ms;
 };
 
+/* The table `schema`: see columns.h. */
+// clang-format off
+#define SCHEMA_COLUMNS(X, v)                       \
+    X(name,        TEXT, INSERT, v->name)          \
+    X(version,     INT,  INSERT, v->version)       \
+    X(schema_id,   TEXT, INSERT, v->id)            \
+    X(text,        JSON, INSERT, v->text)          \
+    X(digest,      TEXT, INSERT, v->digest)        \
+    X(description, TEXT, INSERT, v->description)   \
+    X(created_at,  INT,  INSERT, v->created_at_ms)
+#define SCHEMA_NAMES COLUMNS(SCHEMA_COLUMNS)
+#define SCHEMA_PLACES PLACES(SCHEMA_COLUMNS)
+// clang-format on
+
 /* A text that is a schema: all about registering it that takes long and needs no transaction. It
  * belongs to the arena. UNFIT when it is none, TOO_LARGE. */
 struct schema_ready;

@@ -3,61 +3,18 @@
 
 #include <assert.h>
 
-#include "core/stored.h"
+#include "core/columns.h"
 
-#define SESSION_COLUMNS                                                                    \
-    "session_id, name, parent_id, root_id, depth, agent, profile, project_dir, status,"    \
-    " state_id, pointers, attended, calls_back, settled, cycle, update_status,"            \
-    " update_attempts, wrote_version, seen_version, run_id, client_id, hostname, git,"     \
-    " result_run, error, tokens_in, tokens_out, tokens_cached, cost, usage_models, heard," \
-    " heard_at, created_at, updated_at, ended_at, notice, notice_until, role, id_given,"   \
-    " work_user, work_dir,"                                                                \
-    " (SELECT p.name FROM session p WHERE p.session_id = session.parent_id)"
+/* A session, and the name of its parent. */
+#define SESSION_READ \
+    SESSION_NAMES    \
+    ", (SELECT p.name FROM session p WHERE p.session_id = session.parent_id)"
 
-static void session_read(struct tx *tx, const struct row *r, struct session *out)
+static void session_read(struct tx *tx, const struct row *row, struct session *out)
 {
-    struct stored of = THING("session", row_str(r, 0));
-
-    *out = (struct session){
-        .id = row_str(r, 0),
-        .name = row_str(r, 1),
-        .parent_id = row_str(r, 2),
-        .root_id = row_str(r, 3),
-        .depth = row_int(r, 4),
-        .agent = row_str(r, 5),
-        .profile = row_str(r, 6),
-        .project_dir = row_str(r, 7),
-        .status = (enum session_status)stored_word(tx, of, &session_words, row_str(r, 8)),
-        .state_id = row_str(r, 9),
-        .pointers = row_str(r, 10),
-        .attended = row_int(r, 11),
-        .calls_back = row_int(r, 12),
-        .settled = row_int(r, 13),
-        .cycle = row_int(r, 14),
-        .update = (enum update_status)stored_word(tx, of, &update_words, row_str(r, 15)),
-        .update_attempts = row_int(r, 16),
-        .wrote_version = row_int(r, 17),
-        .seen_version = row_int(r, 18),
-        .run_id = row_str(r, 19),
-        .client_id = row_str(r, 20),
-        .hostname = row_str(r, 21),
-        .git = row_str(r, 22),
-        .result_run = row_str(r, 23),
-        .error = row_str(r, 24),
-        .usage = { row_int(r, 25), row_int(r, 26), row_int(r, 27), row_int(r, 28), row_str(r, 29) },
-        .heard = row_str(r, 30),
-        .heard_at_ms = row_int(r, 31),
-        .created_at_ms = row_int(r, 32),
-        .updated_at_ms = row_int(r, 33),
-        .ended_at_ms = row_int(r, 34),
-        .notice = row_str(r, 35),
-        .notice_until_ms = row_int(r, 36),
-        .role = row_str(r, 37),
-        .id_given = row_int(r, 38),
-        .user = row_str(r, 39),
-        .work_dir = row_str(r, 40),
-        .parent_name = row_str(r, 41),
-    };
+    *out = (struct session){ .depth = 0 };
+    size_t next = COLUMNS_READ(SESSION_COLUMNS, tx, row, "session", out);
+    out->parent_name = row_str(row, next);
 }
 
 /* ---- what a command knows ---- */
@@ -94,7 +51,7 @@ static void known_set(struct tx *tx, const struct session *s)
 
 static err row_by_id(struct tx *tx, str id, const struct row **row)
 {
-    return sql_one(tx->sql, row, "SELECT " SESSION_COLUMNS " FROM session WHERE session_id = $1",
+    return sql_one(tx->sql, row, "SELECT " SESSION_READ " FROM session WHERE session_id = $1",
                    ARGS(TEXT(id)));
 }
 
@@ -124,7 +81,7 @@ err session_find(struct tx *tx, str id_or_name, struct session *out, bool *found
     TRY(session_find_id(tx, id_or_name, out, found));
     if (*found)
         return NULL;
-    TRY(sql_one(tx->sql, &row, "SELECT " SESSION_COLUMNS " FROM session WHERE name = $1",
+    TRY(sql_one(tx->sql, &row, "SELECT " SESSION_READ " FROM session WHERE name = $1",
                 ARGS(TEXT(id_or_name))));
     *found = row;
     if (row) {
@@ -189,15 +146,6 @@ err session_in_reach(struct tx *tx, const struct session *s, bool *out)
 
 /* ---- changing ---- */
 
-#define STORED                                                                             \
-    " agent = $2, project_dir = $3, state_id = $4, pointers = $5, attended = $6,"          \
-    " calls_back = $7, cycle = $8, update_status = $9, update_attempts = $10,"             \
-    " wrote_version = $11, seen_version = $12, run_id = $13, client_id = $14,"             \
-    " hostname = $15, git = $16, result_run = $17, error = $18, tokens_in = $19,"          \
-    " tokens_out = $20, tokens_cached = $21, cost = $22, usage_models = $23, heard = $24," \
-    " heard_at = $25, updated_at = $26, ended_at = $27, notice = $28, notice_until = $29," \
-    " role = $30"
-
 /* Every index of what is set is written anew, whether its value is another or not; and most changes
  * are to none of them. */
 static bool is_indexed_alike(const struct session *a, const struct session *b)
@@ -211,26 +159,16 @@ err session_store(struct tx *tx, struct session *s)
     bool alike = k && is_indexed_alike(&k->stored, s);
 
     s->updated_at_ms = tx->now_ms;
-    struct sql_args args =
-        ARGS(TEXT(s->id), TEXT(s->agent), TEXT(s->project_dir), TEXT(s->state_id),
-             TEXT(s->pointers), INT(s->attended), INT(s->calls_back), INT(s->cycle),
-             TEXT(team_name(&update_words, s->update)), INT(s->update_attempts),
-             INT(s->wrote_version), INT(s->seen_version), TEXT(s->run_id), TEXT(s->client_id),
-             TEXT(s->hostname), TEXT(s->git), TEXT(s->result_run), TEXT(s->error),
-             INT(s->usage.tokens_in), INT(s->usage.tokens_out), INT(s->usage.tokens_cached),
-             INT(s->usage.cost), TEXT(s->usage.models), TEXT(s->heard), INT(s->heard_at_ms),
-             INT(s->updated_at_ms), INT(s->ended_at_ms), TEXT(s->notice), INT(s->notice_until_ms),
-             TEXT(s->role), TEXT(team_name(&session_words, s->status)),
-             INT(session_is_live(s->status)), INT(s->settled), TEXT(s->profile));
+    struct sql_args args = ARGS(TEXT(s->id), ALL_VALUES(SESSION_COLUMNS, s));
     known_set(tx, s);
     if (!alike)
         return sql_exec(tx->sql,
-                        "UPDATE session SET" STORED
-                        ", status = $31, live = $32, settled = $33, profile = $34"
-                        " WHERE session_id = $1",
+                        "UPDATE session SET " SET_ALL(SESSION_COLUMNS) " WHERE session_id = $1",
                         args);
-    args.count = 30;
-    return sql_exec(tx->sql, "UPDATE session SET" STORED " WHERE session_id = $1", args);
+    args.count = 1 + STORED_COUNT(SESSION_COLUMNS);
+    return sql_exec(tx->sql,
+                    "UPDATE session SET " SET_STORED(SESSION_COLUMNS) " WHERE session_id = $1",
+                    args);
 }
 
 err session_become(struct tx *tx, struct session *s, enum session_status status)
@@ -272,7 +210,7 @@ static err below_list(struct tx *tx, const struct session_filter *f, const struc
                    " SELECT session_id FROM session WHERE session_id = $7"
                    " UNION ALL"
                    " SELECT s.session_id FROM session s JOIN below b ON s.parent_id = b.id)"
-                   " SELECT " SESSION_COLUMNS " FROM session"
+                   " SELECT " SESSION_READ " FROM session"
                    " WHERE session_id IN (SELECT id FROM below) AND" PAGE,
                    ARGS(PAGE_ARGS, TEXT(tx->actor->session_id)));
 }
@@ -285,17 +223,17 @@ static err rows_list(struct tx *tx, const struct session_filter *f, const struct
 
     if (f->parent_id.len)
         return sql_all(tx->sql, rows, count,
-                       "SELECT " SESSION_COLUMNS " FROM session WHERE parent_id = $3 AND" PAGE,
+                       "SELECT " SESSION_READ " FROM session WHERE parent_id = $3 AND" PAGE,
                        ARGS(PAGE_ARGS));
     if (f->root_id.len)
         return sql_all(tx->sql, rows, count,
-                       "SELECT " SESSION_COLUMNS " FROM session WHERE root_id = $2 AND" PAGE,
+                       "SELECT " SESSION_READ " FROM session WHERE root_id = $2 AND" PAGE,
                        ARGS(PAGE_ARGS));
     if (f->status.len)
         return sql_all(tx->sql, rows, count,
-                       "SELECT " SESSION_COLUMNS " FROM session WHERE status = $4 AND" PAGE,
+                       "SELECT " SESSION_READ " FROM session WHERE status = $4 AND" PAGE,
                        ARGS(PAGE_ARGS));
-    return sql_all(tx->sql, rows, count, "SELECT " SESSION_COLUMNS " FROM session WHERE" PAGE,
+    return sql_all(tx->sql, rows, count, "SELECT " SESSION_READ " FROM session WHERE" PAGE,
                    ARGS(PAGE_ARGS));
 }
 

@@ -61,6 +61,55 @@ struct session {
     int64_t created_at_ms, updated_at_ms, ended_at_ms;
 };
 
+/* The table `session`: see columns.h. */
+// clang-format off
+#define SESSION_COLUMNS(X, s)                                        \
+    X(session_id,      TEXT,     INSERT, s->id)                      \
+    X(name,            TEXT,     INSERT, s->name)                    \
+    X(parent_id,       TEXT,     INSERT, s->parent_id)               \
+    X(root_id,         TEXT,     INSERT, s->root_id)                 \
+    X(depth,           INT,      INSERT, s->depth)                   \
+    X(agent,           TEXT,     STORE,  s->agent)                   \
+    X(profile,         TEXT,     INDEX,  s->profile)                 \
+    X(project_dir,     TEXT,     STORE,  s->project_dir)             \
+    X(status,          WORD,     INDEX,  s->status)                  \
+    X(live,            COMPUTED, INDEX,  session_is_live(s->status)) \
+    X(state_id,        TEXT,     STORE,  s->state_id)                \
+    X(pointers,        JSON,     STORE,  s->pointers)                \
+    X(attended,        FLAG,     STORE,  s->attended)                \
+    X(calls_back,      FLAG,     STORE,  s->calls_back)              \
+    X(settled,         FLAG,     INDEX,  s->settled)                 \
+    X(cycle,           INT,      STORE,  s->cycle)                   \
+    X(update_status,   WORD,     STORE,  s->update)                  \
+    X(update_attempts, INT,      STORE,  s->update_attempts)         \
+    X(wrote_version,   INT,      STORE,  s->wrote_version)           \
+    X(seen_version,    INT,      STORE,  s->seen_version)            \
+    X(run_id,          TEXT,     STORE,  s->run_id)                  \
+    X(client_id,       TEXT,     STORE,  s->client_id)               \
+    X(hostname,        TEXT,     STORE,  s->hostname)                \
+    X(git,             JSON,     STORE,  s->git)                     \
+    X(result_run,      TEXT,     STORE,  s->result_run)              \
+    X(error,           TEXT,     STORE,  s->error)                   \
+    X(tokens_in,       INT,      STORE,  s->usage.tokens_in)         \
+    X(tokens_out,      INT,      STORE,  s->usage.tokens_out)        \
+    X(tokens_cached,   INT,      STORE,  s->usage.tokens_cached)     \
+    X(cost,            INT,      STORE,  s->usage.cost)              \
+    X(usage_models,    JSON,     STORE,  s->usage.models)            \
+    X(heard,           TEXT,     STORE,  s->heard)                   \
+    X(heard_at,        INT,      STORE,  s->heard_at_ms)             \
+    X(created_at,      INT,      INSERT, s->created_at_ms)           \
+    X(updated_at,      INT,      STORE,  s->updated_at_ms)           \
+    X(ended_at,        INT,      STORE,  s->ended_at_ms)             \
+    X(notice,          TEXT,     STORE,  s->notice)                  \
+    X(notice_until,    INT,      STORE,  s->notice_until_ms)         \
+    X(role,            TEXT,     STORE,  s->role)                    \
+    X(id_given,        FLAG,     INSERT, s->id_given)                \
+    X(work_user,       TEXT,     INSERT, s->user)                    \
+    X(work_dir,        TEXT,     INSERT, s->work_dir)
+#define SESSION_NAMES COLUMNS(SESSION_COLUMNS)
+#define SESSION_PLACES PLACES(SESSION_COLUMNS)
+// clang-format on
+
 /* ---- session.c: rows ---- */
 
 /* By id or name. NOT_FOUND also when it is outside of the actor's reach. */
@@ -166,6 +215,18 @@ struct session_event {
     str data;       /* printed JSON */
     int64_t at_ms;
 };
+
+/* The table `session_event`, see columns.h; its rows are no struct. */
+// clang-format off
+#define SESSION_EVENT_COLUMNS(X, e) \
+    X(session_id, TEXT, INSERT,)   \
+    X(number,     INT,  INSERT,)   \
+    X(type,       TEXT, INSERT,)   \
+    X(at,         INT,  INSERT,)   \
+    X(data,       JSON, INSERT,)
+#define SESSION_EVENT_NAMES COLUMNS(SESSION_EVENT_COLUMNS)
+#define SESSION_EVENT_PLACES PLACES(SESSION_EVENT_COLUMNS)
+// clang-format on
 
 /* Appends one, forgets the oldest beyond the limit, and notes that the session was heard, and that
  * nothing is in its way (any more). Not an event of the log: they are many, and nobody replays

@@ -1,5 +1,6 @@
 /* session_event.c: what agents and hooks tell of themselves. */
 #include "base/utf8.h"
+#include "core/columns.h"
 #include "core/session.h"
 
 enum { HEARD_BYTES = 160 }; /* of what was heard last: enough for one line */
@@ -45,8 +46,8 @@ err session_event_note(struct tx *tx, struct session *s, str type, str data, int
                 ARGS(TEXT(s->id))));
     *number = row_int(row, 0) + 1;
     TRY(sql_exec(tx->sql,
-                 "INSERT INTO session_event (session_id, number, type, at, data)"
-                 " VALUES ($1, $2, $3, $4, $5)",
+                 "INSERT INTO session_event (" SESSION_EVENT_NAMES ") VALUES (" SESSION_EVENT_PLACES
+                 ")",
                  ARGS(TEXT(s->id), INT(*number), TEXT(type), INT(tx->now_ms), TEXT(data))));
     TRY(sql_exec(tx->sql, "DELETE FROM session_event WHERE session_id = $1 AND number <= $2",
                  ARGS(TEXT(s->id), INT(*number - most))));

@@ -2,6 +2,7 @@
 #include <assert.h>
 
 #include "core/agent.h"
+#include "core/columns.h"
 #include "core/session.h"
 #include "core/tie.h"
 #include "core/token.h"
@@ -275,20 +276,8 @@ err session_role(struct tx *tx, str agent, str *out)
 
 static err session_insert(struct tx *tx, const struct session *s)
 {
-    return sql_exec(
-        tx->sql,
-        "INSERT INTO session (session_id, name, parent_id, root_id, depth, agent, profile,"
-        " project_dir, status, live, state_id, pointers, attended, calls_back, settled, cycle,"
-        " update_status, update_attempts, wrote_version, seen_version, run_id, client_id,"
-        " hostname, git, result_run, error, tokens_in, tokens_out, tokens_cached, cost,"
-        " usage_models, heard, heard_at, created_at, updated_at, ended_at, role, id_given)"
-        " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 1, $10, $11, $12, $13, 0, 1,"
-        " '', 0, 0, 0, '', '', '', '', '', '', 0, 0, 0, 0, '', '', 0, $14, $14, 0, $15, $16)",
-        ARGS(TEXT(s->id), TEXT(s->name), TEXT(s->parent_id), TEXT(s->root_id), INT(s->depth),
-             TEXT(s->agent), TEXT(s->profile), TEXT(s->project_dir),
-             TEXT(team_name(&session_words, s->status)), TEXT(s->state_id), TEXT(s->pointers),
-             INT(s->attended), INT(s->calls_back), INT(s->created_at_ms), TEXT(s->role),
-             INT(s->id_given)));
+    return sql_exec(tx->sql, "INSERT INTO session (" SESSION_NAMES ") VALUES (" SESSION_PLACES ")",
+                    ARGS(VALUES(SESSION_COLUMNS, s)));
 }
 
 /* With all that tokens know of a session: one may have been minted before it was made. */

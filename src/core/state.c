@@ -1,34 +1,26 @@
 /* state.c: the rows of states, one by one and in lists. */
 #include "core/state.h"
 
+#include "core/columns.h"
 #include "core/token.h"
 
-#define STATE_COLUMNS                                                                    \
-    "state_id, schema_id, schema_name, schema_version, root_session, version, last_seq," \
-    " snap_seq, snap_version, patch_bytes, created_at, updated_at,"                      \
-    " coalesce((SELECT r.name FROM session r WHERE r.session_id = root_session), root_session)"
+/* What lists have of a state, and the name of its session. */
+#define STATE_READ     \
+    STATE_LISTED_NAMES \
+    ", coalesce((SELECT r.name FROM session r WHERE r.session_id = root_session), root_session)"
 
 /* Live sessions are few, however many states there are. */
 #define ACTIVE \
     "state_id IN (SELECT r.state_id FROM session r WHERE r.live = 1 AND r.parent_id = '')"
 
-static void state_read(const struct row *r, struct state *out)
+/* A whole one has its body after that. */
+static void state_read(struct tx *tx, const struct row *row, struct state *out)
 {
-    *out = (struct state){
-        .id = row_str(r, 0),
-        .schema_id = row_str(r, 1),
-        .schema_name = row_str(r, 2),
-        .schema_version = row_int(r, 3),
-        .root_session = row_str(r, 4),
-        .version = row_int(r, 5),
-        .last_seq = row_int(r, 6),
-        .snap_seq = row_int(r, 7),
-        .snap_version = row_int(r, 8),
-        .patch_bytes = row_int(r, 9),
-        .created_at_ms = row_int(r, 10),
-        .updated_at_ms = row_int(r, 11),
-        .root_name = row_str(r, 12),
-    };
+    *out = (struct state){ .version = 0 };
+    size_t next = COLUMNS_READ(STATE_LISTED, tx, row, "state", out);
+    out->root_name = row_str(row, next++);
+    if (next < row->count)
+        out->body = row_str(row, next);
 }
 
 /* What is known lives in the arena of another command of the batch, and ends with that: the id goes
@@ -55,12 +47,11 @@ err state_load(struct tx *tx, str id, struct state *out)
 
     if (state_known(tx, id, out))
         return NULL;
-    TRY(sql_one(tx->sql, &row, "SELECT " STATE_COLUMNS ", body FROM state WHERE state_id = $1",
+    TRY(sql_one(tx->sql, &row, "SELECT " STATE_READ ", body FROM state WHERE state_id = $1",
                 ARGS(TEXT(id))));
     if (!row)
         return not_there(tx, id);
-    state_read(row, out);
-    out->body = row_str(row, 13);
+    state_read(tx, row, out);
     return NULL;
 }
 
@@ -72,11 +63,11 @@ err state_head(struct tx *tx, str id, struct state *out)
         return not_there(tx, id);
     if (state_known(tx, id, out))
         return NULL;
-    TRY(sql_one(tx->sql, &row, "SELECT " STATE_COLUMNS " FROM state WHERE state_id = $1",
+    TRY(sql_one(tx->sql, &row, "SELECT " STATE_READ " FROM state WHERE state_id = $1",
                 ARGS(TEXT(id))));
     if (!row)
         return not_there(tx, id);
-    state_read(row, out);
+    state_read(tx, row, out);
     return NULL;
 }
 
@@ -103,12 +94,11 @@ static err some_read_ahead(struct tx *tx, const str *ids, size_t count)
     for (size_t i = 0; i < AHEAD_IDS; i++)
         places[i] = TEXT(ids[i < count ? i : count - 1]);
     TRY(sql_all(tx->sql, &rows, &found,
-                "SELECT " STATE_COLUMNS ", body FROM state WHERE state_id IN (" AHEAD_PLACES ")",
+                "SELECT " STATE_READ ", body FROM state WHERE state_id IN (" AHEAD_PLACES ")",
                 ((struct sql_args){ places, AHEAD_IDS })));
     for (size_t i = 0; i < found; i++) {
         struct state *s = ARENA_NEW(tx->arena, struct state);
-        state_read(&rows[i], s);
-        s->body = row_str(&rows[i], 13);
+        state_read(tx, &rows[i], s);
         map_put(&tx->ahead->states, s->id, s);
     }
     return NULL;
@@ -142,7 +132,7 @@ static err rows_list(struct tx *tx, const struct state_filter *f, const struct r
 {
     if (f->root_session.len)
         return sql_all(tx->sql, rows, count,
-                       "SELECT " STATE_COLUMNS " FROM state"
+                       "SELECT " STATE_READ " FROM state"
                        " WHERE root_session = $1 AND state_id > $2"
                        "   AND ($3 = '' OR schema_name = $3) AND ($4 = 0 OR " ACTIVE ")"
                        " ORDER BY state_id LIMIT $5",
@@ -150,19 +140,19 @@ static err rows_list(struct tx *tx, const struct state_filter *f, const struct r
                             INT(f->active), INT(f->limit)));
     if (f->schema_name.len)
         return sql_all(tx->sql, rows, count,
-                       "SELECT " STATE_COLUMNS " FROM state"
+                       "SELECT " STATE_READ " FROM state"
                        " WHERE schema_name = $1 AND state_id > $2"
                        "   AND ($3 = 0 OR " ACTIVE ")"
                        " ORDER BY state_id LIMIT $4",
                        ARGS(TEXT(f->schema_name), TEXT(f->after), INT(f->active), INT(f->limit)));
     if (f->active)
         return sql_all(tx->sql, rows, count,
-                       "SELECT " STATE_COLUMNS " FROM state"
+                       "SELECT " STATE_READ " FROM state"
                        " WHERE " ACTIVE " AND state_id > $1"
                        " ORDER BY state_id LIMIT $2",
                        ARGS(TEXT(f->after), INT(f->limit)));
     return sql_all(tx->sql, rows, count,
-                   "SELECT " STATE_COLUMNS " FROM state WHERE state_id > $1"
+                   "SELECT " STATE_READ " FROM state WHERE state_id > $1"
                    " ORDER BY state_id LIMIT $2",
                    ARGS(TEXT(f->after), INT(f->limit)));
 }
@@ -172,7 +162,7 @@ static err one_list(struct tx *tx, const struct state_filter *f, const struct ro
                     size_t *count)
 {
     return sql_all(tx->sql, rows, count,
-                   "SELECT " STATE_COLUMNS " FROM state"
+                   "SELECT " STATE_READ " FROM state"
                    " WHERE state_id = $1 AND state_id > $2"
                    "   AND ($3 = '' OR root_session = $3) AND ($4 = '' OR schema_name = $4)"
                    "   AND ($5 = 0 OR " ACTIVE ")",
@@ -188,7 +178,7 @@ err state_list(struct tx *tx, const struct state_filter *f, const struct state *
     TRY(one ? one_list(tx, f, &rows, count) : rows_list(tx, f, &rows, count));
     struct state *all = ARENA_ARRAY(tx->arena, struct state, *count);
     for (size_t i = 0; i < *count; i++)
-        state_read(&rows[i], &all[i]);
+        state_read(tx, &rows[i], &all[i]);
     *out = all;
     return NULL;
 }

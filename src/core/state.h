@@ -26,6 +26,27 @@ struct state {
     str body;       /* printed; empty in lists */
 };
 
+/* The table `state`, see columns.h: what lists have of it, and all. */
+// clang-format off
+#define STATE_LISTED(X, s)                             \
+    X(state_id,       TEXT, INSERT, s->id)             \
+    X(schema_id,      TEXT, INSERT, s->schema_id)      \
+    X(schema_name,    TEXT, INSERT, s->schema_name)    \
+    X(schema_version, INT,  INSERT, s->schema_version) \
+    X(root_session,   TEXT, INSERT, s->root_session)   \
+    X(version,        INT,  INSERT, s->version)        \
+    X(last_seq,       INT,  INSERT, s->last_seq)       \
+    X(snap_seq,       INT,  INSERT, s->snap_seq)       \
+    X(snap_version,   INT,  INSERT, s->snap_version)   \
+    X(patch_bytes,    INT,  INSERT, s->patch_bytes)    \
+    X(created_at,     INT,  INSERT, s->created_at_ms)  \
+    X(updated_at,     INT,  INSERT, s->updated_at_ms)
+#define STATE_COLUMNS(X, s) STATE_LISTED(X, s) X(body, TEXT, INSERT, s->body)
+#define STATE_LISTED_NAMES COLUMNS(STATE_LISTED)
+#define STATE_NAMES COLUMNS(STATE_COLUMNS)
+#define STATE_PLACES PLACES(STATE_COLUMNS)
+// clang-format on
+
 /* ---- state.c ---- */
 
 /* NOT_FOUND when it is out of the actor's reach; or as the server itself sees it. */

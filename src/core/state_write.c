@@ -5,6 +5,7 @@
  * is it small enough, does it fit the schema. */
 #include <assert.h>
 
+#include "core/columns.h"
 #include "core/due.h"
 #include "core/plant.h"
 #include "core/retain.h"
@@ -383,16 +384,8 @@ err state_create(struct tx *tx, const struct schema_version *schema, const struc
     TRY(schema_rules(tx, schema->id, &rules));
     TRY(document_check(tx, rules, data, out->body));
     TRY(version_log(tx, out, EVENT_STATE_CREATED, STR(""), 0));
-    return sql_exec(tx->sql,
-                    "INSERT INTO state (state_id, schema_id, schema_name, schema_version,"
-                    " root_session, version, last_seq, snap_seq, snap_version, patch_bytes,"
-                    " created_at, updated_at, body)"
-                    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
-                    ARGS(TEXT(out->id), TEXT(out->schema_id), TEXT(out->schema_name),
-                         INT(out->schema_version), TEXT(out->root_session), INT(out->version),
-                         INT(out->last_seq), INT(out->snap_seq), INT(out->snap_version),
-                         INT(out->patch_bytes), INT(out->created_at_ms), INT(out->updated_at_ms),
-                         TEXT(out->body)));
+    return sql_exec(tx->sql, "INSERT INTO state (" STATE_NAMES ") VALUES (" STATE_PLACES ")",
+                    ARGS(VALUES(STATE_COLUMNS, out)));
 }
 
 /* Its history stays for a day, for those who follow the log. */

@@ -20,6 +20,7 @@ WORDS(run_type, RUN_TYPES)
 WORDS(purpose, RUN_PURPOSES)
 WORDS(mode, RUN_MODES)
 WORDS(callback, CALLBACK_STATUSES)
+WORDS(permission, PERMISSION_STATUSES)
 
 int team_word_find(const struct team_words *w, str name)
 {

@@ -30,6 +30,10 @@
 #define CALLBACK_STATUSES(X) \
     X(WAITING, "waiting") X(IN_FLIGHT, "in_flight") X(DELIVERED, "delivered") X(DROPPED, "dropped")
 
+#define PERMISSION_STATUSES(X) \
+    X(WAITING, "waiting") X(ALLOWED, "allowed") X(DENIED, "denied") \
+    X(EXPIRED, "expired") X(WITHDRAWN, "withdrawn")
+
 #define TEAM_SESSION(id, name) SESSION_##id,
 #define TEAM_UPDATE(id, name) UPDATE_##id,
 #define TEAM_RUN(id, name) RUN_##id,
@@ -37,6 +41,7 @@
 #define TEAM_PURPOSE(id, name) PURPOSE_##id,
 #define TEAM_MODE(id, name) MODE_##id,
 #define TEAM_CALLBACK(id, name) CALLBACK_##id,
+#define TEAM_PERMISSION(id, name) PERMISSION_##id,
 
 enum session_status { SESSION_STATUSES(TEAM_SESSION) SESSION_STATUS_COUNT };
 enum update_status { UPDATE_STATUSES(TEAM_UPDATE) UPDATE_STATUS_COUNT };
@@ -45,6 +50,7 @@ enum run_type { RUN_TYPES(TEAM_RUN_TYPE) RUN_TYPE_COUNT };
 enum run_purpose { RUN_PURPOSES(TEAM_PURPOSE) PURPOSE_COUNT };
 enum run_mode { RUN_MODES(TEAM_MODE) MODE_COUNT };
 enum callback_status { CALLBACK_STATUSES(TEAM_CALLBACK) CALLBACK_STATUS_COUNT };
+enum permission_status { PERMISSION_STATUSES(TEAM_PERMISSION) PERMISSION_STATUS_COUNT };
 // clang-format on
 
 /* A list of words: a status by its name, and the name of one. */
@@ -54,7 +60,16 @@ struct team_words {
 };
 
 extern const struct team_words session_words, update_words, run_words, run_type_words,
-    purpose_words, mode_words, callback_words;
+    purpose_words, mode_words, callback_words, permission_words;
+
+/* The words of an enum, by a value of it. */
+// clang-format off
+#define WORDS_OF(value) \
+    _Generic((value), enum session_status: &session_words, enum update_status: &update_words, \
+             enum run_status: &run_words, enum run_type: &run_type_words, \
+             enum run_purpose: &purpose_words, enum run_mode: &mode_words, \
+             enum callback_status: &callback_words, enum permission_status: &permission_words)
+// clang-format on
 
 /* The number of a word that is there. For one that was stored see stored.h. */
 int team_word(const struct team_words *w, str name);

@@ -1,6 +1,8 @@
 /* tie.c: what else is known to be a session. */
 #include "core/tie.h"
 
+#include "core/columns.h"
+
 enum { DAY_MS = 86400 * 1000 };
 
 static const int64_t process_lives_ms = 30LL * DAY_MS;
@@ -42,7 +44,7 @@ err tie_make(struct tx *tx, enum tie_kind kind, str what, str session_id)
         return NULL;
     TRY(forget_old(tx));
     return sql_exec(tx->sql,
-                    "INSERT INTO tie (kind, what, session_id, at) VALUES ($1, $2, $3, $4)"
+                    "INSERT INTO tie (" TIE_NAMES ") VALUES (" TIE_PLACES ")"
                     " ON CONFLICT (kind, what) DO UPDATE SET session_id = excluded.session_id,"
                     " at = excluded.at",
                     ARGS(TEXT(str_from(kind_names[kind])), TEXT(what), TEXT(session_id),

@@ -14,6 +14,17 @@ enum tie_kind {
     TIE_PROCESS,      /* until nothing was heard of it for a month */
 };
 
+/* The table `tie`, see columns.h; its rows are no struct. */
+// clang-format off
+#define TIE_COLUMNS(X, t)         \
+    X(kind,       TEXT, INSERT,) \
+    X(what,       TEXT, INSERT,) \
+    X(session_id, TEXT, INSERT,) \
+    X(at,         INT,  INSERT,)
+#define TIE_NAMES COLUMNS(TIE_COLUMNS)
+#define TIE_PLACES PLACES(TIE_COLUMNS)
+// clang-format on
+
 /* The session that a thing is tied to; empty: none. */
 err tie_find(struct tx *tx, enum tie_kind kind, str what, str *session_id);
 

@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "base/digest.h"
+#include "core/columns.h"
 #include "core/due.h"
 #include "core/event.h"
 #include "core/stored.h"
@@ -119,17 +120,15 @@ err token_create(struct tx *tx, enum actor_kind kind, str name, const struct jso
     };
     str encoded = base64url_encode(tx->arena, (str){ (const char *)secret, sizeof secret });
     *text = arena_printf(tx->arena, STR_FMT "." STR_FMT, STR_ARG(out->id), STR_ARG(encoded));
-    return sql_exec(tx->sql,
-                    "INSERT INTO token (token_id, kind, name, hash, scope, session_id, created_at,"
-                    " expires_at, revoked_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0)",
+    return sql_exec(tx->sql, "INSERT INTO token (" TOKEN_NAMES ") VALUES (" TOKEN_PLACES ")",
                     ARGS(TEXT(out->id), INT(kind), TEXT(name), TEXT(hash_of(tx->arena, *text)),
                          TEXT(out->scope), TEXT(session_id), INT(out->created_at_ms),
-                         INT(out->expires_at_ms)));
+                         INT(out->expires_at_ms), INT(0)));
 }
 
 /* ---- checking ---- */
 
-#define TOKEN_COLUMNS "token_id, kind, name, scope, created_at, expires_at, revoked_at"
+#define TOKEN_READ "token_id, kind, name, scope, created_at, expires_at, revoked_at"
 
 static void token_read(const struct row *r, struct token *out)
 {
@@ -197,7 +196,7 @@ err token_actor(struct tx *tx, str text, struct token *token, struct actor *out)
     str id, secret;
 
     str_cut(text, '.', &id, &secret);
-    TRY(sql_one(tx->sql, &row, "SELECT " TOKEN_COLUMNS ", hash FROM token WHERE token_id = $1",
+    TRY(sql_one(tx->sql, &row, "SELECT " TOKEN_READ ", hash FROM token WHERE token_id = $1",
                 ARGS(TEXT(id))));
     bool known = row && digest_equal(row_str(row, 7), hash_of(tx->arena, text));
     if (known)
@@ -320,7 +319,7 @@ err token_list(struct tx *tx, str after, int64_t limit, const struct token **out
     const struct row *rows;
 
     TRY(sql_all(tx->sql, &rows, count,
-                "SELECT " TOKEN_COLUMNS " FROM token WHERE token_id > $1"
+                "SELECT " TOKEN_READ " FROM token WHERE token_id > $1"
                 " ORDER BY token_id LIMIT $2",
                 ARGS(TEXT(after), INT(limit))));
     struct token *all = ARENA_ARRAY(tx->arena, struct token, *count);

@@ -17,6 +17,22 @@ struct token {
     int64_t created_at_ms, expires_at_ms, revoked_at_ms; /* 0: never */
 };
 
+/* The table `token`, see columns.h; its rows are no struct. */
+// clang-format off
+#define TOKEN_COLUMNS(X, t)       \
+    X(token_id,   TEXT, INSERT,) \
+    X(kind,       INT,  INSERT,) \
+    X(name,       TEXT, INSERT,) \
+    X(hash,       TEXT, INSERT,) \
+    X(scope,      JSON, INSERT,) \
+    X(session_id, TEXT, INSERT,) \
+    X(created_at, INT,  INSERT,) \
+    X(expires_at, INT,  INSERT,) \
+    X(revoked_at, INT,  INSERT,)
+#define TOKEN_NAMES COLUMNS(TOKEN_COLUMNS)
+#define TOKEN_PLACES PLACES(TOKEN_COLUMNS)
+// clang-format on
+
 const char *actor_kind_name(enum actor_kind kind);
 bool actor_kind_find(str name, enum actor_kind *out);
 
