@@ -207,8 +207,8 @@ static str row_named(struct tx *tx, const struct rows_table *t, const struct row
     struct buf out = buf_in(tx->arena);
 
     buf_printf(&out, "%s", t->name);
-    for (size_t i = 0; i < rows_keys(t); i++) {
-        if (t->keys[i] == SQL_INT)
+    for (size_t i = 0; i < t->keys; i++) {
+        if (t->columns[i].kind == SQL_INT)
             buf_printf(&out, " %lld", (long long)row_int(row, i));
         else
             buf_printf(&out, " " STR_FMT, STR_ARG(row_str(row, i)));
@@ -219,9 +219,9 @@ static str row_named(struct tx *tx, const struct rows_table *t, const struct row
 static void texts_check(struct tx *tx, const struct rows_table *t, const struct row *row,
                         audit_sink *sink, void *self)
 {
-    for (size_t i = 0; i < ROWS_TEXTS_MAX && t->texts[i]; i++) {
-        if (!row_str(row, t->texts[i]).len ||
-            stored_is_json(tx, THING("text", STR("")), row_str(row, t->texts[i])))
+    for (size_t i = 0; i < t->column_count; i++) {
+        if (!t->columns[i].json || !row_str(row, i).len ||
+            stored_is_json(tx, THING("text", STR("")), row_str(row, i)))
             continue;
         tx->damage = NULL;
         sink(self, &(struct audit_finding){ .rule = "text.json",
@@ -239,7 +239,7 @@ err audit_texts(struct tx *tx, struct audit_place *place, audit_sink *sink, void
     const struct row *rows;
     size_t count = 0;
 
-    if (t->texts[0])
+    if (rows_hold_json(t))
         TRY(sql_all_(tx->sql, &rows, &count, t->page,
                      rows_after(t, place->last, TEXTS_PAGE, room)));
     for (size_t i = 0; i < count; i++)

@@ -15,10 +15,7 @@ enum { LOG_SUBJECT = 2, LOG_TIME = 5, LOG_VERSION = 7, LOG_PREV = 8 };
 
 static err log_row(struct tx *tx, int64_t seq, const struct row **out)
 {
-    return sql_one_(tx->sql, out,
-                    "SELECT seq, type, subject, actor, session_id, time, cause, version, prev_seq,"
-                    " snap_seq, data, body FROM log WHERE seq = $1",
-                    ARGS(INT(seq)));
+    return sql_one_(tx->sql, out, "SELECT " LOG_NAMES " FROM log WHERE seq = $1", ARGS(INT(seq)));
 }
 
 static bool rows_equal(const struct row *a, const struct row *b)
@@ -42,10 +39,7 @@ static bool is_same_event(const struct row *a, const struct row *b)
 static err log_put(struct tx *tx, const struct row *row)
 {
     TRY(sql_exec_(tx->sql, "DELETE FROM log WHERE seq = $1", ARGS(INT(row_int(row, 0)))));
-    return sql_exec_(tx->sql,
-                     "INSERT INTO log (seq, type, subject, actor, session_id, time, cause, version,"
-                     " prev_seq, snap_seq, data, body)"
-                     " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+    return sql_exec_(tx->sql, "INSERT INTO log (" LOG_NAMES ") VALUES (" LOG_PLACES ")",
                      ((struct sql_args){ row->values, row->count }));
 }
 

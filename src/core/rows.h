@@ -9,27 +9,26 @@
 #ifndef CORE_ROWS_H
 #define CORE_ROWS_H
 
-#include "store/sql.h"
+#include "core/columns.h"
 
-enum { ROWS_KEYS_MAX = 2, ROWS_TABLES_MAX = 16, ROWS_TEXTS_MAX = 3 };
+enum { ROWS_KEYS_MAX = 2, ROWS_TABLES_MAX = 16 };
 
 struct rows_table {
     const char *name;
-    enum sql_kind
-        keys[ROWS_KEYS_MAX]; /* of the first columns, which order it; SQL_NULL ends them */
-    size_t columns;
+    size_t keys; /* columns of the key, which come first and order it */
+    const struct column *columns;
+    size_t column_count;
     const char *count;  /* how many there are */
     const char *page;   /* those after a key, in order: the key's values, and how many at most */
     const char *insert; /* puts a row, with the values of a page */
-    unsigned char texts[ROWS_TEXTS_MAX]; /* columns that hold JSON, or nothing; 0 ends them */
-    bool seeded; /* a new database has its row already: it is no sign of use */
+    bool seeded;        /* a new database has its row already: it is no sign of use */
 };
 
 extern const struct rows_table rows_tables[];
 extern const size_t rows_table_count;
 
-/* How many values the key has. */
-size_t rows_keys(const struct rows_table *t);
+/* Whether a column of it holds JSON. */
+bool rows_hold_json(const struct rows_table *t);
 
 /* The arguments of a page: after the row `last`, or from the start (NULL). `room` holds them. */
 struct sql_args rows_after(const struct rows_table *t, const struct row *last, int64_t limit,
