@@ -155,7 +155,8 @@ static err update_ask(struct tx *tx, struct turn_end *t, const struct policy_upd
     TRY(prompt_update(tx, s, &t->state, rules->attempts, &prompt));
     if (!t->advice)
         return update_enqueue(tx, s, rules, prompt, first);
-    *t->advice = (struct stop_advice){ true, prompt, s->update_attempts };
+    *t->advice =
+        (struct stop_advice){ .block = true, .prompt = prompt, .attempt = s->update_attempts };
     if (s->attended)
         TRY(due_add(tx, tx->now_ms + rules->timeout_ms, DUE_UPDATE_OVERDUE, s->id, s->cycle));
     return NULL;
@@ -396,6 +397,11 @@ err callback_on_stop(struct tx *tx, struct session *s, str error, struct stop_ad
     struct turn_end t = { .s = s, .what = TURN_DONE, .error = error, .advice = out };
 
     *out = (struct stop_advice){ .block = false };
+    TRY(callback_take(tx, s, &out->prompt, &out->callbacks));
+    if (out->callbacks) {
+        out->block = true;
+        return NULL;
+    }
     bool runs_here = !s->attended && s->run_id.len;
     if (s->settled || !(s->attended || runs_here))
         return NULL;

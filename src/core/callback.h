@@ -61,11 +61,13 @@ struct stop_advice {
     bool block; /* the agent must not stop yet */
     str prompt; /* what it has to do first */
     int64_t attempt;
+    size_t callbacks; /* that the prompt tells of; 0: it asks for what is owed */
 };
 
 /* A session says that it stops: the end of the turn, for one that nobody here started; for one that
  * runs here, a chance to pay what it owes in the same turn. Each stop while the update is pending
- * is an attempt that failed. */
+ * is an attempt that failed. Callbacks come first: an attended session that some wait for has not
+ * heard all, and goes on with them. */
 err callback_on_stop(struct tx *tx, struct session *s, str error, struct stop_advice *out);
 
 /* The client of an attended session has ended, and can be asked for nothing any more: its cycle

@@ -76,18 +76,11 @@ static err on_tool_done(struct tx *tx, struct hook *h, struct hook_reply *r)
     return callback_on_write(tx, &h->s);
 }
 
-/* Ends of children come first: who stops while some wait has not heard all. */
 static err on_stop(struct tx *tx, struct hook *h, struct hook_reply *r)
 {
-    struct stop_advice advice = { .block = false };
-    size_t callbacks;
-    str ends;
+    struct stop_advice advice;
 
-    TRY(callback_take(tx, &h->s, &ends, &callbacks));
-    if (callbacks)
-        advice = (struct stop_advice){ .block = true, .prompt = ends };
-    else
-        TRY(callback_on_stop(tx, &h->s, STR(""), &advice));
+    TRY(callback_on_stop(tx, &h->s, STR(""), &advice));
     if (advice.block) {
         r->decision = HOOK_GO_ON;
         r->reason = advice.prompt;

@@ -116,31 +116,9 @@ static str event_data(struct tx *tx, const struct input *in)
     return arena_printf(tx->arena, "{\"truncated\":true,\"bytes\":%zu}", printed.len);
 }
 
-/* What the one who told it must know: not to stop yet, and which of its children have ended. */
-struct told {
-    struct stop_advice advice;
-    str context;
-    size_t callbacks;
-};
-
-/* Callbacks come first: who stops while some wait has not heard all, and goes on with them. */
-static err event_answer(struct tx *tx, struct session *s, const struct input *in, struct told *out)
-{
-    bool stops = str_eq(input_str(in, "event_type"), STR("session_stop"));
-
-    if (s->attended)
-        TRY(callback_take(tx, s, &out->context, &out->callbacks));
-    if (!stops)
-        return NULL;
-    if (!out->callbacks)
-        return callback_on_stop(tx, s, input_str(in, "error"), &out->advice);
-    out->advice = (struct stop_advice){ .block = true, .prompt = out->context };
-    return NULL;
-}
-
 err session_event_op(struct tx *tx, const struct input *in, struct answer *out)
 {
-    struct told told = { .callbacks = 0 };
+    struct stop_advice advice = { .block = false };
     struct session s;
     int64_t number;
 
@@ -152,19 +130,21 @@ err session_event_op(struct tx *tx, const struct input *in, struct answer *out)
         TRY(callback_on_bridge_end(tx, &s));
     } else {
         TRY(session_event_add(tx, &s, type, data, &number));
-        TRY(event_answer(tx, &s, in, &told));
+        TRY(str_eq(type, STR("session_stop"))
+                ? callback_on_stop(tx, &s, input_str(in, "error"), &advice)
+                : callback_take(tx, &s, &advice.prompt, &advice.callbacks));
     }
     out->created = true;
     out->notify = s.id;
     json_write_begin(&out->json, '{');
     write_int(&out->json, STR("number"), number);
-    if (told.advice.block) {
+    if (advice.block) {
         write_text(&out->json, STR("decision"), STR("block"));
-        write_text(&out->json, STR("reason"), told.advice.prompt);
+        write_text(&out->json, STR("reason"), advice.prompt);
     }
-    if (told.callbacks)
-        write_text(&out->json, STR("additional_context"), told.context);
-    write_int(&out->json, STR("callbacks"), (int64_t)told.callbacks);
+    if (advice.callbacks)
+        write_text(&out->json, STR("additional_context"), advice.prompt);
+    write_int(&out->json, STR("callbacks"), (int64_t)advice.callbacks);
     json_write_end(&out->json, '}');
     return NULL;
 }
