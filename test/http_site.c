@@ -168,7 +168,9 @@ static void perform(struct site *s, struct command *c)
 {
     struct buf printed = buf_in(c->arena);
     struct answer out = { .json = json_writer_to(&printed) };
-    struct input in = { c->op, c->input, c->wait_over, c->waited, NULL };
+    struct input in = {
+        c->op, c->input, op_fields(s->table, c->op), c->wait_over, c->waited, NULL
+    };
     struct tx tx = { .now_ms = s->now_ms, .precondition = c->precondition };
 
     s->performed++;

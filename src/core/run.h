@@ -155,6 +155,20 @@ err run_stop(struct tx *tx, struct run *r, str why);
 /* All live runs of a session, the queued ones too. The session is as it is then. */
 err run_stop_all(struct tx *tx, struct session *s, str why);
 
+/* ---- run_request.c: asking a session for a turn ---- */
+
+struct run_request {
+    str session_id, session_name; /* one of them, or both of one session */
+    str parent, project_dir;      /* of a session that is made for it */
+    str agent, profile;           /* the profile is a wish: the agent's own comes first */
+    struct run_new run;
+};
+
+/* A start makes the session, or takes one that is there and has had no turn; a resume goes on with
+ * one that has had some. CONFLICT when it is the other way round, or when a person runs it; else as
+ * session_create, session_get and run_create. The session is as it is then. */
+err run_request(struct tx *tx, const struct run_request *q, struct session *s, struct run *out);
+
 /* ---- run_queue.c: demands and claims ---- */
 
 /* The canonical text of a demand, and back. Equal demands have equal keys. */

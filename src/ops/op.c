@@ -330,6 +330,11 @@ void op_route(const struct op_table *t, str method, str path, struct op_match *o
 
 /* ---- fields ---- */
 
+bool input_declares(const struct input *in, const char *field)
+{
+    return json_get(in->fields, field);
+}
+
 const struct json *input_json(const struct input *in, const char *field)
 {
     return json_get(in->json, field);

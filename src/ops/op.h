@@ -53,7 +53,8 @@ struct op_body {
 struct input {
     const struct op *op;
     const struct json *json;
-    bool wait_over; /* it has waited long enough: the answer is what there is */
+    const struct json *fields; /* that the operation declares: op_fields */
+    bool wait_over;            /* it has waited long enough: the answer is what there is */
 
     /* What it gave as `wait_self` when it last began to wait; NULL: it has not. It is gone after this
      * time: what is needed of it later is copied. */
@@ -334,7 +335,9 @@ str op_openapi(struct arena *a, const struct op_table *t, const char *version);
 
 /* ---- input ---- */
 
-/* Fields of the input; what is not there reads as "" or NULL, or as what stands in for it. */
+/* Fields of the input; what is not there reads as "" or NULL, or as what stands in for it. A handler
+ * of several operations asks first whether this one declares it. */
+bool input_declares(const struct input *in, const char *field);
 str input_str(const struct input *in, const char *field);
 int64_t input_int(const struct input *in, const char *field, int64_t otherwise);
 bool input_bool(const struct input *in, const char *field, bool otherwise);

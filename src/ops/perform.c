@@ -189,7 +189,8 @@ static err handler_run(struct engine *e, struct tx *tx, struct command *c)
 {
     struct buf out = buf_in(c->arena);
     struct answer answer = { .json = json_writer_to(&out) };
-    struct input in = { c->op, c->input, c->wait_over, c->waited, c->ready };
+    struct input in = { c->op,        c->input,  op_fields(e->table, c->op),
+                        c->wait_over, c->waited, c->ready };
 
     out.most = e->answer_max ? e->answer_max : OP_ANSWER_MAX;
     TRY(c->op->run(tx, &in, &answer));
@@ -262,7 +263,7 @@ static err prepare(const struct op_table *table, struct command *c)
     if (is_keyed(c))
         c->digest = request_digest(c);
     if (c->op->prepare) {
-        struct input in = { .op = c->op, .json = c->input };
+        struct input in = { .op = c->op, .json = c->input, .fields = op_fields(table, c->op) };
         TRY(c->op->prepare(c->arena, &in, &c->ready));
     }
     c->prepared = true;

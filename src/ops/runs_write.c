@@ -1,6 +1,5 @@
 /* runs_write.c: asking sessions for a turn, and taking that back. */
 #include "base/date.h"
-#include "core/agent.h"
 #include "ops/runs.h"
 
 enum { SYNC_WAIT_S = 45, METADATA_BYTES_MAX = 16384 };
@@ -35,132 +34,10 @@ static err mode_of(struct tx *tx, const struct input *in, enum run_mode *out)
     return NULL;
 }
 
-static str session_asked(const struct input *in)
-{
-    str id = input_str(in, "session_id");
-
-    return id.len ? id : input_str(in, "session_name");
-}
-
-/* Who gives both means one session. */
-static err session_is_named(struct tx *tx, const struct input *in, const struct session *s)
-{
-    str name = input_str(in, "session_name");
-
-    if (!name.len || str_eq(name, s->name) || str_eq(name, s->id))
-        return NULL;
-    return err_new(tx->arena, ERR_INVALID,
-                   "\"session_id\" is that of session " STR_FMT
-                   ", and \"session_name\" is \"" STR_FMT "\": give one of them",
-                   STR_ARG(s->name), STR_ARG(name));
-}
-
-static str first_of(str a, str b)
-{
-    return a.len ? a : b;
-}
-
-static err session_new(struct tx *tx, const struct input *in, bool calls_back, struct session *out)
-{
-    struct session_new n = {
-        .id = input_str(in, "session_id"),
-        .name = input_str(in, "session_name"),
-        .parent = input_str(in, "parent_session_name"),
-        .agent = input_str(in, "agent_name"),
-        .project_dir = first_of(input_str(in, "project_dir"),
-                                json_str(input_json(in, "demands"), "project_dir")),
-        .calls_back = calls_back,
-    };
-
-    if (!n.name.len)
-        return err_new(tx->arena, ERR_INVALID,
-                       "expected a \"session_name\" for the session that is to be started");
-    TRY(entry_resolve(tx, n.agent, json_str(input_json(in, "demands"), "profile"), &n.profile));
-    return session_create(tx, &n, out);
-}
-
-/* Its agent, where one is named; the role that it has already stays with the same one. */
-static err agent_give(struct tx *tx, struct session *s, str agent)
-{
-    str role;
-
-    if (!agent.len)
-        return NULL;
-    TRY(session_role(tx, agent, &role));
-    if (role.len || !str_eq(agent, s->agent))
-        s->role = role;
-    s->agent = agent;
-    return NULL;
-}
-
-/* A session that is there and has had no turn: made by hand, or no runner could take its first. */
-static err session_adopt(struct tx *tx, const struct input *in, bool calls_back, struct session *s)
-{
-    bool begun;
-
-    TRY(session_is_named(tx, in, s));
-    TRY(run_begun(tx, s->id, &begun));
-    if (begun || (s->attended && s->status != SESSION_PENDING))
-        return err_new(tx->arena, ERR_CONFLICT,
-                       "session " STR_FMT
-                       " has been started already: ask it for more with resume_agent_session "
-                       "(a run of the type resume_session), or choose another name",
-                       STR_ARG(s->name));
-    str wish = first_of(json_str(input_json(in, "demands"), "profile"), s->profile);
-    TRY(agent_give(tx, s, input_str(in, "agent_name")));
-    TRY(entry_resolve(tx, s->agent, wish, &s->profile));
-    s->attended = false;
-    calls_back = calls_back && s->parent_id.len;
-    if (!s->settled)
-        s->calls_back |= calls_back; /* a parent that waits for it already still does */
-    return session_reopen(tx, s, calls_back);
-}
-
-static err session_for_start(struct tx *tx, const struct input *in, bool calls_back,
-                             struct session *s)
-{
-    bool found, reached = false;
-
-    TRY(session_find(tx, session_asked(in), s, &found));
-    if (found)
-        TRY(session_in_reach(tx, s, &reached));
-    /* One that is there and out of reach makes its name taken, and nothing more is told. */
-    return reached ? session_adopt(tx, in, calls_back, s) : session_new(tx, in, calls_back, s);
-}
-
-static err session_for_resume(struct tx *tx, const struct input *in, bool calls_back,
-                              struct session *s)
-{
-    bool begun;
-
-    TRY(session_get(tx, session_asked(in), s));
-    TRY(session_is_named(tx, in, s));
-    TRY(run_begun(tx, s->id, &begun));
-    if (str_eq(s->id, tx->actor->session_id))
-        return err_new(tx->arena, ERR_FORBIDDEN,
-                       "a session cannot ask itself for another turn: it is having one");
-    if (s->attended)
-        return err_new(tx->arena, ERR_CONFLICT,
-                       "session " STR_FMT " was not started from here, so no runner can resume it: "
-                       "go on in the client that it runs in",
-                       STR_ARG(s->name));
-    if (!begun && !s->client_id.len)
-        return err_new(tx->arena, ERR_CONFLICT,
-                       "session " STR_FMT " has had no turn yet: start it with "
-                       "start_agent_session (a run of the type start_session)",
-                       STR_ARG(s->name));
-    calls_back = calls_back && s->parent_id.len;
-    if (s->settled)
-        return session_reopen(tx, s, calls_back);
-    if (!calls_back || s->calls_back)
-        return NULL;
-    s->calls_back = true; /* whoever asks now waits for it */
-    return session_store(tx, s);
-}
-
 static struct demand demand_in(struct tx *tx, const struct input *in)
 {
-    const struct json *demands = input_json(in, "demands"), *tags = json_get(demands, "tags");
+    const struct json *demands = input_declares(in, "demands") ? input_json(in, "demands") : NULL;
+    const struct json *tags = json_get(demands, "tags");
     uint32_t count = tags ? tags->len : 0;
     str *copies = ARENA_ARRAY(tx->arena, str, count);
 
@@ -204,19 +81,32 @@ static void answer_with_result(struct tx *tx, const struct input *in, str sessio
              json_int(tx->arena, input_int(in, "timeout", SYNC_WAIT_S)));
 }
 
+/* What a session that is started is to be; one that is resumed is what it is. */
+static void start_in(const struct input *in, struct run_request *q)
+{
+    const struct json *demands = input_json(in, "demands");
+    str dir = input_str(in, "project_dir");
+
+    q->parent = input_str(in, "parent_session_name");
+    q->agent = input_str(in, "agent_name");
+    q->profile = json_str(demands, "profile");
+    q->project_dir = dir.len ? dir : json_str(demands, "project_dir");
+}
+
 err run_create_op(struct tx *tx, const struct input *in, struct answer *out)
 {
-    struct run_new n;
+    struct run_request q = { .session_name = input_str(in, "session_name") };
     struct session s;
     struct run r;
 
-    TRY(run_new_in(tx, in, &n));
-    bool calls_back = n.mode == MODE_CALLBACK;
-    TRY(n.type == RUN_TYPE_START ? session_for_start(tx, in, calls_back, &s)
-                                 : session_for_resume(tx, in, calls_back, &s));
-    TRY(run_create(tx, &s, &n, &r));
+    TRY(run_new_in(tx, in, &q.run));
+    if (input_declares(in, "session_id"))
+        q.session_id = input_str(in, "session_id");
+    if (q.run.type == RUN_TYPE_START)
+        start_in(in, &q);
+    TRY(run_request(tx, &q, &s, &r));
     out->created = true;
-    if (n.mode == MODE_SYNC)
+    if (q.run.mode == MODE_SYNC)
         answer_with_result(tx, in, s.id, out);
     write_run(tx, &out->json, &r, true);
     return NULL;
