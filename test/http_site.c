@@ -74,7 +74,7 @@ static err thing_delete(struct tx *tx, const struct input *in, struct answer *ou
 
 static err thing_wait(struct tx *tx, const struct input *in, struct answer *out)
 {
-    if (str_eq(input_str(in, "thing_id"), STR("none")))
+    if (input_declares(in, "thing_id") && str_eq(input_str(in, "thing_id"), STR("none")))
         return refused(ERR_NOT_FOUND, "there is no thing none");
     if (!in->wait_over && input_int(in, "timeout", 0) > 0) {
         out->waits = true;

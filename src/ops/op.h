@@ -336,7 +336,8 @@ str op_openapi(struct arena *a, const struct op_table *t, const char *version);
 /* ---- input ---- */
 
 /* Fields of the input; what is not there reads as "" or NULL, or as what stands in for it. A handler
- * of several operations asks first whether this one declares it. */
+ * that asks for one that its operation does not declare is our mistake, and ends a sanitized
+ * build; one of several operations asks first whether this one has it. */
 bool input_declares(const struct input *in, const char *field);
 str input_str(const struct input *in, const char *field);
 int64_t input_int(const struct input *in, const char *field, int64_t otherwise);
