@@ -32,7 +32,6 @@ const struct option scripted_verb_options[] = {
 
 struct scripted {
     struct cli *cli;
-    struct op_table *table;
     struct place place;
     struct http_client *client; /* NULL until something is asked */
     str state_id;
@@ -99,11 +98,20 @@ static err ask(struct scripted *s, struct arena *a, const struct op_request *req
     }
 }
 
+static const struct op *op_named(str name)
+{
+    size_t i = 0;
+
+    while (op_nth(i) && !str_eq(str_from(op_nth(i)->name), name))
+        i++;
+    return op_nth(i);
+}
+
 static err call(void *self, struct arena *a, str name, const struct json *input, int *status,
                 const struct json **answer)
 {
     struct scripted *s = self;
-    const struct op *op = op_find(s->table, name);
+    const struct op *op = op_named(name);
     struct op_request request;
     struct response r;
 
@@ -195,11 +203,9 @@ static err play(struct cli *c, const struct json *scenario, const struct scripte
         .self = &s, .tell = tell, .call = call, .pause = pause_ms, .touch = touch, .exists = exists
     };
 
-    TRY(op_table_all(c->arena, &s.table));
     c->exit = scripted_play(c->arena, scenario, turn, &io);
     if (s.client)
         http_client_free(s.client);
-    op_table_free(s.table);
     return NULL;
 }
 

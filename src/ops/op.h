@@ -146,7 +146,12 @@ struct op_table;
 err op_table_new(struct arena *a, const struct op_list *lists, size_t count, struct op_table **out);
 void op_table_free(struct op_table *t);
 
-/* The table of everything that baton can do. */
+/* The i-th of everything that baton can do; NULL after the last. They are constants: who needs no
+ * routes and no schemas, like a command line, asks for these and not for the table, which takes
+ * some milliseconds to make. */
+const struct op *op_nth(size_t i);
+
+/* The table of all of them. */
 err op_table_all(struct arena *a, struct op_table **out);
 
 size_t op_count(const struct op_table *t);
