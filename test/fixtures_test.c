@@ -18,7 +18,7 @@ static struct site site_open(void)
     struct site s = { .arena = check_arena(), .now_ms = 1736937300000 };
 
     s.client = (struct mcp_client){ .version = MCP_2025_11_25, .elicits_form = true };
-    s.mcp = mcp_new(&(struct mcp_options){ .version = "1.2.3", .fixtures = true });
+    s.mcp = mcp_new(&(struct mcp_options){ .version = "1.2.3", .served = &mcp_fixtures });
     return s;
 }
 

@@ -21,8 +21,10 @@ static inline struct site site_open(bool fixtures)
     struct site s = { .arena = check_arena(), .actor = { .kind = ACTOR_OPERATOR } };
 
     CHECK_OK(op_table_all(s.arena, &s.table));
-    s.mcp = mcp_new(&(struct mcp_options){
-        .table = s.table, .version = "1.2.3", .fixtures = fixtures, .wait_ms = 45000 });
+    s.mcp = mcp_new(&(struct mcp_options){ .table = s.table,
+                                           .version = "1.2.3",
+                                           .served = fixtures ? &mcp_fixtures : NULL,
+                                           .wait_ms = 45000 });
     return s;
 }
 
@@ -57,7 +59,7 @@ static inline struct mcp_call *begin(struct site *s, const char *head,
 
     m->arena = s->arena;
     m->mcp = s->mcp;
-    m->actor = s->mcp->options.fixtures ? NULL : &s->actor;
+    m->actor = s->mcp->options.served ? NULL : &s->actor;
     m->session = session;
     m->now_ms = 1736937300000;
     if (head)

@@ -113,7 +113,7 @@ struct mcp_site *mcp_site_open(const struct server_limits *limits, bool fixtures
     s->timer = timer_new(s->loop, on_stop, s);
     s->mcp = mcp_new(&(struct mcp_options){ .table = s->world->table,
                                             .version = "1.2.3",
-                                            .fixtures = fixtures,
+                                            .served = fixtures ? &mcp_fixtures : NULL,
                                             .secret = "secret",
                                             .wait_ms = 45000 });
     s->server =

@@ -45,6 +45,7 @@ struct serving {
     struct listener *tcp, *local;
     struct signal_watch *term, *interrupt;
     struct mcp *mcp;
+    const struct mcp_served *served; /* by it; NULL: what we have */
     struct local_runner runner;
     str url, socket; /* socket: empty when there is none */
     bool announced, stopping;
@@ -226,7 +227,7 @@ static struct mcp *mcp_make(struct serving *s)
 {
     struct mcp_options options = { .table = s->table,
                                    .version = BATON_VERSION,
-                                   .fixtures = s->plan.mcp_fixtures,
+                                   .served = s->served,
                                    .wait_ms = s->plan.config.limits.mcp_wait_ms };
     const struct tx_source *source = threads_engine(s->threads)->source;
 
@@ -257,7 +258,7 @@ static struct server *server_make(struct serving *s)
     };
     s->mcp = mcp_make(s);
     options.mcp = s->mcp;
-    options.mcp_open = s->plan.mcp_fixtures;
+    options.mcp_open = s->served;
     options.hosts = serve_plan_hosts(s->arena, &s->plan, &options.host_count);
     options.config = config_rows(s->arena, &s->plan.config, &options.config_count);
     return server_new(&options);
@@ -408,9 +409,11 @@ static void take_apart(struct serving *s)
     data_close(&s->data);
 }
 
-err serve_run(struct cli *c)
+err serve_run_with(struct cli *c, const struct mcp_served *served)
 {
-    struct serving s = { .arena = c->arena, .data = { .lock = -1, .database_lock = -1 } };
+    struct serving s = { .arena = c->arena,
+                         .served = served,
+                         .data = { .lock = -1, .database_lock = -1 } };
 
     TRY(serve_plan_read(c, &s.plan));
     if (cli_flag(c, "--settings")) {
@@ -424,4 +427,9 @@ err serve_run(struct cli *c)
     if (!e)
         log_info("serve.stopped");
     return e;
+}
+
+err serve_run(struct cli *c)
+{
+    return serve_run_with(c, cli_flag(c, "--mcp-fixtures") ? &mcp_fixtures : NULL);
 }

@@ -13,7 +13,6 @@ struct serve_plan {
     str database; /* empty: in the folder */
     bool shared;  /* with other nodes: the store is a server's */
     bool runs_agents;
-    bool mcp_fixtures;
 };
 
 /* Takes all that was said; the last that names a setting counts. */

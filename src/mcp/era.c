@@ -177,14 +177,15 @@ static void write_capability(struct json_writer *w, const char *name, const char
 
 static void write_capabilities(struct mcp_call *m, struct json_writer *w)
 {
-    bool modern = mcp_is_modern(m->client.version), fixtures = m->mcp->options.fixtures;
+    const struct mcp_served *served = m->mcp->options.served;
+    bool modern = mcp_is_modern(m->client.version);
 
     write_begin(w, STR("capabilities"), '{');
     write_capability(w, "tools", "listChanged", NULL);
     write_capability(w, "resources", "subscribe", "listChanged");
-    write_capability(w, "prompts", fixtures ? "listChanged" : NULL, NULL);
+    write_capability(w, "prompts", served && served->prompts_change ? "listChanged" : NULL, NULL);
     write_capability(w, "completions", NULL, NULL);
-    if (fixtures && !modern)
+    if (served && served->logs && !modern)
         write_capability(w, "logging", NULL, NULL);
     if (modern) {
         write_begin(w, STR("extensions"), '{');

@@ -85,8 +85,6 @@ void fixture_play_wait(struct mcp_call *m, int64_t ms, str text);
 
 /* ---- tools ---- */
 
-enum fixture_era { LEGACY = 1, MODERN = 2, BOTH = LEGACY | MODERN };
-
 struct fixture_tool;
 typedef void fixture_call(struct mcp_call *m, const struct fixture_tool *tool,
                           const struct json *arguments);
@@ -95,7 +93,7 @@ typedef void fixture_call(struct mcp_call *m, const struct fixture_tool *tool,
 struct fixture_tool {
     const char *name, *description;
     const char *input; /* JSON Schema; NULL: it has no arguments */
-    enum fixture_era in;
+    enum mcp_era in;
     bool extra; /* there only while test_trigger_tool_change has made it so */
     fixture_call *call;
     const struct fixture_block *blocks;

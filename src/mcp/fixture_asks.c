@@ -131,10 +131,10 @@ static const struct fixture_question
     "properties": { "message": { "type": "string", "minLength": 1, "description": "What the user is shown." } } })
 
 static const struct fixture_tool tools[] = {
-    { "test_sampling", "Asks the client's model.", PROMPT_INPUT, LEGACY, .call = ask, .question = &sampling },
-    { "test_elicitation", "Asks the user for a name and an address.", MESSAGE_INPUT, LEGACY, .call = ask, .question = &elicitation },
-    { "test_elicitation_sep1034_defaults", "Asks by a form that is filled in already.", NULL, LEGACY, .call = ask, .question = &defaults },
-    { "test_elicitation_sep1330_enums", "Asks by a form with every kind of choice.", NULL, LEGACY, .call = ask, .question = &enums },
+    { "test_sampling", "Asks the client's model.", PROMPT_INPUT, ERA_LEGACY, .call = ask, .question = &sampling },
+    { "test_elicitation", "Asks the user for a name and an address.", MESSAGE_INPUT, ERA_LEGACY, .call = ask, .question = &elicitation },
+    { "test_elicitation_sep1034_defaults", "Asks by a form that is filled in already.", NULL, ERA_LEGACY, .call = ask, .question = &defaults },
+    { "test_elicitation_sep1330_enums", "Asks by a form with every kind of choice.", NULL, ERA_LEGACY, .call = ask, .question = &enums },
 };
 // clang-format on
 

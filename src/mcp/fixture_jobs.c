@@ -332,12 +332,12 @@ static const struct fixture_job
     "type": "object", "properties": { "filename": { "type": "string", "description": "Whose deletion is asked about; no file is touched." } } })
 
 static const struct fixture_tool tools[] = {
-    { "slow_compute", "Takes as long as it is told; a task where the client has them.", COMPUTE_INPUT, MODERN, .call = compute, .job = &computing },
-    { "failing_job", "A task that fails as a tool does.", NULL, MODERN, .call = begin_job, .job = &failing },
-    { "protocol_error_job", "A task that fails as a server does.", NULL, MODERN, .call = begin_job, .job = &faulty },
-    { "confirm_delete", "A task that waits for a confirmation.", FILE_INPUT, MODERN, .call = begin_job, .job = &deleting },
-    { "multi_input", "A task that waits for two answers.", NULL, MODERN, .call = begin_job, .job = &gathering },
-    { "test_tool_with_task", "Asks for a name, then is a task that greets.", NULL, MODERN, .call = ask_then_begin, .rounds = &name_first },
+    { "slow_compute", "Takes as long as it is told; a task where the client has them.", COMPUTE_INPUT, ERA_MODERN, .call = compute, .job = &computing },
+    { "failing_job", "A task that fails as a tool does.", NULL, ERA_MODERN, .call = begin_job, .job = &failing },
+    { "protocol_error_job", "A task that fails as a server does.", NULL, ERA_MODERN, .call = begin_job, .job = &faulty },
+    { "confirm_delete", "A task that waits for a confirmation.", FILE_INPUT, ERA_MODERN, .call = begin_job, .job = &deleting },
+    { "multi_input", "A task that waits for two answers.", NULL, ERA_MODERN, .call = begin_job, .job = &gathering },
+    { "test_tool_with_task", "Asks for a name, then is a task that greets.", NULL, ERA_MODERN, .call = ask_then_begin, .rounds = &name_first },
 };
 // clang-format on
 

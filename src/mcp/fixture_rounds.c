@@ -215,15 +215,15 @@ static const struct fixture_rounds
     declared    = { .rounds = { three },        .finish = say_answers,   .if_declared = true };
 
 static const struct fixture_tool tools[] = {
-    { "test_input_required_result_elicitation", "Asks for a name, and greets.", NULL, MODERN, .call = call, .rounds = &elicitation },
-    { "test_input_required_result_sampling", "Asks the client's model a question.", NULL, MODERN, .call = call, .rounds = &sampling },
-    { "test_input_required_result_list_roots", "Asks for the client's roots.", NULL, MODERN, .call = call, .rounds = &list_roots },
-    { "test_input_required_result_request_state", "Asks for a confirmation, with a state that must come back.", NULL, MODERN, .call = call, .rounds = &state },
-    { "test_input_required_result_tampered_state", "Asks for a confirmation, with a state that must come back as it was.", NULL, MODERN, .call = call, .rounds = &state },
-    { "test_input_required_result_multiple_inputs", "Asks for a name, a greeting and the roots at once.", NULL, MODERN, .call = call, .rounds = &multiple },
-    { "test_input_required_result_multi_round", "Asks for a name, then for a color.", NULL, MODERN, .call = call, .rounds = &multi_round },
-    { "test_input_required_result_capabilities", "Asks whatever the client can answer.", NULL, MODERN, .call = call, .rounds = &declared },
-    { "test_missing_capability", "Needs a client with a model.", NULL, MODERN, .call = call, .rounds = &sampling },
+    { "test_input_required_result_elicitation", "Asks for a name, and greets.", NULL, ERA_MODERN, .call = call, .rounds = &elicitation },
+    { "test_input_required_result_sampling", "Asks the client's model a question.", NULL, ERA_MODERN, .call = call, .rounds = &sampling },
+    { "test_input_required_result_list_roots", "Asks for the client's roots.", NULL, ERA_MODERN, .call = call, .rounds = &list_roots },
+    { "test_input_required_result_request_state", "Asks for a confirmation, with a state that must come back.", NULL, ERA_MODERN, .call = call, .rounds = &state },
+    { "test_input_required_result_tampered_state", "Asks for a confirmation, with a state that must come back as it was.", NULL, ERA_MODERN, .call = call, .rounds = &state },
+    { "test_input_required_result_multiple_inputs", "Asks for a name, a greeting and the roots at once.", NULL, ERA_MODERN, .call = call, .rounds = &multiple },
+    { "test_input_required_result_multi_round", "Asks for a name, then for a color.", NULL, ERA_MODERN, .call = call, .rounds = &multi_round },
+    { "test_input_required_result_capabilities", "Asks whatever the client can answer.", NULL, ERA_MODERN, .call = call, .rounds = &declared },
+    { "test_missing_capability", "Needs a client with a model.", NULL, ERA_MODERN, .call = call, .rounds = &sampling },
 };
 // clang-format on
 

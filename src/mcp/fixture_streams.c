@@ -198,11 +198,11 @@ static const struct fixture_step
         { STEP_PROGRESS, NULL, 100, NULL }, { STEP_ASK, NULL, 0, &asks_color } };
 
 static const struct fixture_tool tools[] = {
-    { "test_tool_with_logging", "Writes to the log while it works.", NULL, BOTH, .call = start, .script = logging },
-    { "test_logging_tool", "Writes to the log of those who asked for it.", NULL, BOTH, .call = start, .script = logging },
-    { "test_tool_with_progress", "Tells how far it is.", NULL, BOTH, .call = start, .script = progress },
-    { "test_reconnection", "Ends the connection before it answers.", NULL, LEGACY, .call = start, .script = reconnection },
-    { "test_streaming_elicitation", "Tells how far it is, then asks for a color.", NULL, MODERN, .call = start_asking, .question = color, .script = streaming },
+    { "test_tool_with_logging", "Writes to the log while it works.", NULL, ERA_BOTH, .call = start, .script = logging },
+    { "test_logging_tool", "Writes to the log of those who asked for it.", NULL, ERA_BOTH, .call = start, .script = logging },
+    { "test_tool_with_progress", "Tells how far it is.", NULL, ERA_BOTH, .call = start, .script = progress },
+    { "test_reconnection", "Ends the connection before it answers.", NULL, ERA_LEGACY, .call = start, .script = reconnection },
+    { "test_streaming_elicitation", "Tells how far it is, then asks for a color.", NULL, ERA_MODERN, .call = start_asking, .question = color, .script = streaming },
 };
 // clang-format on
 

@@ -155,18 +155,18 @@ static const struct fixture_block
 
 static const struct fixture_tool tools[] = {
     /* The suite calls the first tool of the list without arguments. */
-    { "test_simple_text", "Answers with a text.", NULL, BOTH, .call = answer_blocks, .blocks = simple_text },
-    { "test_image_content", "Answers with a picture.", NULL, BOTH, .call = answer_blocks, .blocks = image },
-    { "test_audio_content", "Answers with a sound.", NULL, BOTH, .call = answer_blocks, .blocks = audio },
-    { "test_embedded_resource", "Answers with a resource.", NULL, BOTH, .call = answer_blocks, .blocks = embedded },
-    { "test_multiple_content_types", "Answers with a text, a picture and a resource.", NULL, BOTH, .call = answer_blocks, .blocks = mixed },
-    { "test_error_handling", "Always fails.", NULL, BOTH, .call = answer_error, .blocks = error },
-    { "greet", "Greets somebody.", GREET_INPUT, BOTH, .call = greet },
-    { "json_schema_2020_12_tool", "Has an input schema with keywords of JSON Schema 2020-12, and holds to it.", SCHEMA_2020_12_INPUT, BOTH, .call = repeat_arguments },
-    { "test_custom_headers", "Has arguments that are repeated in the head of the request.", HEADERS_INPUT, BOTH, .call = repeat_arguments },
-    { "test_trigger_tool_change", "Adds test_extra_tool to the tools, or takes it away.", NULL, BOTH, .call = change_tools },
-    { "test_trigger_prompt_change", "Adds test_extra_prompt to the prompts, or takes it away.", NULL, BOTH, .call = change_prompts },
-    { "test_extra_tool", "Is there when test_trigger_tool_change has added it.", NULL, BOTH, .extra = true, .call = answer_blocks, .blocks = extra },
+    { "test_simple_text", "Answers with a text.", NULL, ERA_BOTH, .call = answer_blocks, .blocks = simple_text },
+    { "test_image_content", "Answers with a picture.", NULL, ERA_BOTH, .call = answer_blocks, .blocks = image },
+    { "test_audio_content", "Answers with a sound.", NULL, ERA_BOTH, .call = answer_blocks, .blocks = audio },
+    { "test_embedded_resource", "Answers with a resource.", NULL, ERA_BOTH, .call = answer_blocks, .blocks = embedded },
+    { "test_multiple_content_types", "Answers with a text, a picture and a resource.", NULL, ERA_BOTH, .call = answer_blocks, .blocks = mixed },
+    { "test_error_handling", "Always fails.", NULL, ERA_BOTH, .call = answer_error, .blocks = error },
+    { "greet", "Greets somebody.", GREET_INPUT, ERA_BOTH, .call = greet },
+    { "json_schema_2020_12_tool", "Has an input schema with keywords of JSON Schema 2020-12, and holds to it.", SCHEMA_2020_12_INPUT, ERA_BOTH, .call = repeat_arguments },
+    { "test_custom_headers", "Has arguments that are repeated in the head of the request.", HEADERS_INPUT, ERA_BOTH, .call = repeat_arguments },
+    { "test_trigger_tool_change", "Adds test_extra_tool to the tools, or takes it away.", NULL, ERA_BOTH, .call = change_tools },
+    { "test_trigger_prompt_change", "Adds test_extra_prompt to the prompts, or takes it away.", NULL, ERA_BOTH, .call = change_prompts },
+    { "test_extra_tool", "Is there when test_trigger_tool_change has added it.", NULL, ERA_BOTH, .extra = true, .call = answer_blocks, .blocks = extra },
 };
 // clang-format on
 

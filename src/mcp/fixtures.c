@@ -18,9 +18,9 @@ static const struct fixture_tools *const lists[] = {
 
 struct fixtures *fixtures_of(struct mcp_call *m)
 {
-    if (!m->mcp->fixtures)
-        m->mcp->fixtures = ARENA_NEW(m->mcp->arena, struct fixtures);
-    return m->mcp->fixtures;
+    if (!m->mcp->served)
+        m->mcp->served = ARENA_NEW(m->mcp->arena, struct fixtures);
+    return m->mcp->served;
 }
 
 const struct json *fixture_json(struct arena *a, const char *text)
@@ -72,7 +72,7 @@ bool fixture_page(struct mcp_call *m, size_t count, size_t size, size_t *from, s
 
 static bool is_there(struct mcp_call *m, const struct fixture_tool *tool)
 {
-    enum fixture_era era = mcp_is_modern(m->client.version) ? MODERN : LEGACY;
+    enum mcp_era era = mcp_is_modern(m->client.version) ? ERA_MODERN : ERA_LEGACY;
 
     return tool->in & era && (!tool->extra || fixtures_of(m)->extra_tool);
 }
@@ -160,33 +160,29 @@ static void tools_call(struct mcp_call *m)
 
 /* ---- methods ---- */
 
-static const struct {
-    const char *name;
-    mcp_method *run;
-} methods[] = {
-    { "tools/list", tools_list },
-    { "tools/call", tools_call },
-    { "resources/list", fixture_resources_list },
-    { "resources/templates/list", fixture_resources_templates },
-    { "resources/read", fixture_resources_read },
-    { "resources/subscribe", fixture_resources_subscribe },
-    { "resources/unsubscribe", fixture_resources_unsubscribe },
-    { "prompts/list", fixture_prompts_list },
-    { "prompts/get", fixture_prompts_get },
-    { "completion/complete", fixture_complete },
-    { "logging/setLevel", fixture_set_level },
-    { "subscriptions/listen", fixture_listen },
-    { "tasks/get", fixture_tasks_get },
-    { "tasks/update", fixture_tasks_update },
-    { "tasks/cancel", fixture_tasks_cancel },
+// clang-format off
+static const struct mcp_method_entry methods[] = {
+    { "tools/list",               ERA_BOTH,   tools_list                    },
+    { "tools/call",               ERA_BOTH,   tools_call                    },
+    { "resources/list",           ERA_BOTH,   fixture_resources_list        },
+    { "resources/templates/list", ERA_BOTH,   fixture_resources_templates   },
+    { "resources/read",           ERA_BOTH,   fixture_resources_read        },
+    { "resources/subscribe",      ERA_LEGACY, fixture_resources_subscribe   },
+    { "resources/unsubscribe",    ERA_LEGACY, fixture_resources_unsubscribe },
+    { "prompts/list",             ERA_BOTH,   fixture_prompts_list          },
+    { "prompts/get",              ERA_BOTH,   fixture_prompts_get           },
+    { "completion/complete",      ERA_BOTH,   fixture_complete              },
+    { "logging/setLevel",         ERA_LEGACY, fixture_set_level             },
+    { "subscriptions/listen",     ERA_MODERN, fixture_listen                },
+    { "tasks/get",                ERA_MODERN, fixture_tasks_get             },
+    { "tasks/update",             ERA_MODERN, fixture_tasks_update          },
+    { "tasks/cancel",             ERA_MODERN, fixture_tasks_cancel          },
 };
+// clang-format on
 
-bool fixture_method(struct mcp_call *m)
-{
-    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++)
-        if (str_eq(m->message.method, str_from(methods[i].name))) {
-            methods[i].run(m);
-            return true;
-        }
-    return false;
-}
+const struct mcp_served mcp_fixtures = {
+    .methods = methods,
+    .method_count = sizeof methods / sizeof *methods,
+    .prompts_change = true,
+    .logs = true,
+};

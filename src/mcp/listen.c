@@ -16,18 +16,18 @@ struct hearing {
 
 /* ---- what is wanted ---- */
 
-static bool refuse_wish(struct mcp_call *m, const char *name, const char *kind)
+static bool refuse_filter(struct mcp_call *m, const char *name, const char *kind)
 {
     mcp_refuse(m, RPC_PARAMS, STR(""), "params.notifications.%s must be %s", name, kind);
     return false;
 }
 
-static bool read_wish(struct mcp_call *m, const struct json *wishes, const char *name, bool *out)
+static bool read_filter(struct mcp_call *m, const struct json *wishes, const char *name, bool *out)
 {
     const struct json *wish = json_get(wishes, name);
 
     *out = json_is(wish, JSON_BOOL) && wish->len;
-    return !wish || json_is(wish, JSON_BOOL) || refuse_wish(m, name, "true or false");
+    return !wish || json_is(wish, JSON_BOOL) || refuse_filter(m, name, "true or false");
 }
 
 /* An array of strings, cut to `most`. */
@@ -43,7 +43,7 @@ static bool read_wishes(struct mcp_call *m, const struct json *wishes, const cha
         if (fits && *count < most)
             out[(*count)++] = json_text(&all->items[i]);
     }
-    return fits || refuse_wish(m, name, "an array of strings");
+    return fits || refuse_filter(m, name, "an array of strings");
 }
 
 /* ---- what is taken ---- */
@@ -159,9 +159,9 @@ void mcp_listen(struct mcp_call *m)
         return;
     }
     m->own = h;
-    if (!read_wish(m, wishes, "toolsListChanged", &m->listen.tools) ||
-        !read_wish(m, wishes, "promptsListChanged", &prompts) ||
-        !read_wish(m, wishes, "resourcesListChanged", &m->listen.resources) ||
+    if (!read_filter(m, wishes, "toolsListChanged", &m->listen.tools) ||
+        !read_filter(m, wishes, "promptsListChanged", &prompts) ||
+        !read_filter(m, wishes, "resourcesListChanged", &m->listen.resources) ||
         !read_wishes(m, wishes, "resourceSubscriptions", h->uris, URIS_MAX, &h->uri_wanted) ||
         !read_wishes(m, wishes, "taskIds", h->tasks, TASKS_MAX, &h->task_wanted))
         return;

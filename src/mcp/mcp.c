@@ -14,7 +14,7 @@ struct mcp *mcp_new(const struct mcp_options *o)
     m->arena = a;
     m->options = *o;
     m->server_info = mcp_server_info(a, o->version);
-    if (!o->fixtures)
+    if (!o->served)
         m->tools = tools_new(a, o->table);
     return m;
 }
@@ -27,47 +27,42 @@ void mcp_free(struct mcp *m)
 
 /* ---- methods ---- */
 
-enum { LEGACY = 1, MODERN = 2, BOTH = LEGACY | MODERN };
-
-/* With fixtures most methods are theirs; those about ourselves are the same, and one is there for
- * them alone: nothing else here is logged by level. */
 // clang-format off
-static const struct method {
-    const char *name;
-    unsigned eras;
-    mcp_method *run;
-    bool about_us;
-} methods[] = {
-    { "tools/call",               BOTH,   mcp_tools_call,            false },
-    { "tools/list",               BOTH,   mcp_tools_list,            false },
-    { "resources/list",           BOTH,   mcp_resources_list,        false },
-    { "resources/templates/list", BOTH,   mcp_resources_templates,   false },
-    { "resources/read",           BOTH,   mcp_resources_read,        false },
-    { "prompts/list",             BOTH,   mcp_prompts_list,          false },
-    { "prompts/get",              BOTH,   mcp_prompts_get,           false },
-    { "completion/complete",      BOTH,   mcp_complete,              false },
+static const struct mcp_method_entry own[] = {
+    { "tools/call",               ERA_BOTH,   mcp_tools_call            },
+    { "tools/list",               ERA_BOTH,   mcp_tools_list            },
+    { "resources/list",           ERA_BOTH,   mcp_resources_list        },
+    { "resources/templates/list", ERA_BOTH,   mcp_resources_templates   },
+    { "resources/read",           ERA_BOTH,   mcp_resources_read        },
+    { "prompts/list",             ERA_BOTH,   mcp_prompts_list          },
+    { "prompts/get",              ERA_BOTH,   mcp_prompts_get           },
+    { "completion/complete",      ERA_BOTH,   mcp_complete              },
 
-    { "initialize",               LEGACY, mcp_initialize,            true  },
-    { "ping",                     LEGACY, mcp_ping,                  true  },
-    { "resources/subscribe",      LEGACY, mcp_resources_subscribe,   false },
-    { "resources/unsubscribe",    LEGACY, mcp_resources_unsubscribe, false },
-    { "logging/setLevel",         LEGACY, NULL,                      false },
+    { "resources/subscribe",      ERA_LEGACY, mcp_resources_subscribe   },
+    { "resources/unsubscribe",    ERA_LEGACY, mcp_resources_unsubscribe },
 
-    { "server/discover",          MODERN, mcp_discover,              true  },
-    { "subscriptions/listen",     MODERN, mcp_listen,                false },
-    { "tasks/get",                MODERN, mcp_tasks_get,             false },
-    { "tasks/update",             MODERN, mcp_tasks_update,          false },
-    { "tasks/cancel",             MODERN, mcp_tasks_cancel,          false },
+    { "subscriptions/listen",     ERA_MODERN, mcp_listen                },
+    { "tasks/get",                ERA_MODERN, mcp_tasks_get             },
+    { "tasks/update",             ERA_MODERN, mcp_tasks_update          },
+    { "tasks/cancel",             ERA_MODERN, mcp_tasks_cancel          },
+};
+
+/* Of the server itself, whatever it serves. */
+static const struct mcp_method_entry about_us[] = {
+    { "initialize",               ERA_LEGACY, mcp_initialize            },
+    { "ping",                     ERA_LEGACY, mcp_ping                  },
+    { "server/discover",          ERA_MODERN, mcp_discover              },
 };
 // clang-format on
 
-static const struct method *find_method(const struct mcp_call *m)
+static mcp_method *find_method(const struct mcp_call *m, const struct mcp_method_entry *methods,
+                               size_t count)
 {
-    unsigned era = mcp_is_modern(m->client.version) ? MODERN : LEGACY;
+    enum mcp_era era = mcp_is_modern(m->client.version) ? ERA_MODERN : ERA_LEGACY;
 
-    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+    for (size_t i = 0; i < count; i++)
         if ((methods[i].eras & era) && str_eq(m->message.method, str_from(methods[i].name)))
-            return &methods[i];
+            return methods[i].run;
     return NULL;
 }
 
@@ -81,14 +76,15 @@ static void refuse_method(struct mcp_call *m)
 
 static void run_method(struct mcp_call *m)
 {
-    const struct method *method = find_method(m);
-    bool fixtures = m->mcp->options.fixtures;
+    const struct mcp_served *served = m->mcp->options.served;
+    mcp_method *run = served ? find_method(m, served->methods, served->method_count)
+                             : find_method(m, own, sizeof own / sizeof *own);
 
-    if (!method || !(method->run || fixtures))
-        refuse_method(m);
-    else if (method->about_us || !fixtures)
-        method->run(m);
-    else if (!fixture_method(m))
+    if (!run)
+        run = find_method(m, about_us, sizeof about_us / sizeof *about_us);
+    if (run)
+        run(m);
+    else
         refuse_method(m);
 }
 

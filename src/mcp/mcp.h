@@ -23,19 +23,23 @@ struct mcp_client {
     enum mcp_version version;
     str name, client_version;
     bool elicits_form, elicits_url, samples, roots, tasks;
-    int log_level; /* the least that it wants to hear: 0 debug … 7 emergency; fixtures only */
+    int log_level; /* the least that it wants to hear: 0 debug … 7 emergency */
 };
 
 /* ---- one for the whole server ---- */
 
 struct mcp;
+struct mcp_served; /* mcp_private.h's */
+
+/* What the conformance suite of MCP expects of a server. */
+extern const struct mcp_served mcp_fixtures;
 
 struct mcp_options {
     const struct op_table *table;
-    const char *version;      /* of the program */
-    bool fixtures;            /* serve what the conformance suite expects, and nothing else */
-    unsigned char secret[32]; /* signs what clients hand back to us */
-    int64_t wait_ms;          /* no tool blocks longer: 45 s */
+    const char *version;             /* of the program */
+    const struct mcp_served *served; /* instead of what we have to serve; NULL: that */
+    unsigned char secret[32];        /* signs what clients hand back to us */
+    int64_t wait_ms;                 /* no tool blocks longer: 45 s */
 };
 
 struct mcp *mcp_new(const struct mcp_options *o);
@@ -87,7 +91,7 @@ struct mcp_call {
     struct arena *arena;
     struct mcp *mcp;
     struct mcp_head head;
-    const struct actor *actor;        /* whose token was shown; NULL with fixtures */
+    const struct actor *actor;        /* whose token was shown; NULL: `served` asks for none */
     const struct mcp_client *session; /* what its session knows; NULL: it is in none, or in one that
                                        * is not there, which is answered */
     int64_t now_ms;

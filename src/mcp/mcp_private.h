@@ -10,26 +10,40 @@
  * listen.c     subscriptions/listen, and what listeners are sent
  * tasks.c      tasks/…: a task is a run
  * parts.c      what those five share: parts.h, write.h
- * rounds.c     requestState: what a client hands back to us, signed
- * fixtures.c   what the conformance suite expects, with fixture_…c */
+ * rounds.c     requestState: what a client hands back to us, signed */
 #ifndef MCP_MCP_PRIVATE_H
 #define MCP_MCP_PRIVATE_H
 
 #include "mcp/mcp.h"
 
 struct tool_list; /* tools.c's: what each kind of token sees, printed once */
-struct fixtures;  /* fixtures.c's: what is remembered of the suite's tools */
 
 struct mcp {
     struct mcp_options options;
     struct arena *arena; /* as long as the server */
     str server_info;     /* printed JSON */
     struct tool_list *tools;
-    struct fixtures *fixtures; /* NULL until one is called */
+    void *served; /* what options.served remembers; NULL: nothing yet */
 };
 
 /* A method. It sets what is next of the call. */
 typedef void mcp_method(struct mcp_call *m);
+
+enum mcp_era { ERA_LEGACY = 1, ERA_MODERN = 2, ERA_BOTH = ERA_LEGACY | ERA_MODERN };
+
+struct mcp_method_entry {
+    const char *name;
+    enum mcp_era eras;
+    mcp_method *run;
+};
+
+/* What another program serves by our protocol and our transport. Methods about the server itself
+ * stay ours. */
+struct mcp_served {
+    const struct mcp_method_entry *methods;
+    size_t method_count;
+    bool prompts_change, logs; /* what initialize says that it can do */
+};
 
 /* Of what mcp.h promises: mcp_fault and mcp_progress are in mcp.c, versions in era.c, what
  * listeners are sent in listen.c, mcp_uri_state in resources.c, mcp_task_look in tasks.c. */
@@ -142,11 +156,5 @@ const struct json *round_response(struct mcp_call *m, const char *name);
  * with its name, or nothing: then the client repeats the request as soon as it likes. */
 struct json_writer *round_begin(struct mcp_call *m);
 void round_end(struct mcp_call *m, str request_state); /* empty: none */
-
-/* ---- fixtures.c ---- */
-
-/* What the suite expects: the methods of the table in fixture mode, but those about the server
- * itself. False: there is none of that name. */
-bool fixture_method(struct mcp_call *m);
 
 #endif

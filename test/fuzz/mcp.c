@@ -230,8 +230,10 @@ static void message_run(struct mcp *mcp, struct arena *a, str how, const str *he
 
 static struct mcp *mcp_open(bool fixtures)
 {
-    return mcp_new(&(struct mcp_options){
-        .table = table, .version = "1.0.0", .fixtures = fixtures, .wait_ms = 45000 });
+    return mcp_new(&(struct mcp_options){ .table = table,
+                                          .version = "1.0.0",
+                                          .served = fixtures ? &mcp_fixtures : NULL,
+                                          .wait_ms = 45000 });
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
