@@ -29,7 +29,9 @@ NAMES = ao-start ao-resume ao-status ao-get-result ao-list-sessions
 
 MAIN  = src/app/main.c
 SRC   = $(filter-out $(MAIN),$(wildcard src/*/*.c src/*/*/*.c))
-TEST  = $(wildcard test/*.c) $(wildcard test/sim/*.c) $(wildcard test/black/*.c)
+SUITES_MAIN = test/suites/main.c
+SUITES = $(filter-out $(SUITES_MAIN),$(wildcard test/suites/*.c))
+TEST  = $(SUITES) $(wildcard test/*.c) $(wildcard test/sim/*.c) $(wildcard test/black/*.c)
 PLANTS = ANSWER_BEFORE_COMMIT HISTORY_IN_SECOND_TRANSACTION KEY_IN_SECOND_TRANSACTION \
          NO_VERSION_CHECK SAVEPOINT_AFTER_DEATH \
          CALLBACK_BEFORE_UPDATE CALLBACK_TWICE LEASE_WITHOUT_FENCE REPORT_LOST
@@ -69,8 +71,8 @@ run:
 
 test:
 	@scripts/setup build test
-	@+$(build) build/baton build/asan/baton build/tsan/baton \
-	    build/release/baton-test build/asan/baton-test \
+	@+$(build) build/baton build/asan/baton build/tsan/baton build/baton-suites \
+	    build/asan/baton-suites build/release/baton-test build/asan/baton-test \
 	    $(PLANTS:%=build/planted-%/baton-test) $(BENCH:test/bench/%.c=build/bench/%)
 	@PLANTS="$(PLANTS)" tools/test.sh
 
@@ -92,7 +94,7 @@ soak:
 
 test-clients:
 	@scripts/setup build bench
-	@+$(build) build/baton build/asan/baton
+	@+$(build) build/baton build/asan/baton build/baton-suites build/asan/baton-suites
 	@tools/clients.sh
 
 fuzz:
@@ -144,7 +146,7 @@ help:
 define way
 build/$(1)/%.o: %.c Makefile
 	$$(call run_,CC)mkdir -p $$(@D) && $$(CC_$(1)) $$(CFLAGS_ALL) $$(FLAGS_$(1)) -c -o $$@ $$<
--include $$(patsubst %.c,build/$(1)/%.d,$$(MAIN) $$(SRC) $$(TEST) $$(FUZZ) $$(BENCH) $$(BENCH_SHARED))
+-include $$(patsubst %.c,build/$(1)/%.d,$$(MAIN) $$(SUITES_MAIN) $$(SRC) $$(TEST) $$(FUZZ) $$(BENCH) $$(BENCH_SHARED))
 endef
 $(foreach w,release asan tsan fuzz,$(eval $(call way,$(w))))
 
@@ -171,12 +173,17 @@ build/asan/baton: $(call objects,asan,$(MAIN) $(SRC)) build/sources
 	$(call link,asan)
 build/tsan/baton: $(call objects,tsan,$(MAIN) $(SRC)) build/sources
 	$(call link,tsan)
+# What suites and tests ask for beside the product's commands is in a program of its own.
+build/baton-suites: $(call objects,release,$(SUITES_MAIN) $(SUITES) $(SRC)) build/sources
+	$(call link,release,-Wl$(comma)--strip-debug)
+build/asan/baton-suites: $(call objects,asan,$(SUITES_MAIN) $(SUITES) $(SRC)) build/sources
+	$(call link,asan)
 build/release/baton-test: $(call objects,release,$(SRC) $(TEST)) build/sources
 	$(call link,release)
 build/asan/baton-test: $(call objects,asan,$(SRC) $(TEST)) build/sources
 	$(call link,asan)
 $(FUZZ:test/fuzz/%.c=build/fuzz/%): build/fuzz/%: build/fuzz/test/fuzz/%.o \
-    $(call objects,fuzz,$(SRC) $(wildcard test/sim/vfs*.c))
+    $(call objects,fuzz,$(SUITES) $(SRC) $(wildcard test/sim/vfs*.c))
 	$(call link,fuzz,-fsanitize=fuzzer)
 $(BENCH:test/bench/%.c=build/bench/%): build/bench/%: build/release/test/bench/%.o \
     $(call objects,release,$(BENCH_SHARED) test/sim/postgres.c $(SRC))

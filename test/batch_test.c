@@ -1,8 +1,8 @@
-/* batch_test.c: the requests of `baton json batch`, and lines that are none. */
+/* batch_test.c: the requests of `baton-suites json batch`, and lines that are none. */
 #include "check.h"
 
 #include "base/digest.h"
-#include "cli/cli.h"
+#include "suites/suites.h"
 
 /* JSON with single quotes for double ones, to be legible in C. */
 static str quoted(const char *text)

@@ -5,6 +5,7 @@
 #include "json/schema/schema.h"
 #include "json_help.h"
 #include "mcp/mcp.h"
+#include "suites/suites.h"
 
 struct site {
     struct arena *arena;

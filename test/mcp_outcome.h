@@ -8,6 +8,7 @@
 #include "json_help.h"
 #include "mcp/mcp_private.h"
 #include "sim/engine.h"
+#include "suites/suites.h"
 
 struct site {
     struct arena *arena;

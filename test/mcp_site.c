@@ -6,6 +6,7 @@
 
 #include "json_help.h"
 #include "net_help.h"
+#include "suites/suites.h"
 
 /* ---- what the server wants of its maker ---- */
 

@@ -44,7 +44,7 @@ done
 
 # Node.js comes with the conformance suite, and the other clients of MCP run on it, too.
 if tools/conformance.sh install; then
-    for program in build/baton build/asan/baton; do
+    for program in build/baton-suites build/asan/baton-suites; do
         echo "MCP's conformance suite, $program:"
         tools/conformance.sh "$root/$program" || failed=1
     done

@@ -1,5 +1,5 @@
 #!/bin/sh
-# conformance.sh [PROGRAM]: the conformance suite of MCP against `serve --mcp-fixtures`, in both eras.
+# conformance.sh [PROGRAM]: the conformance suite of MCP against `baton-suites serve --mcp-fixtures`, in both eras.
 # conformance.sh install: gets the suite, and a Node.js that it runs on.
 #
 # They are kept outside the sources, in $BATON_NPM or baton/npm of the user's cache, and nothing of
@@ -26,7 +26,7 @@ if ! installed; then
     exit 77
 fi
 
-program=${1:-$source/build/baton}
+program=${1:-$source/build/baton-suites}
 work=$(mktemp -d) || exit 2
 server=
 trap '[ -z "$server" ] || kill "$server" 2>/dev/null; wait; rm -rf "$work"' EXIT

@@ -11,7 +11,7 @@ seconds=$1
 shift
 
 files() {
-    named=$(sed -n '1,20s|.*fuzz: *\(src/[^*]*\).*|\1|p' "$1")
+    named=$(sed -n '1,20s|.*fuzz: *\([a-z]*/[^*]*\).*|\1|p' "$1")
     [ -n "$named" ] || named=$(ls src/*/"$2".c src/*/"$2"_*.c src/*/"$2"/*.c 2>/dev/null)
     [ -n "$named" ] || named=$(ls src/*/*_"$2".c 2>/dev/null)
     echo "$named"

@@ -21,6 +21,7 @@ client: base os json wire/ws/frame.h
 cli:    base os json client ops/op.h mcp/rpc.h
 runner: base os json client ops/op.h
 app:    base os json flow store core view ops mcp wire client cli runner
+suites: base json ops/op.h mcp cli app
 '
 
 # A library's header is included by one file alone, or by few, so that the rest does not know it.
@@ -31,7 +32,7 @@ libc='assert ctype errno fcntl float inttypes limits math pthread signal stdarg 
 stdbool stddef stdint stdio stdlib string strings time unistd'
 
 includes() {
-    grep -Hn '^[[:space:]]*#[[:space:]]*include' src/*/*.[ch] src/*/*/*.[ch] |
+    grep -Hn '^[[:space:]]*#[[:space:]]*include' src/*/*.[ch] src/*/*/*.[ch] test/suites/*.[ch] |
         awk -F: -v layers="$layers" -v libraries="$libraries" -v libc="$libc" '
         BEGIN {
             n = split(layers, lines, "\n")

@@ -431,5 +431,5 @@ err serve_run_with(struct cli *c, const struct mcp_served *served)
 
 err serve_run(struct cli *c)
 {
-    return serve_run_with(c, cli_flag(c, "--mcp-fixtures") ? &mcp_fixtures : NULL);
+    return serve_run_with(c, NULL);
 }

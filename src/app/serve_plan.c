@@ -19,7 +19,6 @@ const struct option serve_options[] = {
     { "--host",         0,   "NAME",     "answer to this name in Host too; may be repeated" },
     { "--set",          0,   "NAME=VAL", "change a setting; may be repeated" },
     { "--settings",     0,   NULL,       "print all settings, as a baton.toml, and exit" },
-    { "--mcp-fixtures", 0,   NULL,       "let /mcp serve the conformance suite, without a token" },
     { "--log-level",    0,   "L",        "debug, info, warn or error" },
     { "--verbose",      'v', NULL,       "the same as --log-level debug" },
     { 0 },

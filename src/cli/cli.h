@@ -179,22 +179,6 @@ err json_load_limited(struct cli *c, struct arena *a, const char *path, const st
 extern const struct option json_check_options[];
 err json_check_run(struct cli *c);
 
-/* ---- json_batch.c ---- */
-
-#define BATCH_LINE_MAX (64u << 20)
-
-struct batch;
-
-struct batch *batch_new(void);
-void batch_free(struct batch *b);
-
-/* Answers one request, a line without its end, by one line of JSON without its end. A blank line
- * is answered by nothing. The arena is the caller's to reset afterwards. */
-void batch_line(struct batch *b, struct arena *a, str line, struct buf *out);
-
-extern const char json_batch_details[];
-err json_batch_run(struct cli *c);
-
 /* ---- render.c ---- */
 
 /* Prints what the server answered: as tables and names for a terminal, else as JSON; an error of

@@ -1,6 +1,6 @@
 /* json_verbs.c: the JSON core by hand: patch, merge, diff, pointer, path and fmt.
  *
- * check and batch have files of their own; their entries are in the table here. */
+ * check has a file of its own; its entry is in the table here. */
 #include "cli/cli.h"
 
 #include "json/diff.h"
@@ -365,13 +365,6 @@ const struct verb json_verbs[] = {
             "\n"
             "Exit codes: 0 formatted; 2 not JSON, with line and column.",
         .options = fmt_options, .run = fmt_run,
-    },
-    {
-        .name = "batch",
-        .summary = "Answer requests, one on each line",
-        .example = "< requests.jsonl",
-        .details = json_batch_details,
-        .run = json_batch_run,
     },
     { 0 },
 };

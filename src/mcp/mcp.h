@@ -31,9 +31,6 @@ struct mcp_client {
 struct mcp;
 struct mcp_served; /* mcp_private.h's */
 
-/* What the conformance suite of MCP expects of a server. */
-extern const struct mcp_served mcp_fixtures;
-
 struct mcp_options {
     const struct op_table *table;
     const char *version;             /* of the program */

@@ -12,8 +12,8 @@ END
 printf '{"op":"canonical","doc":[1.0]}' >>requests # the last line has no end
 
 status=0
-what='baton json batch'
-"$BATON" json batch <requests >out 2>err || status=$?
+what='baton-suites json batch'
+"$BATON-suites" json batch <requests >out 2>err || status=$?
 exits 0
 silent
 [ "$(wc -l <out)" = 6 ] || fail 'expected six answers'
@@ -30,7 +30,7 @@ cmp -s answers expected || fail 'expected the answers in the order of the reques
 
 # An answer comes before the next request is sent.
 mkfifo to from
-"$BATON" json batch <to >from &
+"$BATON-suites" json batch <to >from &
 exec 3>to 4<from
 for n in 1 2 3; do
     echo "{\"op\":\"pointer\",\"doc\":[$n],\"pointer\":\"/0\"}" >&3
@@ -45,7 +45,7 @@ wait $!
     head -c 68157440 /dev/zero | tr '\0' x
     echo
     echo '{"op":"fmt","doc":1}'
-} | "$BATON" json batch >out
+} | "$BATON-suites" json batch >out
 cat >expected <<'END'
 {"error":"expected a line of at most 67108864 bytes"}
 {"result":"1"}

@@ -12,8 +12,8 @@ complains 'baton: cannot write to standard output: No space left on device'
 
 status=0
 printf '%s\n' '{"op":"fmt","doc":1}' '{"op":"fmt","doc":1}' |
-    "$BATON" json batch >/dev/full 2>err || status=$?
-what='baton json batch >/dev/full'
+    "$BATON-suites" json batch >/dev/full 2>err || status=$?
+what='baton-suites json batch >/dev/full'
 exits 15
 
 # More than a pipe holds, to a reader that is gone, with SIGPIPE as it is and ignored.

@@ -16,7 +16,7 @@ for verb in json help version completions; do
 done
 
 # Every command that help lists has a help of its own, by both ways to ask for it.
-for verb in check patch merge diff pointer path fmt batch; do
+for verb in check patch merge diff pointer path fmt; do
     run json --help
     shows "  $verb "
     run help json $verb

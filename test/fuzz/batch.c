@@ -1,8 +1,9 @@
-/* batch.c: any bytes as lines of `baton json batch`.
+/* fuzz: test/suites/batch.c */
+/* batch.c: any bytes as lines of `baton-suites json batch`.
  *
  * Every line that is not blank gets one line of JSON, an object with an answer or an error; an id
  * comes back; a diff is a patch that does what it says. */
-#include "cli/cli.h"
+#include "suites/suites.h"
 
 #include <assert.h>
 

@@ -1,4 +1,4 @@
-/* fuzz: src/mcp/rpc.c src/mcp/mcp.c src/mcp/era.c src/mcp/head.c src/mcp/tools.c src/mcp/tool_call.c src/mcp/tell.c src/mcp/resources.c src/mcp/listen.c src/mcp/prompts.c src/mcp/completion.c src/mcp/tasks.c src/mcp/rounds.c src/mcp/fixtures.c */
+/* fuzz: src/mcp/rpc.c src/mcp/mcp.c src/mcp/era.c src/mcp/head.c src/mcp/tools.c src/mcp/tool_call.c src/mcp/tell.c src/mcp/resources.c src/mcp/listen.c src/mcp/prompts.c src/mcp/completion.c src/mcp/tasks.c src/mcp/rounds.c test/suites/fixtures.c */
 /* mcp.c: a message of MCP: a line of letters that say how it comes, its head, and its body.
  *
  *   hc
@@ -18,6 +18,7 @@
 
 #include "core/tx.h"
 #include "mcp/mcp.h"
+#include "suites/suites.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
  *
  * The client repeats its request with the answers. What was answered in rounds before that is kept
  * by nobody but the client: it comes back in requestState, which rounds.c has sealed. */
-#include "mcp/fixture.h"
+#include "suites/fixture.h"
 #include "mcp/write.h"
 
 #define STATE_LIVES_MS (10 * 60 * 1000)

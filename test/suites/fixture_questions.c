@@ -2,7 +2,7 @@
  *
  * A question looks the same to an older client, which gets it as a request of ours, and to a newer
  * one, which gets it in a result; so do the answers. */
-#include "mcp/fixture.h"
+#include "suites/fixture.h"
 #include "mcp/write.h"
 
 // clang-format off

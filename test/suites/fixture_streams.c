@@ -3,7 +3,7 @@
  * The pauses are real, and so is the cut: a client that wants the rest comes back for it. */
 #include <assert.h>
 
-#include "mcp/fixture.h"
+#include "suites/fixture.h"
 #include "mcp/write.h"
 
 enum step_kind { STEP_LOG, STEP_PROGRESS, STEP_PAUSE, STEP_CUT, STEP_ASK, STEP_END };

@@ -1,7 +1,7 @@
 /* fixture_prompts.c: the suite's prompts, and completion of their arguments. */
 #include <strings.h>
 
-#include "mcp/fixture.h"
+#include "suites/fixture.h"
 #include "mcp/write.h"
 
 #define ARGUMENTS_MAX 2

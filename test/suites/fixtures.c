@@ -1,10 +1,10 @@
 /* fixtures.c: MCP as the conformance suite wants to find it: the methods, and the tools among them.
  *
- * `serve --mcp-fixtures` answers with these and nothing else. They go through the same engine and
+ * `baton-suites serve --mcp-fixtures` answers with these and nothing else. They go through the same engine and
  * the same transport as everything, so what the suite finds of those is true of the real tools. */
 #include <assert.h>
 
-#include "mcp/fixture.h"
+#include "suites/fixture.h"
 #include "mcp/write.h"
 
 static const struct fixture_tools *const lists[] = {

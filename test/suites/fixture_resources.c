@@ -1,7 +1,7 @@
 /* fixture_resources.c: the suite's resources, and who hears of changes.
  *
  * The list is longer than a page, so that cursors are of use. */
-#include "mcp/fixture.h"
+#include "suites/fixture.h"
 #include "mcp/write.h"
 
 #define PAGE 3

@@ -1,6 +1,6 @@
 /* fixture_asks.c: the suite's tools that ask something of an older client, by a request of ours on
  * the stream of its own. */
-#include "mcp/fixture.h"
+#include "suites/fixture.h"
 
 /* ---- asking ---- */
 

@@ -12,11 +12,12 @@
  *
  * The names, arguments and answers are those that the conformance suite asks for. Nothing here
  * knows of operations, tokens or stored data. */
-#ifndef MCP_FIXTURE_H
-#define MCP_FIXTURE_H
+#ifndef SUITES_FIXTURE_H
+#define SUITES_FIXTURE_H
 
 #include "json/schema/schema.h"
 #include "mcp/mcp_private.h"
+#include "suites/suites.h"
 
 /* ---- content ---- */
 

@@ -1,5 +1,5 @@
 /* fixture_tools.c: the suite's tools that answer at once. */
-#include "mcp/fixture.h"
+#include "suites/fixture.h"
 #include "mcp/write.h"
 
 /* One green pixel; a thousandth of a second of sound. */

@@ -7,7 +7,7 @@
 #include "base/date.h"
 #include "base/digest.h"
 #include "base/utf8.h"
-#include "mcp/fixture.h"
+#include "suites/fixture.h"
 #include "mcp/parts.h"
 
 #define TASKS_MAX 256

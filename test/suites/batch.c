@@ -3,7 +3,7 @@
  * For pipes and for drivers of test suites. No input ends it: a line that is not
  * a request, or too long, is answered by {"error": …}, and the next one is read.
  * The operations are a table; what each does to JSON is in json/. */
-#include "cli/cli.h"
+#include "suites/suites.h"
 
 #include "base/digest.h"
 #include "base/utf8.h"
