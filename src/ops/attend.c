@@ -90,7 +90,7 @@ static const struct op ops[] = {
             "workflow_state_id": { "type": "string", "minLength": 1, "maxLength": 100, "description": "The state of an unknown one." })),
         .output = SHAPE(JSON("session_id", "session_name"), JSON(
             "session_id": { "type": "string", "description": "The session that it is." },
-            "session_name": { "type": "string", "description": "Its name." })),
+            "session_name": { "type": "string", "description": "How people call it; requests take it in place of the id." })),
         .run = session_attend_op,
     },
 };

@@ -58,12 +58,12 @@ static err permission_resolve_op(struct tx *tx, const struct input *in, struct a
 
 #define PERMISSION_SHAPE SHAPE(JSON("permission_id", "status", "session_id", "session_name",       \
     "client", "tool_name", "tool_input", "created_at"), JSON(                                      \
-    "permission_id": { "type": "string", "description": "Its id." },                               \
+    "permission_id": { "type": "string", "description": "What permission.resolve takes." },                               \
     "status": { "enum": ["waiting", "allowed", "denied", "expired", "withdrawn"],                  \
         "description": "What was decided; expired: nobody did in time; withdrawn: its session has settled." }, \
     "session_id": { "type": "string", "description": "The session that asks." },                   \
     "session_name": { "type": "string", "description": "The name of that session." },              \
-    "client": { "type": "string", "description": "Its client." },                                  \
+    "client": { "type": "string", "description": "Which client the agent runs in: claude, codex or gemini." },                                  \
     "tool_name": { "type": "string", "description": "The tool that it wants to use." },            \
     "tool_input": { "type": "object", "description": "What for; long texts are cut." },            \
     "reason": { "type": ["string", "null"], "description": "Why it was decided so." },             \

@@ -54,9 +54,9 @@ static const struct op ops[] = {
                 "session_id": { "type": "string", "minLength": 1, "maxLength": 100,
                     "description": "The session, by id or name; a session's token means its own without this." } } }),
         .output = SHAPE(JSON("session_id", "session_name", "state_id", "state_version", "text"), JSON(
-            "session_id": { "type": "string", "description": "The session." },
-            "session_name": { "type": "string", "description": "Its name." },
-            "state_id": { "type": "string", "description": "Its state." },
+            "session_id": { "type": "string", "description": "The session that is asked." },
+            "session_name": { "type": "string", "description": "The name of that session." },
+            "state_id": { "type": "string", "description": "The state that it is to write to." },
             "state_version": { "type": "integer", "minimum": 1, "description": "The version that the text shows." },
             "text": { "type": "string", "description": "What its agent is to read." })),
         .run = prompt_update_op,

@@ -160,7 +160,7 @@ static const struct op ops[] = {
             SHAPE_LIST("tags", "What it has, for runs that ask for it.", NAMES) ","
             SHAPE_LIST("profiles", "The clients that it has; all unless given.", NAMES)),
         .output = SHAPE(JSON("runner_id", "poll_timeout_seconds", "heartbeat_interval_seconds", "lease_seconds"), JSON(
-            "runner_id": { "type": "string", "description": "Its id." },
+            "runner_id": { "type": "string", "description": "What the runner names itself by in all that it reports." },
             "poll_timeout_seconds": { "type": "integer", "description": "How long a claim waits for a run." },
             "heartbeat_interval_seconds": { "type": "integer", "description": "How often it has to say that it is there." },
             "lease_seconds": { "type": "integer", "description": "How long a run is its own after its last report." })),
@@ -216,7 +216,7 @@ static const struct op ops[] = {
         .input = FIELDS("", PAGE_AFTER_ID "," PAGE_LIMIT),
         .output = SHAPE(JSON("runners"), SHAPE_LIST("runners", "By id.", SHAPE(
             JSON("runner_id", "name", "hostname", "capacity", "runs", "alive", "registered_at", "seen_at"), RUNNER_ID "," JSON(
-                "name": { "type": "string", "description": "Its name." },
+                "name": { "type": "string", "description": "What it registered as; the same name is the same runner." },
                 "hostname": { "type": "string", "description": "The machine." },
                 "project_dir": { "type": ["string", "null"], "description": "Only runs in this directory or below it; null: any." },
                 "user": { "type": ["string", "null"], "description": "As whom its agents run." },

@@ -10,7 +10,7 @@
 #define RUN_ID JSON("run_id": { "type": "string", "description": "The run." })
 
 #define RUN_MEMBERS JSON(                                                                          \
-    "run_id": { "type": "string", "description": "Its id." },                                      \
+    "run_id": { "type": "string", "description": "What run.get, run.output and run.stop take." },                                      \
     "session_id": { "type": "string", "description": "The session whose turn it is." },            \
     "session_name": { "type": "string", "description": "The name of that session." },              \
     "type": { "enum": ["start_session", "resume_session"], "description": "The first turn, or a later one." }, \
@@ -63,7 +63,7 @@
     "demands": { "type": "object", "additionalProperties": false,                                  \
         "description": "What the run asks of its runner.",                                         \
         "properties": {                                                                            \
-            "hostname": { "type": "string", "maxLength": 255, "description": "That machine." },    \
+            "hostname": { "type": "string", "maxLength": 255, "description": "Only a runner that registered with this hostname gets it." },    \
             "tags": { "type": "array", "maxItems": 20, "items": { "type": "string", "minLength": 1, "maxLength": 100 }, \
                 "description": "All of these tags." },                                             \
             "profile": { "type": "string", "maxLength": 100, "description": "That kind of client, unless the agent says." }, \

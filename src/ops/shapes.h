@@ -22,8 +22,8 @@
     "\"" name "\":{\"type\":\"array\",\"description\":\"" about "\",\"items\":" items "}"
 
 #define SCHEMA_MEMBERS JSON(                                                                       \
-    "schema_id": { "type": "string", "description": "Its id." },                                   \
-    "name": { "type": "string", "description": "Its name." },                                      \
+    "schema_id": { "type": "string", "description": "Names this version of the schema; every version has its own." },                                   \
+    "name": { "type": "string", "description": "What states name it by, all of its versions alike." },                                      \
     "version": { "type": "integer", "minimum": 1, "description": "Its version; texts never change." }, \
     "description": { "type": "string", "description": "What it is for." },                         \
     "created_at": { "type": "string", "format": "date-time", "description": "When it was registered." })
@@ -35,13 +35,13 @@
 
 #define FINDING_SHAPE SHAPE(JSON("pointer", "keyword", "message"), JSON(                           \
         "pointer": { "type": "string", "description": "Where in the data, or in the schema." },    \
-        "keyword": { "type": "string", "description": "Of the schema." },                          \
+        "keyword": { "type": "string", "description": "The keyword of the schema that refuses it, like required or type." },                          \
         "message": { "type": "string", "description": "What was expected and what was found." }))
 
 #define ERRORS_MEMBER SHAPE_LIST("errors", "What does not fit, at most 50 of it.", FINDING_SHAPE)
 
 #define STATE_MEMBERS JSON(                                                                        \
-    "state_id": { "type": "string", "description": "Its id." },                                    \
+    "state_id": { "type": "string", "description": "What requests name it by; it never changes." },                                    \
     "schema_id": { "type": "string", "description": "The schema that it is bound to." },           \
     "schema_name": { "type": "string", "description": "The name of that schema." },                \
     "schema_version": { "type": "integer", "minimum": 1, "description": "The version of that schema." }, \
@@ -62,7 +62,7 @@
 
 /* How a session stands: what several answers begin with. */
 #define SESSION_HEAD JSON(                                                                         \
-    "session_id": { "type": "string", "description": "Its id." },                                  \
+    "session_id": { "type": "string", "description": "What it is called for good; requests take it or the name." },                                  \
     "session_name": { "type": "string", "description": "Its name, which no other session has." },  \
     "status": { "enum": ["pending", "running", "idle", "finished", "failed", "stopped"],           \
         "description": "Whether it is at work, and how its work ended." },                         \
@@ -81,7 +81,7 @@
 
 #define SESSION_HEARD JSON(                                                                        \
     "last_event": { "type": ["string", "null"], "description": "Its last sign of life, in a few words." }, \
-    "last_event_at": { "type": ["string", "null"], "format": "date-time", "description": "When that was." }, \
+    "last_event_at": { "type": ["string", "null"], "format": "date-time", "description": "When that sign of life was; null: there was none yet." }, \
     "notice": { "type": ["string", "null"], "description": "What is in its way, as its client says: a rate limit." }, \
     "notice_until": { "type": ["string", "null"], "format": "date-time", "description": "When that will be over." })
 

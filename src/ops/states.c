@@ -89,7 +89,7 @@ static const struct op ops[] = {
             "cut_count": { "type": "integer", "description": "How many parts were left out." },
             "hint": { "type": "string", "description": "How to get what was left out." }) ","
             SHAPE_LIST("cut", "What was left out, as far as there is room to say it.", SHAPE(JSON("pointer", "kind", "chars"), JSON(
-                "pointer": { "type": "string", "description": "Where it is." },
+                "pointer": { "type": "string", "description": "Where in the document, as a JSON Pointer." },
                 "kind": { "type": "string", "description": "What it is: an object, an array …; or the patch." },
                 "length": { "type": "integer", "description": "How many members, elements or characters it has." },
                 "chars": { "type": "integer", "description": "How many characters its text has." }))) "," JSON(
@@ -97,7 +97,7 @@ static const struct op ops[] = {
             "pointer": { "type": "string", "description": "The pointer that was asked for." },
             "value": { "description": "What is at the pointer." }) ","
             SHAPE_LIST("matches", "What the query matches.", SHAPE(JSON("pointer", "value"), JSON(
-                "pointer": { "type": "string", "description": "Where it is." },
+                "pointer": { "type": "string", "description": "Where in the document, as a JSON Pointer." },
                 "value": { "description": "What is there." })))),
         .run = state_read_op,
     },
