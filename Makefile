@@ -146,7 +146,8 @@ help:
 define way
 build/$(1)/%.o: %.c Makefile
 	$$(call run_,CC)mkdir -p $$(@D) && $$(CC_$(1)) $$(CFLAGS_ALL) $$(FLAGS_$(1)) -c -o $$@ $$<
--include $$(patsubst %.c,build/$(1)/%.d,$$(MAIN) $$(SUITES_MAIN) $$(SRC) $$(TEST) $$(FUZZ) $$(BENCH) $$(BENCH_SHARED))
+-include $$(patsubst %.c,build/$(1)/%.d,$$(MAIN) $$(SUITES_MAIN) $$(SRC) $$(TEST) $$(FUZZ) $$(BENCH) $$(BENCH_SHARED) \
+    test/record/record.c)
 endef
 $(foreach w,release asan tsan fuzz,$(eval $(call way,$(w))))
 
@@ -188,6 +189,12 @@ $(FUZZ:test/fuzz/%.c=build/fuzz/%): build/fuzz/%: build/fuzz/test/fuzz/%.o \
 $(BENCH:test/bench/%.c=build/bench/%): build/bench/%: build/release/test/bench/%.o \
     $(call objects,release,$(BENCH_SHARED) test/sim/postgres.c $(SRC))
 	$(call link,release)
+
+# Asks a server everything, for recordings that are compared (tools/record.sh).
+build/record: build/release/test/record/record.o $(call objects,release,$(SRC))
+	$(call link,release)
+build/still.so: test/record/still.c
+	$(call run_,LINK)mkdir -p $(@D) && $(CC) $(WARNINGS) -O2 -shared -fPIC -o $@ $<
 
 # The test program with one planted mistake: only the files that hold it are compiled again.
 define plant
