@@ -1,8 +1,9 @@
 /* perform.c: commands in, answers and events out.
  *
  * A refused command answers its own error, and nothing of it is there. Nearly all
- * are refused before they have changed anything, so a batch begins without
- * savepoints; one that must take a change back runs again with them. A disk that
+ * are refused before they have changed anything, so on SQLite a batch begins
+ * without savepoints; one that must take a change back runs again with them. On
+ * PostgreSQL what a command writes is held until it is kept. A disk that
  * is full, or a lost connection, ends the whole transaction with all savepoints:
  * then nothing of the batch counts, and its commands run again one by one, so that
  * only those answer an error that meet one. */

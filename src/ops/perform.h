@@ -1,8 +1,8 @@
 /* perform.h: commands in, answers and events out.
  *
- * A batch of commands is one transaction, each command a savepoint in it. It is
- * committed once, and only then may answers and events be let out. The writer
- * thread and the simulator both call op_perform, with the same batches. */
+ * A batch of commands is one transaction, in which a refused command is taken
+ * back alone. It is committed once, and only then may answers and events be let
+ * out. The writer thread and the simulator perform the same batches. */
 #ifndef OPS_PERFORM_H
 #define OPS_PERFORM_H
 
