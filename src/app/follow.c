@@ -133,7 +133,7 @@ static bool read_page(struct follow *f, struct server *server)
     return true;
 }
 
-/* To its end, or as far as somebody has said that it goes: he says so again if there is more. */
+/* To its end, or as far as somebody has said that it goes, who says so again if there is more. */
 static void read_log(struct follow *f, struct server *server, int64_t end)
 {
     f->looked_ms = now_ms();
