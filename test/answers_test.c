@@ -51,7 +51,7 @@ __attribute__((format(printf, 3, 4))) static struct command *make(struct world *
     size_t before = c->arena->bytes;
     op_perform(&w->engine, &c, 1);
     size_t took = c->arena->bytes - before;
-    CHECK(c->answer.len <= ANSWER);
+    CHECK(c->answer.text.len <= ANSWER);
     if (took > MEMORY)
         check_fail(__FILE__, __LINE__, "%s: expected at most %d bytes of memory, found %zu", op,
                    MEMORY, took);
@@ -101,10 +101,10 @@ TEST(document_of_the_largest_size_is_answered_whole)
     create_text(w, (1 << 20) - 4);
     struct command *c = make(w, "state.read", "{'state_id':'wfstate_2'}");
     CHECK_OK(c->error);
-    CHECK(c->answer.len > 1 << 20);
+    CHECK(c->answer.text.len > 1 << 20);
     c = make(w, "state.read", "{'state_id':'wfstate_2','pointer':'/0'}");
     CHECK_OK(c->error);
-    CHECK(c->answer.len > 1 << 20);
+    CHECK(c->answer.text.len > 1 << 20);
     world_close(w);
 }
 
@@ -174,7 +174,7 @@ TEST(row_that_is_too_much_by_itself_is_refused_and_the_refusal_names_the_limit)
     w->engine.answer_max = 64 << 10;
     struct command *c = make(w, "state.history", "{'state_id':'wfstate_2'}");
     CHECK_OK(c->error); /* those before it are a page of their own */
-    CHECK_STR(c->next, "2");
+    CHECK_STR(c->answer.next, "2");
     c = make(w, "state.history", "{'state_id':'wfstate_2','after':2}");
     CHECK_ERR(c->error, ERR_TOO_LARGE);
     CHECK_HAS(c->error->message, "65536 bytes (answer_bytes)");
@@ -198,11 +198,11 @@ TEST(page_of_small_rows_ends_when_its_bytes_do)
     w->engine.answer_max = 4096;
     struct command *c = call(w, "state.list", "{'limit':40}");
     size_t seen = 0;
-    while (c->next.len) {
+    while (c->answer.next.len) {
         CHECK_OK(c->error);
-        CHECK(c->answer.len <= 4096);
+        CHECK(c->answer.text.len <= 4096);
         seen += json_get(answer_of(c), "states")->len;
-        c = call(w, "state.list", "{'limit':40,'after':'" STR_FMT "'}", STR_ARG(c->next));
+        c = call(w, "state.list", "{'limit':40,'after':'" STR_FMT "'}", STR_ARG(c->answer.next));
     }
     CHECK_INT(seen + json_get(answer_of(c), "states")->len, 40);
     world_close(w);

@@ -45,7 +45,7 @@ static const struct json *entries(struct world *w, const char *pointer)
     const struct json *json;
 
     CHECK_OK(c->error);
-    CHECK_OK(json_parse(check_arena(), c->answer, NULL, &json));
+    CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &json));
     return json_get(json, "entries");
 }
 
@@ -135,7 +135,7 @@ TEST_BOTH(blame_of_a_wide_value_is_cut)
     struct world *w = world_new(arena_printf(check_arena(), "%s]", buf_str(&data).at).at);
     struct command *c = world_call(w, "state.blame", "{'state_id':'wfstate_2'}", "");
     CHECK_OK(c->error);
-    CHECK(str_ends(c->answer, STR("\"truncated\":true}")));
+    CHECK(str_ends(c->answer.text, STR("\"truncated\":true}")));
     CHECK_INT(entries(w, "")->len, 1001);
     world_close(w);
 }
@@ -338,7 +338,7 @@ static void blame_check(struct world *w, const struct json *model, str pointer)
     CHECK_OK(json_parse(check_arena(), buf_str(&input), NULL, &c->input));
     op_perform(&w->engine, &c, 1);
     CHECK_OK(c->error);
-    CHECK_OK(json_parse(check_arena(), c->answer, NULL, &json));
+    CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &json));
     const struct json *all = json_get(json, "entries");
     for (uint32_t i = 0; i < all->len; i++) {
         str place = json_str(&all->items[i], "pointer");
@@ -369,7 +369,7 @@ TEST_BOTH_LIMIT(random_histories_are_blamed_as_the_model_says, 60)
             const struct json *logged;
             CHECK_OK(json_parse(check_arena(), c->events->data, NULL, &logged));
             for (uint32_t k = 0; k < logged->len; k++) {
-                model_follow(&model, &logged->items[k], c->version);
+                model_follow(&model, &logged->items[k], c->answer.version);
                 moves += str_eq(json_str(&logged->items[k], "op"), STR("move"));
             }
             writes++;

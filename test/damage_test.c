@@ -99,7 +99,7 @@ TEST(what_is_damaged_in_the_store_is_named_and_blames_nobody)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct world *w = damage_world(cases[i].damage);
         struct command *c = world_call(w, cases[i].op, cases[i].input, cases[i].key);
-        str told = c->error ? c->error->message : c->answer;
+        str told = c->error ? c->error->message : c->answer.text;
         if (!c->error || c->error->kind != ERR_INTERNAL || !c->error->damage ||
             !str_contains(told, str_from(cases[i].named)) || str_contains(told, STR("secret")))
             check_fail(__FILE__, __LINE__,

@@ -226,11 +226,11 @@ TEST_BOTH(a_tick_says_when_the_next_one_is_worth_it)
     w->actor = (struct actor){ .kind = ACTOR_SYSTEM, .name = STR("system") };
     struct command *c = world_call(w, "system.tick", "{}", "");
     CHECK_OK(c->error);
-    CHECK_STR(c->answer, "{\"next_at\":1000,\"more\":true}");
+    CHECK_STR(c->answer.text, "{\"next_at\":1000,\"more\":true}");
     c = world_call(w, "system.tick", "{}", "");
-    CHECK_STR(c->answer, "{\"next_at\":61000,\"more\":false}");
+    CHECK_STR(c->answer.text, "{\"next_at\":61000,\"more\":false}");
     c = world_call(w, "system.tick", "{}", "");
-    CHECK_STR(c->answer, "{\"next_at\":61000,\"more\":false}");
+    CHECK_STR(c->answer.text, "{\"next_at\":61000,\"more\":false}");
     CHECK_INT(c->op->on, 0);
     CHECK(!c->op->http);
     world_close(w);
@@ -244,7 +244,7 @@ TEST_BOTH(a_tick_can_put_off_what_is_due)
     world_call(w, "system.tick", "{}", "");
     struct command *c =
         world_call(w, "system.tick", "{'put_off':{'kind':'move_floor','subject':'','ms':500}}", "");
-    CHECK_STR(c->answer, "{\"next_at\":1500,\"more\":false}");
+    CHECK_STR(c->answer.text, "{\"next_at\":1500,\"more\":false}");
     world_close(w);
 }
 

@@ -38,8 +38,8 @@ static str listed(struct world *w, const char *input)
     const struct json *answer;
 
     CHECK_OK(c->error);
-    CHECK(!c->waits);
-    CHECK_OK(json_parse(check_arena(), c->answer, NULL, &answer));
+    CHECK(!c->answer.waits);
+    CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &answer));
     const struct json *events = json_get(answer, "events");
     for (uint32_t i = 0; i < events->len; i++)
         buf_printf(&out, "%lld ", (long long)json_int_or(&events->items[i], "seq", 0));
@@ -105,10 +105,12 @@ TEST_BOTH(a_link_to_the_next_page_is_there_when_there_is_one)
 {
     struct world *w = world_with_states(2);
 
-    CHECK_STR(world_call(w, "event.list", "{'limit':4}", "")->next, "4");
-    CHECK_STR(world_call(w, "event.list", "{'limit':5}", "")->next, "");
-    CHECK_STR(world_call(w, "event.list", "{'subject':'wfstate_2','limit':1}", "")->next, "2");
-    CHECK_STR(world_call(w, "event.list", "{'subject':'wfstate_2','limit':2}", "")->next, "");
+    CHECK_STR(world_call(w, "event.list", "{'limit':4}", "")->answer.next, "4");
+    CHECK_STR(world_call(w, "event.list", "{'limit':5}", "")->answer.next, "");
+    CHECK_STR(world_call(w, "event.list", "{'subject':'wfstate_2','limit':1}", "")->answer.next,
+              "2");
+    CHECK_STR(world_call(w, "event.list", "{'subject':'wfstate_2','limit':2}", "")->answer.next,
+              "");
     world_close(w);
 }
 
@@ -162,7 +164,7 @@ TEST_BOTH(one_call_looks_at_a_bounded_part_of_the_log)
     CHECK_STR(listed(w, "{'type':['workflow_state_updated']}"), "/ 10000");
     CHECK_STR(listed(w, "{'type':['workflow_state_updated'],'after':10000}"), "/ 20000");
     CHECK_STR(listed(w, "{'type':['workflow_state_updated'],'after':20000}"), "25001 / 25001");
-    CHECK_STR(world_call(w, "event.list", "{'subject':'wfstate_9'}", "")->next, "10000");
+    CHECK_STR(world_call(w, "event.list", "{'subject':'wfstate_9'}", "")->answer.next, "10000");
     world_close(w);
 }
 
@@ -183,8 +185,8 @@ TEST_BOTH(one_answer_holds_a_bounded_number_of_bytes)
                        arena_printf(check_arena(), "{'after':%lld}", (long long)after).at, "");
         const struct json *answer;
         CHECK_OK(c->error);
-        CHECK(c->answer.len < 5 << 20);
-        CHECK_OK(json_parse(check_arena(), c->answer,
+        CHECK(c->answer.text.len < 5 << 20);
+        CHECK_OK(json_parse(check_arena(), c->answer.text,
                             &(struct json_limits){ .bytes_max = JSON_BYTES_CEILING }, &answer));
         int64_t next = json_int_or(answer, "next", 0);
         CHECK_INT(json_get(answer, "events")->len, next - after);
@@ -212,25 +214,25 @@ TEST_BOTH(who_waits_is_answered_when_there_is_something_or_the_time_is_up)
 {
     struct world *w = world_with_states(0);
 
-    CHECK(!waiting(w, "{'after':2,'wait':30}", false)->waits);
+    CHECK(!waiting(w, "{'after':2,'wait':30}", false)->answer.waits);
     struct command *c = waiting(w, "{'after':3,'wait':30}", false);
-    CHECK(c->waits);
-    CHECK_STR(c->wait_subject, "");
-    CHECK_INT(c->wait_seq, 3);
-    CHECK_INT(c->wait_until_ms, w->now_ms + 30000);
+    CHECK(c->answer.waits);
+    CHECK_STR(c->answer.wait_subject, "");
+    CHECK_INT(c->answer.wait_seq, 3);
+    CHECK_INT(c->answer.wait_until_ms, w->now_ms + 30000);
     c = waiting(w, "{'after':3,'subject':'wfstate_2','wait':1}", false);
-    CHECK(c->waits);
-    CHECK_STR(c->wait_subject, "wfstate_2");
+    CHECK(c->answer.waits);
+    CHECK_STR(c->answer.wait_subject, "wfstate_2");
 
     c = waiting(w, "{'after':3,'wait':30}", true);
-    CHECK(!c->waits);
-    CHECK_STR(c->answer, "{\"events\":[],\"next\":3,\"seen\":3,\"oldest\":1}");
-    CHECK(!waiting(w, "{'after':3}", false)->waits);
+    CHECK(!c->answer.waits);
+    CHECK_STR(c->answer.text, "{\"events\":[],\"next\":3,\"seen\":3,\"oldest\":1}");
+    CHECK(!waiting(w, "{'after':3}", false)->answer.waits);
 
     as_session(w, "wfstate_3");
     c = waiting(w, "{'after':3,'wait':1}", false);
-    CHECK(c->waits);
-    CHECK_STR(c->wait_subject, "wfstate_3");
+    CHECK(c->answer.waits);
+    CHECK_STR(c->answer.wait_subject, "wfstate_3");
     world_close(w);
 }
 
@@ -241,9 +243,9 @@ TEST_BOTH(who_has_not_seen_all_of_the_log_does_not_wait)
 
     revocations(w, 10001);
     struct command *c = waiting(w, "{'after':1,'subject':'op_2','wait':30}", false);
-    CHECK(!c->waits);
-    CHECK_STR(c->next, "10001");
-    CHECK(waiting(w, "{'after':10001,'subject':'op_2','wait':30}", false)->waits);
+    CHECK(!c->answer.waits);
+    CHECK_STR(c->answer.next, "10001");
+    CHECK(waiting(w, "{'after':10001,'subject':'op_2','wait':30}", false)->answer.waits);
     world_close(w);
 }
 
@@ -260,11 +262,11 @@ TEST_BOTH(a_revoked_token_is_an_event_of_the_token)
     CHECK_OK(world_call(w, "token.revoke", "{'token_id':'ss_2'}", "")->error); /* and only one */
     struct command *c = world_call(w, "event.list", "{'subject':'ss_2','shape':'message'}", "");
     CHECK_OK(c->error);
-    CHECK_STR(c->answer, "{\"events\":[{\"event_type\":\"token_revoked\",\"subject\":\"ss_2\","
-                         "\"timestamp\":\"2025-01-15T10:35:00Z\",\"seq\":2,"
-                         "\"actor\":\"operator\",\"data\":null}],"
-                         "\"next\":2,\"seen\":2,\"oldest\":1}");
+    CHECK_STR(c->answer.text, "{\"events\":[{\"event_type\":\"token_revoked\",\"subject\":\"ss_2\","
+                              "\"timestamp\":\"2025-01-15T10:35:00Z\",\"seq\":2,"
+                              "\"actor\":\"operator\",\"data\":null}],"
+                              "\"next\":2,\"seen\":2,\"oldest\":1}");
     c = world_call(w, "token.list", "{}", "");
-    CHECK(strstr(c->answer.at, "\"name\":\"ses_1\""));
+    CHECK(strstr(c->answer.text.at, "\"name\":\"ses_1\""));
     world_close(w);
 }

@@ -158,7 +158,7 @@ TEST(question_that_nobody_answers_expires_and_one_of_a_stopped_session_is_withdr
     after_ms(t, t->w->team.permission_ms);
     begin(t, "solo");
     CHECK_HAS(t->prompt, "Nobody has decided in time");
-    CHECK_HAS(call(t->w, "permission.list", "{'session':'solo'}")->answer,
+    CHECK_HAS(call(t->w, "permission.list", "{'session':'solo'}")->answer.text,
               "\"status\":\"expired\"");
     push(t, "claude", "PreToolUse");
     str id = waiting_id(t);

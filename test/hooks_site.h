@@ -90,7 +90,7 @@ static inline void begin(struct site *t, const char *session)
     as_runner(t);
     struct command *c =
         call(t->w, "runner.claim", "{'runner_id':'" STR_FMT "'}", STR_ARG(t->runner));
-    CHECK(!c->waits && !c->empty);
+    CHECK(!c->answer.waits && !c->answer.empty);
     const struct json *run = json_get(answer_of(c), "run");
     CHECK_STR(json_str(run, "session_name"), session);
     t->run = json_str(run, "run_id");
@@ -108,7 +108,7 @@ static inline void no_run(struct site *t)
     as_runner(t);
     struct command *c =
         call(t->w, "runner.claim", "{'runner_id':'" STR_FMT "'}", STR_ARG(t->runner));
-    CHECK(c->waits || c->empty);
+    CHECK(c->answer.waits || c->answer.empty);
     t->w->actor = the_operator;
 }
 

@@ -83,7 +83,7 @@ TEST(stop_with_something_in_the_background_neither_holds_nor_settles)
     as_session(t, "child");
     SILENT(hook(t, "claude", "own", "Stop", cases[0].members));
     is(t, "child", "running -");
-    CHECK_HAS(call(t->w, "session.events", "{'session_id':'child'}")->answer, "session_pause");
+    CHECK_HAS(call(t->w, "session.events", "{'session_id':'child'}")->answer.text, "session_pause");
     site_free(t);
 }
 
@@ -97,7 +97,7 @@ TEST(agents_inside_of_a_client_neither_stop_nor_start_its_session)
     SILENT(hook(t, "claude", "own", "SubagentStop",
                 "'agent_id':'a1','stop_hook_active':false,'last_assistant_message':'done'"));
     is(t, "child", "running -");
-    str events = call(t->w, "session.events", "{'session_id':'child'}")->answer;
+    str events = call(t->w, "session.events", "{'session_id':'child'}")->answer.text;
     CHECK_HAS(events, "\"event_type\":\"subagent_start\"");
     CHECK_HAS(events, "\"event_type\":\"subagent_stop\"");
     CHECK_HAS(events, "\"agent_type\":\"general-purpose\"");

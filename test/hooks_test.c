@@ -69,8 +69,8 @@ TEST(session_is_registered_below_the_one_that_its_environment_names)
                              "{'client':'codex','parent':'" A_NAME "','event':{'session_id':'b',"
                              "'hook_event_name':'SessionStart'}}");
 
-    CHECK_HAS(c->answer, "you work for session `" A_NAME "`");
-    CHECK_HAS(c->answer, "You owe it your result");
+    CHECK_HAS(c->answer.text, "you work for session `" A_NAME "`");
+    CHECK_HAS(c->answer.text, "You owe it your result");
     CHECK_STR(json_str(session(t, "codex-b"), "parent_session_name"), A_NAME);
     c = call(t->w, "hook.event",
              "{'client':'codex','parent':'nobody','event':{'session_id':'c',"
@@ -175,7 +175,7 @@ TEST(unknown_events_and_fields_are_noted)
 
     SILENT(hook(t, "claude", A, "TeaTime", "'cups':2,'deep':{'a':{'b':{'c':{'d':{'e':1}}}}}"));
     SILENT(hook(t, "claude", A, "", ""));
-    str events = call(t->w, "session.events", "{'session_id':'" A_NAME "'}")->answer;
+    str events = call(t->w, "session.events", "{'session_id':'" A_NAME "'}")->answer.text;
     CHECK_HAS(events, "\"hook_event_name\":\"TeaTime\",\"cups\":2");
     is(t, A_NAME, "pending -");
     SILENT(json_shown(check_arena(),
@@ -223,7 +223,7 @@ TEST(tasks_of_a_client_are_events_of_its_session)
     hook(t, "claude", A, "PostToolUse",
          "'tool_name':'TaskUpdate','tool_input':{'taskId':'1','status':'in_progress'}");
     hook(t, "claude", A, "TaskCompleted", "'task_id':'1','task_subject':'Do A'");
-    str events = call(t->w, "session.events", "{'session_id':'" A_NAME "'}")->answer;
+    str events = call(t->w, "session.events", "{'session_id':'" A_NAME "'}")->answer.text;
     CHECK_HAS(events, "\"event_type\":\"task_created\"");
     CHECK_HAS(events, "\"tool_input\":{\"taskId\":\"1\",\"status\":\"in_progress\"}");
     CHECK_HAS(events, "\"event_type\":\"task_completed\"");
@@ -272,7 +272,7 @@ TEST(recorded_hooks_of_a_real_client_are_taken)
     check_note("%u events", (unsigned)records->len);
     is(t, "claude-proj-b2658115", "finished -!"); /* print: it came to its end */
     is(t, "claude-proj-28b4b59d", "running -");   /* interactive: an agent was in the background */
-    str events = call(t->w, "session.events", "{'session_id':'claude-proj-b2658115'}")->answer;
+    str events = call(t->w, "session.events", "{'session_id':'claude-proj-b2658115'}")->answer.text;
     CHECK_HAS(events, "\"event_type\":\"task_created\"");
     CHECK_HAS(events, "\"agent_id\":\"a76c39ae0ae4e0d47\"");
     site_free(t);

@@ -167,34 +167,22 @@ static int64_t site_now(void *self)
 static void perform(struct site *s, struct command *c)
 {
     struct buf printed = buf_in(c->arena);
-    struct answer out = { .json = json_writer_to(&printed) };
     struct input in = {
         c->op, c->input, op_fields(s->table, c->op), c->wait_over, c->waited, NULL
     };
     struct tx tx = { .now_ms = s->now_ms, .precondition = c->precondition };
 
     s->performed++;
-    c->waits = false;
+    c->answer = (struct answer){ .json = json_writer_to(&printed) };
     c->error = schema_require(c->arena, op_input_schema(s->table, c->op), c->input);
     if (!c->error)
-        c->error = c->op->run(&tx, &in, &out);
-    if (c->error)
+        c->error = c->op->run(&tx, &in, &c->answer);
+    if (c->error) {
+        c->answer.waits = false;
         return;
-    c->answer = buf_str(&printed);
-    c->created = out.created;
-    c->empty = out.empty;
-    c->version = out.version;
-    c->next = out.next;
-    c->shown_id = out.shown_id;
-    c->shown = out.shown;
-    c->waits = out.waits;
-    c->wait_subject = STR("");
-    c->wait_until_ms = out.wait_until_ms;
+    }
+    c->answer.text = buf_str(&printed);
     c->repeated = str_eq(c->key, STR("again"));
-    c->then = out.then ? op_find(s->table, str_from(out.then)) : NULL;
-    struct json *then_input = arena_alloc(c->arena, sizeof *then_input);
-    *then_input = out.then_input;
-    c->then_input = then_input;
 }
 
 void site_perform(struct site *s)

@@ -145,14 +145,14 @@ static void log_list(struct log_world *w, struct command *c)
     }
     buf_printf(&out, "],\"next\":%lld,\"seen\":%lld,\"oldest\":%lld}", (long long)next,
                (long long)w->committed, (long long)w->floor);
-    c->answer = buf_str(&out);
+    c->answer.text = buf_str(&out);
 }
 
 static void log_perform(struct log_world *w, struct command *c)
 {
     w->reads++;
     c->error = NULL;
-    c->waits = false;
+    c->answer.waits = false;
     c->follows = NULL;
     if (str_eq(str_from(c->op->name), STR("event.list")))
         log_list(w, c);

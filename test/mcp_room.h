@@ -47,7 +47,7 @@ static inline const struct json *room_did(struct room *r, const char *op, const 
     const struct json *answer;
 
     CHECK_OK(c->error);
-    CHECK_OK(json_parse(check_arena(), c->answer, NULL, &answer));
+    CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &answer));
     return answer;
 }
 
@@ -105,7 +105,7 @@ static inline void room_finish(struct room *r, struct mcp_call *m)
         struct command command = { .arena = a, .op = m->op, .input = &input, .actor = m->actor };
 
         op_perform(&r->w->engine, &(struct command *){ &command }, 1);
-        CHECK(!command.waits);
+        CHECK(!command.answer.waits);
         world_check_answer(r->w, &command);
         mcp_performed(m, &command);
         arena_free(a);

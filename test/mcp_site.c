@@ -20,7 +20,7 @@ static void perform(struct mcp_site *s, struct command *c)
     struct engine *reader;
 
     s->performed++;
-    c->waits = false;
+    c->answer.waits = false;
     c->error = NULL;
     CHECK_OK(world_reader(s->world, &reader));
     if (c->op->effect == OP_WRITES)
@@ -82,14 +82,14 @@ static void furnish(struct mcp_site *s)
     const struct json *answer;
 
     CHECK_OK(c->error);
-    CHECK_OK(json_parse(check_arena(), c->answer, NULL, &answer));
+    CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &answer));
     s->operator_token = json_str(answer, "token");
     s->operator_token_id = json_str(answer, "token_id");
     c = world_call(w, "schema.create", "{'name':'s','json_schema':{'type':'object'}}", "");
     CHECK_OK(c->error);
     c = world_call(w, "state.create", "{'schema_name':'s','initial_data':{'title':'t'}}", "");
     CHECK_OK(c->error);
-    CHECK_OK(json_parse(check_arena(), c->answer, NULL, &answer));
+    CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &answer));
     s->state_id = json_str(answer, "state_id");
 }
 
@@ -183,8 +183,8 @@ const struct json *mcp_site_do(struct mcp_site *s, const char *op, const char *i
     const struct json *answer = NULL;
 
     CHECK_OK(c->error);
-    if (!c->empty)
-        CHECK_OK(json_parse(check_arena(), c->answer, NULL, &answer));
+    if (!c->answer.empty)
+        CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &answer));
     c->done = nothing;
     c->arena = check_arena_new(); /* all that it refers to is in the test's, which stays here */
     server_performed(s->server, c);

@@ -371,7 +371,9 @@ TEST(an_answer_out_of_the_cache_is_an_answer)
     str body = quoted(s.arena, REQUEST("resources/read", "'uri':'baton://state/wfstate_1'"));
     struct op_shown shown = { .refs = 1, .version = 3, .text = STR("{\"version\":3}") };
     struct mcp_call *peeked = begin(&s, "", &older, body), *asked = begin(&s, "", &older, body);
-    struct command done = { .arena = s.arena, .answer = shown.text, .version = shown.version };
+    struct command done = { .arena = s.arena,
+                            .answer.text = shown.text,
+                            .answer.version = shown.version };
 
     check_outcome(peeked, "perform state.read", "a resource");
     CHECK(peeked->plain);

@@ -41,7 +41,7 @@ static int64_t beat(struct world *w, const char *id, int64_t seq)
     const struct json *answer;
     struct command *c = by_server(w, "node.beat", beat_of(id, seq));
 
-    CHECK_OK(json_parse(check_arena(), c->answer, NULL, &answer));
+    CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &answer));
     return json_int_or(answer, "nodes", -1);
 }
 
@@ -51,7 +51,7 @@ static const struct json *list(struct world *w, const char *input)
     struct command *c = world_call(w, "node.list", input, "");
 
     CHECK_OK(c->error);
-    CHECK_OK(json_parse(check_arena(), c->answer, NULL, &answer));
+    CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &answer));
     return answer;
 }
 
@@ -72,13 +72,13 @@ TEST_BOTH(a_node_shows_what_it_said_last_and_when_it_came)
 {
     struct world *w = world_new();
 
-    CHECK_STR(world_call(w, "node.list", "{}", "")->answer, "{\"nodes\":[]}");
+    CHECK_STR(world_call(w, "node.list", "{}", "")->answer.text, "{\"nodes\":[]}");
     by_server(w, "node.beat",
               "{'node_id':'node_a','name':'host:1','url':'','version':'0.1.0','seq':0}");
     w->now_ms += 5 * SECOND;
     by_server(w, "node.beat",
               "{'node_id':'node_a','name':'host:2','url':'http://h:80','version':'0.2.0','seq':9}");
-    CHECK_STR(world_call(w, "node.list", "{}", "")->answer,
+    CHECK_STR(world_call(w, "node.list", "{}", "")->answer.text,
               "{\"nodes\":[{\"node_id\":\"node_a\",\"name\":\"host:2\",\"url\":\"http://h:80\","
               "\"version\":\"0.2.0\",\"started_at\":\"2025-01-15T10:35:00Z\","
               "\"seen_at\":\"2025-01-15T10:35:05Z\",\"seq\":9,\"alive\":true}]}");
@@ -107,7 +107,7 @@ TEST_BOTH(a_node_that_stops_is_gone_at_once_and_may_stop_twice)
 
     beat(w, "node_a", 1);
     beat(w, "node_b", 1);
-    CHECK(by_server(w, "node.leave", "{'node_id':'node_a'}")->empty);
+    CHECK(by_server(w, "node.leave", "{'node_id':'node_a'}")->answer.empty);
     CHECK_STR(ids(list(w, "{}")), "node_b");
     by_server(w, "node.leave", "{'node_id':'node_a'}");
     CHECK_INT(beat(w, "node_b", 1), 1);
@@ -159,7 +159,7 @@ TEST_BOTH(nodes_are_paged_by_id)
     const struct json *page = list(w, "{'limit':2}");
     CHECK_STR(ids(page), "node_A node_B");
     CHECK_STR(json_str(page, "next"), "node_B");
-    CHECK_STR(world_call(w, "node.list", "{'limit':2}", "")->next, "node_B");
+    CHECK_STR(world_call(w, "node.list", "{'limit':2}", "")->answer.next, "node_B");
     page = list(w, "{'limit':2,'after':'node_B'}");
     CHECK_STR(ids(page), "node_a node_b");
     page = list(w, "{'limit':2,'after':'node_b'}");
@@ -176,7 +176,7 @@ TEST_BOTH(beats_are_no_events)
 
     CHECK(!by_server(w, "node.beat", beat_of("node_a", 1))->events);
     CHECK(!by_server(w, "node.leave", "{'node_id':'node_a'}")->events);
-    CHECK_STR(world_call(w, "event.list", "{}", "")->answer,
+    CHECK_STR(world_call(w, "event.list", "{}", "")->answer.text,
               "{\"events\":[],\"next\":0,\"seen\":0,\"oldest\":1}");
     world_close(w);
 }

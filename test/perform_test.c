@@ -32,7 +32,7 @@ static int64_t version_now(struct world *w)
 {
     struct command *c = world_call(w, "state.read", "{'state_id':'wfstate_2'}", "");
     CHECK_OK(c->error);
-    return c->version;
+    return c->answer.version;
 }
 
 TEST_BOTH(a_state_is_made_read_and_patched_through_operations)
@@ -47,22 +47,23 @@ TEST_BOTH(a_state_is_made_read_and_patched_through_operations)
                    "");
     CHECK_OK(c->error);
     CHECK_STR(
-        c->answer,
+        c->answer.text,
         "{\"state_id\":\"wfstate_2\",\"schema_id\":\"schema_1\","
         "\"schema_name\":\"code-review-workflow\",\"schema_version\":1,"
         "\"root_session_id\":null,\"root_session_name\":null,\"version\":2,\"created_at\":\"2025-01-15T10:35:00Z\","
         "\"updated_at\":\"2025-01-15T10:35:00Z\"}");
-    CHECK_INT(c->version, 2);
+    CHECK_INT(c->answer.version, 2);
     CHECK_INT(c->events->seq, 3);
     CHECK(c->events->type == EVENT_STATE_UPDATED && !c->events->next);
 
     c = world_call(w, "state.read", "{'state_id':'wfstate_2','pointer':'/status','version':1}", "");
     CHECK_OK(c->error);
-    CHECK(str_ends(c->answer, STR("\"pointer\":\"/status\",\"value\":\"pending\"}")));
+    CHECK(str_ends(c->answer.text, STR("\"pointer\":\"/status\",\"value\":\"pending\"}")));
     c = world_call(w, "state.read", "{'state_id':'wfstate_2','query':'$.*'}", "");
-    CHECK(str_ends(c->answer, STR("\"matches\":[{\"pointer\":\"/status\",\"value\":\"done\"}]}")));
+    CHECK(str_ends(c->answer.text,
+                   STR("\"matches\":[{\"pointer\":\"/status\",\"value\":\"done\"}]}")));
     c = world_call(w, "state.delete", "{'state_id':'wfstate_2'}", "");
-    CHECK(!c->error && c->empty);
+    CHECK(!c->error && c->answer.empty);
     CHECK_ERR(world_call(w, "state.read", "{'state_id':'wfstate_2'}", "")->error, ERR_NOT_FOUND);
     world_close(w);
 }
@@ -125,7 +126,7 @@ TEST_BOTH(a_refused_command_does_not_touch_its_neighbours)
     CHECK_ERR(batch[1]->error, ERR_UNFIT);
     CHECK_ERR(batch[2]->error, ERR_CONFLICT);
     CHECK_OK(batch[3]->error);
-    CHECK_INT(batch[3]->version, 3);
+    CHECK_INT(batch[3]->answer.version, 3);
     CHECK_INT(batch[0]->events->seq, 3);
     CHECK_INT(batch[3]->events->seq, 4); /* no number was used up by the refused ones */
     world_close(w);
@@ -141,8 +142,8 @@ TEST_BOTH(a_key_applies_a_command_once)
     struct command *again = world_call(w, "state.update", update, "k1");
     CHECK_OK(again->error);
     CHECK(again->repeated && !again->events);
-    CHECK_STR(again->answer, first->answer.at);
-    CHECK_INT(again->version, 2);
+    CHECK_STR(again->answer.text, first->answer.text.at);
+    CHECK_INT(again->answer.version, 2);
     CHECK_INT(version_now(w), 2);
     CHECK_ERR(world_call(w, "state.update", "{'state_id':'wfstate_2','data':{'status':'pending'}}",
                          "k1")
@@ -223,8 +224,8 @@ TEST_BOTH(tokens_are_minted_listed_and_revoked)
     struct command *c = world_call(w, "token.create", "{'kind':'viewer','expires_in':60}", "k");
 
     CHECK_OK(c->error);
-    CHECK(c->created);
-    CHECK_STR(c->answer,
+    CHECK(c->answer.created);
+    CHECK_STR(c->answer.text,
               "{\"token_id\":\"vw_1\",\"kind\":\"viewer\",\"name\":\"viewer\",\"scope\":{},"
               "\"created_at\":\"2025-01-15T10:35:00Z\","
               "\"expires_at\":\"2025-01-15T10:36:00Z\",\"revoked_at\":null,"
@@ -234,7 +235,7 @@ TEST_BOTH(tokens_are_minted_listed_and_revoked)
     CHECK(!c->error && !c->repeated);
     CHECK_OK(world_call(w, "token.revoke", "{'token_id':'vw_1'}", "")->error);
     c = world_call(w, "token.list", "{'limit':1}", "");
-    CHECK_STR(c->next, "vw_1");
+    CHECK_STR(c->answer.next, "vw_1");
     CHECK_ERR(world_call(w, "token.create", "{'kind':'king'}", "")->error, ERR_INVALID);
     CHECK_ERR(world_call(w, "token.create", "{'kind':'session'}", "")->error, ERR_INVALID);
     w->actor = (struct actor){ .kind = ACTOR_VIEWER, .name = STR("viewer") };
@@ -249,13 +250,14 @@ TEST_BOTH(events_are_listed_after_a_number)
     struct command *c = world_call(w, "event.list", "{'after':1}", "");
 
     CHECK_OK(c->error);
-    CHECK_STR(c->answer, "{\"events\":[{\"seq\":2,\"type\":\"workflow_state_created\","
-                         "\"subject\":\"wfstate_2\",\"actor\":\"operator\",\"session_id\":null,"
-                         "\"time\":\"2025-01-15T10:35:00Z\",\"cause\":0,\"version\":1,\"data\":[{"
-                         "\"op\":\"add\",\"path\":\"\",\"value\":{\"status\":\"pending\"}}]}],"
-                         "\"next\":2,\"seen\":2,\"oldest\":1}");
+    CHECK_STR(c->answer.text,
+              "{\"events\":[{\"seq\":2,\"type\":\"workflow_state_created\","
+              "\"subject\":\"wfstate_2\",\"actor\":\"operator\",\"session_id\":null,"
+              "\"time\":\"2025-01-15T10:35:00Z\",\"cause\":0,\"version\":1,\"data\":[{"
+              "\"op\":\"add\",\"path\":\"\",\"value\":{\"status\":\"pending\"}}]}],"
+              "\"next\":2,\"seen\":2,\"oldest\":1}");
     c = world_call(w, "event.list", "{'after':2}", "");
-    CHECK_STR(c->answer, "{\"events\":[],\"next\":2,\"seen\":2,\"oldest\":1}");
+    CHECK_STR(c->answer.text, "{\"events\":[],\"next\":2,\"seen\":2,\"oldest\":1}");
     world_close(w);
 }
 
@@ -333,9 +335,9 @@ TEST_BOTH(a_batch_ends_when_enough_was_done_and_leaves_the_rest_as_it_was)
         batch[i] = patch_of(w, i % 2 ? "pending" : "done");
     CHECK_INT(op_perform_turn(&w->engine, batch, &count, &turn), 2);
     CHECK_INT(count, 5);
-    CHECK(!batch[1]->error && batch[1]->version == 3);
+    CHECK(!batch[1]->error && batch[1]->answer.version == 3);
     for (int i = 2; i < 5; i++)
-        CHECK(!batch[i]->error && !batch[i]->version && !batch[i]->answer.len);
+        CHECK(!batch[i]->error && !batch[i]->answer.version && !batch[i]->answer.text.len);
     CHECK_INT(version_now(w), 3);
 
     /* The rest is performed in the next turn, with whoever came meanwhile. */
@@ -343,7 +345,7 @@ TEST_BOTH(a_batch_ends_when_enough_was_done_and_leaves_the_rest_as_it_was)
     count = 3;
     CHECK_INT(op_perform_turn(&w->engine, batch + 2, &count, &turn), 4);
     CHECK_INT(count, 4);
-    CHECK_INT(batch[5]->version, 7);
+    CHECK_INT(batch[5]->answer.version, 7);
     world_close(w);
 }
 
@@ -352,7 +354,7 @@ static int64_t answer_version(const struct command *c)
     const struct json *answer;
 
     CHECK_OK(c->error);
-    CHECK_OK(json_parse(c->arena, c->answer, NULL, &answer));
+    CHECK_OK(json_parse(c->arena, c->answer.text, NULL, &answer));
     return json_int_or(answer, "version", 0);
 }
 
@@ -380,7 +382,7 @@ TEST_BOTH(a_prepared_command_does_what_one_does_that_was_not)
         if (plain->error)
             CHECK_STR(ahead->error->message, plain->error->message.at);
         else
-            CHECK_STR(ahead->answer, plain->answer.at);
+            CHECK_STR(ahead->answer.text, plain->answer.text.at);
     }
 
     /* One that is performed again, because its batch was, makes again what it has given away. */
@@ -407,9 +409,9 @@ TEST_BOTH(what_is_taken_although_it_should_not_be_is_told)
                                    "'properties':{'x':{'$id':'#/properties/x'}}}}",
                                    "");
     CHECK_OK(c->error);
-    CHECK_HAS(c->answer, "\"warnings\":[{\"pointer\":\"/properties/x\",\"keyword\":\"$id\",");
+    CHECK_HAS(c->answer.text, "\"warnings\":[{\"pointer\":\"/properties/x\",\"keyword\":\"$id\",");
     c = world_call(w, "schema.create", "{'name':'b','json_schema':true}", "");
-    CHECK(!str_contains(c->answer, STR("warnings")));
+    CHECK(!str_contains(c->answer.text, STR("warnings")));
     c = world_call(w, "schema.create", "{'name':'c','json_schema':{'$ref':'#'}}", "");
     CHECK_ERR(c->error, ERR_UNFIT);
     CHECK_HAS(c->error->message, "# → #");

@@ -58,7 +58,7 @@ const struct json *answer_of(const struct command *c)
     const struct json *answer;
 
     CHECK_OK(c->error);
-    CHECK_OK(json_parse(check_arena(), c->answer, NULL, &answer));
+    CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &answer));
     return answer;
 }
 
@@ -124,7 +124,7 @@ static bool claimed(struct team *t, str *session, str *purpose)
     struct command *c = call(t, "runner.claim", "{'runner_id':'" STR_FMT "'}", STR_ARG(t->runner));
     as_operator(t);
     CHECK_OK(c->error);
-    if (c->waits || c->empty)
+    if (c->answer.waits || c->answer.empty)
         return false;
     const struct json *run = json_get(answer_of(c), "run");
     CHECK(run);

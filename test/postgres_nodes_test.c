@@ -262,7 +262,7 @@ TEST_LIMIT(nodes_that_patch_one_state_lose_no_version_and_no_number, 60)
     int64_t writes = NODES * BATCHES * COMMANDS;
     struct command *c =
         world_call(w, "state.read", "{'state_id':'wfstate_2','query':'$.list[*]'}", "");
-    CHECK_INT(c->version, 1 + writes);
+    CHECK_INT(c->answer.version, 1 + writes);
     CHECK_OK(store_begin(w->engine.sql, check_arena(), &(struct store_node){ 0 }));
     CHECK_OK(sql_one(w->engine.sql, &row,
                      "SELECT count(*), max(seq), count(DISTINCT version) FROM log WHERE seq > 1",

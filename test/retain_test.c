@@ -76,7 +76,7 @@ static bool tick(struct world *w)
     w->actor = the_operator;
     CHECK_OK(c->error);
     CHECK(!c->events);
-    return str_ends(c->answer, STR("\"more\":true}"));
+    return str_ends(c->answer.text, STR("\"more\":true}"));
 }
 
 static int tick_all(struct world *w)

@@ -126,7 +126,7 @@ static void look_again(struct world *w, const struct machine *m, struct command 
     struct arena *before = c->arena;
 
     be(w, m);
-    c->waited = c->wait_self;
+    c->waited = c->answer.wait_self;
     c->actor = &w->actor;
     c->arena = check_arena_new();
     op_perform(&w->engine, &c, 1);
@@ -141,9 +141,9 @@ static int look_around(struct world *w, const struct machine *m, struct command 
 {
     int looks = 0;
 
-    for (; c->waits && c->wait_again_ms; looks++) {
-        CHECK(c->wait_again_ms > w->now_ms && c->wait_again_ms < w->now_ms + 100);
-        w->now_ms = c->wait_again_ms;
+    for (; c->answer.waits && c->answer.wait_again_ms; looks++) {
+        CHECK(c->answer.wait_again_ms > w->now_ms && c->answer.wait_again_ms < w->now_ms + 100);
+        w->now_ms = c->answer.wait_again_ms;
         look_again(w, m, c);
     }
     return looks;
@@ -178,12 +178,12 @@ TEST(each_of_very_many_demands_gets_its_turn)
         for (int k = 0; k < 4; k++) /* something came, but not for it: it goes around from there */
             look_again(w, &a, c);
         int looks = look_around(w, &a, c);
-        CHECK(c->waits && looks > 0 && looks <= LOOKS);
-        CHECK(c->wait_until_ms > w->now_ms + 1000);
+        CHECK(c->answer.waits && looks > 0 && looks <= LOOKS);
+        CHECK(c->answer.wait_until_ms > w->now_ms + 1000);
         str run = start(w, "fits", cases[i].fitting);
         look_again(w, &a, c);
         look_around(w, &a, c);
-        if (c->waits || !str_eq(at(c, "/run/run_id"), run))
+        if (c->answer.waits || !str_eq(at(c, "/run/run_id"), run))
             check_fail(__FILE__, __LINE__, "%s: not found once around", cases[i].name);
         world_end(w);
     }
@@ -206,7 +206,7 @@ TEST(a_claim_goes_on_where_the_last_one_ended)
         c = poll(w, &a);
         c->wait_over = true;
         look_again(w, &a, c);
-        CHECK(!c->waits);
+        CHECK(!c->answer.waits);
     }
     CHECK_INT(claims, CLAIMS);
     world_end(w);
@@ -279,9 +279,9 @@ static bool wakes(const struct command *waits, const struct command *by)
 {
     bool any = false;
 
-    CHECK(waits->waits && waits->wakes);
+    CHECK(waits->answer.waits && waits->answer.wakes);
     for (const struct event *e = by->events; e; e = event_after(e))
-        any |= waits->wakes(waits->wait_self, e);
+        any |= waits->answer.wakes(waits->answer.wait_self, e);
     return any;
 }
 
@@ -314,11 +314,11 @@ TEST(a_claim_whose_time_is_up_is_answered_with_nothing)
     struct machine a = machine_new(w, "a", "");
     struct command *c = poll(w, &a);
 
-    CHECK(c->waits);
-    CHECK_INT(c->wait_until_ms, w->now_ms + rules.poll_ms);
+    CHECK(c->answer.waits);
+    CHECK_INT(c->answer.wait_until_ms, w->now_ms + rules.poll_ms);
     c->wait_over = true;
     op_perform(&w->engine, &c, 1);
     CHECK_OK(c->error);
-    CHECK(c->empty && !c->waits);
+    CHECK(c->answer.empty && !c->answer.waits);
     world_end(w);
 }

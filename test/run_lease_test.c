@@ -172,7 +172,7 @@ TEST(a_runner_that_falls_silent_is_lost_and_joins_again_when_heard)
     world_pass(w, SILENT_MS);
     CHECK_STR(at(call(w, "runner.list", "{}"), "/runners/0/alive"), "false");
     struct command *c = poll(w, &a);
-    CHECK(c->empty && c->events && str_eq(event_type_name(c->events), STR("runner_joined")));
+    CHECK(c->answer.empty && c->events && str_eq(event_type_name(c->events), STR("runner_joined")));
     CHECK_STR(at(call(w, "runner.list", "{}"), "/runners/0/alive"), "true");
     world_pass(w, SILENT_MS);
     CHECK_STR(at(call(w, "runner.list", "{}"), "/runners/0/alive"), "false");

@@ -15,13 +15,13 @@ TEST(the_newest_output_is_kept_and_read_from_a_number_on)
     CHECK_OK(report(w, &a, &held, "started", "")->error);
     struct command *waits =
         call(w, "run.output", "{'run_id':'" STR_FMT "','wait':5}", STR_ARG(run));
-    CHECK(waits->waits);
-    must_be(waits->wait_subject, run);
+    CHECK(waits->answer.waits);
+    must_be(waits->answer.wait_subject, run);
     for (int i = 0; i < 15; i++) {
         struct command *c = report(
             w, &a, &held, "progress",
             arena_printf(check_arena(), ",'output':[{'stream':'stdout','text':'%s'}]", digits).at);
-        must_be(c->notify, run);
+        must_be(c->answer.notify, run);
     }
     struct command *c = call(w, "run.output", "{'run_id':'" STR_FMT "'}", STR_ARG(run));
     CHECK_STR(at(c, "/output/0/number"), "6");
@@ -32,7 +32,7 @@ TEST(the_newest_output_is_kept_and_read_from_a_number_on)
     CHECK_STR(at(c, "/next"), "14");
     CHECK_OK(report(w, &a, &held, "completed", "")->error);
     c = call(w, "run.output", "{'run_id':'" STR_FMT "','after':15,'wait':5}", STR_ARG(run));
-    CHECK(!c->waits);
+    CHECK(!c->answer.waits);
     CHECK_STR(at(c, "/ended"), "true");
     CHECK_STR(at(c, "/status"), "completed");
     world_end(w);
@@ -153,8 +153,8 @@ static int64_t tokens_listed(struct world *w)
 {
     const struct json *json;
 
-    CHECK_OK(
-        json_parse(check_arena(), call(w, "token.list", "{'limit':500}")->answer, NULL, &json));
+    CHECK_OK(json_parse(check_arena(), call(w, "token.list", "{'limit':500}")->answer.text, NULL,
+                        &json));
     return json_get(json, "tokens")->len;
 }
 

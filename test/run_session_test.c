@@ -160,9 +160,11 @@ TEST(whoever_wants_the_result_waits_for_it_after_the_commit)
                              "'execution_mode':'sync','timeout':7}");
 
     CHECK_OK(c->error);
-    CHECK(c->then && strcmp(c->then->name, "session.result") == 0);
-    CHECK_INT(json_int_or(c->then_input, "timeout", 0), 7);
-    CHECK_OK(schema_require(check_arena(), op_input_schema(w->table, c->then), c->then_input));
+    CHECK(c->answer.then && strcmp(c->answer.then, "session.result") == 0);
+    CHECK_INT(json_int_or(&c->answer.then_input, "timeout", 0), 7);
+    CHECK_OK(schema_require(check_arena(),
+                            op_input_schema(w->table, op_find(w->table, str_from(c->answer.then))),
+                            &c->answer.then_input));
     world_end(w);
 }
 
@@ -210,7 +212,7 @@ static bool gets_one(struct world *w, const struct machine *m, const char *dir)
     struct command *c = call(w, "runner.claim", "{'runner_id':'" STR_FMT "'}", STR_ARG(m->id));
     w->actor = the_operator;
     CHECK_OK(c->error);
-    if (c->waits || c->empty)
+    if (c->answer.waits || c->answer.empty)
         return false;
     CHECK_STR(at(c, "/run/project_dir"), dir);
     return true;

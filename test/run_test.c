@@ -52,7 +52,7 @@ TEST(the_trace_of_a_run_comes_from_the_ids_of_its_tree)
     be(w, &a);
     CHECK(call(w, "runner.claim", "{'runner_id':'" STR_FMT "','known':['%s']}", STR_ARG(a.id),
                "run_none")
-              ->answer.len > 0);
+              ->answer.text.len > 0);
     w->actor = the_operator;
     start(w, "other", ",'priority':5");
     struct machine b = machine_new(w, "b", "");
@@ -153,7 +153,7 @@ TEST(a_run_that_somebody_has_stops_when_its_runner_says_so_or_after_a_time)
         CHECK_RUN(w, run, "stopped");
         CHECK_STR(show(w, run, "/error"), "stopped by operator");
         CHECK_STR(show(w, run, "/result"), how == 2 ? "first" : "null");
-        CHECK(poll(w, &a)->waits);
+        CHECK(poll(w, &a)->answer.waits);
         world_end(w);
     }
 }

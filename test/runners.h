@@ -97,7 +97,7 @@ static inline struct claim claim(struct world *w, const struct machine *m)
     struct command *c = poll(w, m);
     struct claim taken = { .fence = 0 };
 
-    if (c->waits || !json_get(answer_of(c), "run"))
+    if (c->answer.waits || !json_get(answer_of(c), "run"))
         return taken;
     taken.run_id = at(c, "/run/run_id");
     taken.token = at(c, "/run/token");

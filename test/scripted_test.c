@@ -242,8 +242,8 @@ static err world_op(void *self, struct arena *a, str op, const struct json *inpu
     c->input = input;
     op_perform(&w->engine, &c, 1);
     *answer = NULL;
-    *status = c->error ? error_kind_info(c->error->kind)->http : c->created ? 201 : 200;
-    return c->error || c->empty ? NULL : json_parse(a, c->answer, NULL, answer);
+    *status = c->error ? error_kind_info(c->error->kind)->http : c->answer.created ? 201 : 200;
+    return c->error || c->answer.empty ? NULL : json_parse(a, c->answer.text, NULL, answer);
 }
 
 static err quiet_tell(void *self, struct arena *a, const struct json *line)
@@ -268,6 +268,6 @@ TEST(the_player_needs_no_process)
     CHECK_INT(scripted_play(check_arena(), scenario, &turn, &io), 0);
     struct command *c = world_call(w, "session.get", "{'session_id':'kid'}", "");
     CHECK_OK(c->error);
-    CHECK(strstr(c->answer.at, "\"profile\":\"scripted\""));
+    CHECK(strstr(c->answer.text.at, "\"profile\":\"scripted\""));
     world_close(w);
 }

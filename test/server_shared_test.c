@@ -44,8 +44,8 @@ TEST(server_publishes_an_event_once_whoever_brings_it_first)
 
 static struct command *showing(struct command *c, str text)
 {
-    c->shown_id = STR("wfstate_1");
-    c->shown = text;
+    c->answer.shown_id = STR("wfstate_1");
+    c->answer.shown = text;
     return c;
 }
 

@@ -265,9 +265,9 @@ TEST(who_waits_for_a_session_is_answered_when_it_has_settled)
     session(w, "root", NULL);
     struct command *c =
         world_call(w, "session.result", "{'session_id':'root','wait':true,'timeout':7}", "");
-    CHECK(!c->error && c->waits);
-    CHECK_STR(c->wait_subject, "ses_root");
-    CHECK_INT(c->wait_until_ms, w->now_ms + 7000);
+    CHECK(!c->error && c->answer.waits);
+    CHECK_STR(c->answer.wait_subject, "ses_root");
+    CHECK_INT(c->answer.wait_until_ms, w->now_ms + 7000);
     const struct json *now = answer(w, "session.result", "{'session_id':'root'}");
     CHECK_STR(json_str(now, "status"), "pending");
     CHECK(json_str(now, "hint").len > 0);

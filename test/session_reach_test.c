@@ -156,7 +156,7 @@ static size_t heard(struct world *w, const char *subject)
     if (c->error && c->error->kind == ERR_NOT_FOUND)
         return 0;
     CHECK_OK(c->error);
-    CHECK_OK(json_parse(check_arena(), c->answer, NULL, &page));
+    CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &page));
     return json_get(page, "events")->len;
 }
 

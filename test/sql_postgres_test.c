@@ -143,7 +143,7 @@ static void step_run(struct world *w, const struct step *s)
     w->actor = before;
     if (!s->refused != !c->error)
         check_fail(__FILE__, __LINE__, "%s %s: " STR_FMT, s->op, s->input,
-                   STR_ARG(c->error ? c->error->message : c->answer));
+                   STR_ARG(c->error ? c->error->message : c->answer.text));
 }
 
 /* Everything that is due, now and in the days to come. */
@@ -272,10 +272,10 @@ static void runs_run(struct world *w)
     str c = runner_of(w, "c", "");
     input = arena_printf(check_arena(), "{'runner_id':'" STR_FMT "'}", STR_ARG(c));
     struct command *waiting = world_call(w, "runner.claim", input.at, "");
-    CHECK(waiting->waits);
+    CHECK(waiting->answer.waits);
     waiting->wait_over = true;
     op_perform(&w->engine, &waiting, 1);
-    CHECK(waiting->empty);
+    CHECK(waiting->answer.empty);
     w->actor = operator;
     input = arena_printf(check_arena(), "{'runner_id':'" STR_FMT "'}", STR_ARG(b));
     step_run(w, &(struct step){ .op = "runner.remove", .input = input.at });

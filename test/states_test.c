@@ -25,7 +25,7 @@ static str answer(struct world *w, const char *op, const char *input)
     const struct json *json;
 
     CHECK_OK(c->error);
-    CHECK_OK(json_parse(check_arena(), c->answer, NULL, &json));
+    CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &json));
     return json_shown(check_arena(), json);
 }
 
@@ -114,8 +114,8 @@ TEST_BOTH(a_write_that_changes_nothing_makes_no_version)
         const struct json *told;
         CHECK_OK(c->error);
         CHECK(!c->events);
-        CHECK_INT(c->version, 1);
-        CHECK_OK(json_parse(check_arena(), c->answer, NULL, &told));
+        CHECK_INT(c->answer.version, 1);
+        CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &told));
         CHECK_STR(json_shown(check_arena(), told), HEAD("1") ",'unchanged':true}");
         CHECK_ERR(refused(w, writes[i].op,
                           arena_printf(check_arena(),
@@ -141,7 +141,7 @@ TEST_BOTH(a_write_that_changed_nothing_is_repeated_under_its_key)
     struct command *again = world_call(w, "state.patch", same, "key");
     CHECK_OK(again->error);
     CHECK(again->repeated && !again->events);
-    CHECK_STR(again->answer, first->answer.at);
+    CHECK_STR(again->answer.text, first->answer.text.at);
     CHECK_STR(answer(w, "state.read", "{'state_id':'wfstate_2','pointer':'/status'}"),
               HEAD("2") ",'pointer':'/status','value':'done'}");
     world_close(w);
@@ -195,18 +195,18 @@ TEST_BOTH(every_write_shows_what_a_read_would_answer)
     for (size_t i = 0; i < sizeof writes / sizeof *writes; i++) {
         struct command *write = world_call(w, writes[i].op, writes[i].input, "");
         CHECK_OK(write->error);
-        CHECK_STR(write->shown_id, "wfstate_2");
+        CHECK_STR(write->answer.shown_id, "wfstate_2");
         struct command *read = world_call(w, "state.read", "{'state_id':'wfstate_2'}", "");
-        CHECK_STR(write->shown, read->answer.at);
-        CHECK_STR(read->shown, read->answer.at);
-        CHECK_STR(read->shown_id, "wfstate_2");
-        CHECK_INT(read->version, (long long)i + 1);
+        CHECK_STR(write->answer.shown, read->answer.text.at);
+        CHECK_STR(read->answer.shown, read->answer.text.at);
+        CHECK_STR(read->answer.shown_id, "wfstate_2");
+        CHECK_INT(read->answer.version, (long long)i + 1);
     }
     struct command *part =
         world_call(w, "state.read", "{'state_id':'wfstate_2','pointer':'/status'}", "");
-    CHECK_STR(part->shown_id, "");
+    CHECK_STR(part->answer.shown_id, "");
     part = world_call(w, "state.read", "{'state_id':'wfstate_2','version':1}", "");
-    CHECK_STR(part->shown_id, "");
+    CHECK_STR(part->answer.shown_id, "");
     world_close(w);
 }
 
@@ -233,7 +233,7 @@ TEST_BOTH(an_update_says_what_it_dropped)
         world_call(w, "state.update", "{'state_id':'wfstate_2','data':{'status':'open'}}", "");
     const struct json *json;
     CHECK_OK(c->error);
-    CHECK_OK(json_parse(check_arena(), c->answer, NULL, &json));
+    CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &json));
     const struct json *dropped = json_get(json, "dropped");
     CHECK_INT(json_int_or(dropped, "count", 0), 100);
     CHECK_INT(json_get(dropped, "pointers")->len, 20);
@@ -250,24 +250,24 @@ TEST_BOTH(a_reader_can_wait_for_a_version)
 
     struct command *c =
         world_call(w, "state.read", "{'state_id':'wfstate_2','wait_version':1}", "");
-    CHECK(!c->error && !c->waits);
+    CHECK(!c->error && !c->answer.waits);
     c = world_command(w, "state.read", wait, "");
     op_perform(&w->engine, &c, 1);
     CHECK_OK(c->error);
-    CHECK(c->waits && c->answer.len == 0);
-    CHECK_STR(c->wait_subject, "wfstate_2");
-    CHECK_INT(c->wait_seq, 2);
-    CHECK_INT(c->wait_until_ms, w->now_ms + 5000);
+    CHECK(c->answer.waits && c->answer.text.len == 0);
+    CHECK_STR(c->answer.wait_subject, "wfstate_2");
+    CHECK_INT(c->answer.wait_seq, 2);
+    CHECK_INT(c->answer.wait_until_ms, w->now_ms + 5000);
 
     c->wait_over = true;
     op_perform(&w->engine, &c, 1);
-    CHECK(!c->error && !c->waits);
-    CHECK_INT(c->version, 1);
+    CHECK(!c->error && !c->answer.waits);
+    CHECK_INT(c->answer.version, 1);
 
     patch(w, "wfstate_2", "[{'op':'replace','path':'/status','value':'done'}]");
     c = world_call(w, "state.read", wait, "");
-    CHECK(!c->error && !c->waits);
-    CHECK_INT(c->version, 2);
+    CHECK(!c->error && !c->answer.waits);
+    CHECK_INT(c->answer.version, 2);
     CHECK_ERR(refused(w, "state.read", "{'state_id':'wfstate_2','wait_version':3,'timeout':61}"),
               ERR_INVALID);
     CHECK_ERR(refused(w, "state.read", "{'state_id':'wfstate_9','wait_version':3}"), ERR_NOT_FOUND);
@@ -327,16 +327,16 @@ static str listed(struct world *w, const char *input)
     const struct json *json;
 
     CHECK_OK(c->error);
-    CHECK_OK(json_parse(check_arena(), c->answer, NULL, &json));
+    CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &json));
     const struct json *states = json_get(json, "states");
     for (uint32_t i = 0; i < states->len; i++) {
         CHECK(!json_get(&states->items[i], "current_data"));
         buf_printf(&ids, "%s" STR_FMT, i ? " " : "",
                    STR_ARG(str_slice(json_str(&states->items[i], "state_id"), 8, 100)));
     }
-    CHECK_STR(json_str(json, "next"), c->next.len ? c->next.at : "");
-    if (c->next.len)
-        buf_printf(&ids, " > " STR_FMT, STR_ARG(c->next));
+    CHECK_STR(json_str(json, "next"), c->answer.next.len ? c->answer.next.at : "");
+    if (c->answer.next.len)
+        buf_printf(&ids, " > " STR_FMT, STR_ARG(c->answer.next));
     return buf_str(&ids);
 }
 
@@ -389,7 +389,7 @@ TEST_BOTH(schemas_are_listed_by_page)
     struct command *again =
         world_call(w, "schema.create",
                    "{'name':'task','json_schema':true,'description':'other words'}", "");
-    CHECK(!again->error && !again->created && !again->events);
+    CHECK(!again->error && !again->answer.created && !again->events);
     answer(w, "schema.create", "{'name':'b','json_schema':false}");
     CHECK_STR(answer(w, "schema.list", "{'limit':1}"),
               "{'schemas':[{'schema_id':'schema_3','name':'b','version':1,'description':'',"
@@ -398,11 +398,11 @@ TEST_BOTH(schemas_are_listed_by_page)
               "{'schemas':[{'schema_id':'schema_2','name':'task','version':2,"
               "'description':'anything','created_at':'2025-01-15T10:35:00Z'}]}");
     struct command *c = world_call(w, "schema.versions", "{'name':'task','limit':1}", "");
-    CHECK_STR(c->next, "2");
-    CHECK(str_ends(c->answer, STR("\"next\":2}")));
+    CHECK_STR(c->answer.next, "2");
+    CHECK(str_ends(c->answer.text, STR("\"next\":2}")));
     c = world_call(w, "schema.versions", "{'name':'task','limit':1,'after':2}", "");
-    CHECK_STR(c->next, "");
-    CHECK(str_starts(c->answer, STR("{\"schemas\":[{\"schema_id\":\"schema_1\"")));
+    CHECK_STR(c->answer.next, "");
+    CHECK(str_starts(c->answer.text, STR("{\"schemas\":[{\"schema_id\":\"schema_1\"")));
     world_close(w);
 }
 
@@ -464,7 +464,7 @@ TEST_BOTH(a_compacted_version_says_which_ones_there_are)
     }
     const struct json *json;
     struct command *c = world_call(w, "state.history", "{'state_id':'wfstate_2','after':16}", "");
-    CHECK_OK(json_parse(check_arena(), c->answer, NULL, &json));
+    CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &json));
     CHECK_INT(json_get(json, "versions")->len, 3); /* 15, 10 and 5 */
 
     CHECK_ERR(refused(w, "state.rollback", "{'state_id':'wfstate_2','version':7}"), ERR_GONE);
@@ -606,8 +606,8 @@ TEST_BOTH(a_repeated_key_is_answered_however_deep_the_answer_is)
         CHECK_OK(all[i]->error);
     }
     CHECK(!all[0]->repeated && all[1]->repeated);
-    CHECK_HAS(all[0]->answer, nested(JSON_DEPTH_MAX).at);
-    CHECK(str_eq(all[0]->answer, all[1]->answer));
+    CHECK_HAS(all[0]->answer.text, nested(JSON_DEPTH_MAX).at);
+    CHECK(str_eq(all[0]->answer.text, all[1]->answer.text));
     world_close(w);
 }
 
@@ -639,7 +639,7 @@ TEST_BOTH(a_session_owns_what_it_creates_and_creates_one)
     w->actor.state_id = STR("wfstate_2");
     struct command *c = world_call(w, "state.read", "{'state_id':'wfstate_2'}", "");
     const struct json *json;
-    CHECK_OK(json_parse(check_arena(), c->answer, NULL, &json));
+    CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &json));
     CHECK_STR(json_str(json, "root_session_id"), "ses_1");
     CHECK_ERR(refused(w, "state.create", "{'schema_name':'task','initial_data':{'status':'open'}}"),
               ERR_CONFLICT);

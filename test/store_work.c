@@ -185,14 +185,14 @@ str answers(const char *store)
     for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
         struct command *c = world_call(w, questions[i].op, questions[i].input, "");
         CHECK_OK(c->error);
-        buf_printf(&out, "%s " STR_FMT "\n", questions[i].op, STR_ARG(c->answer));
+        buf_printf(&out, "%s " STR_FMT "\n", questions[i].op, STR_ARG(c->answer.text));
     }
     struct command *floor = world_call(w, "event.list", "{}", "");
     CHECK_ERR(floor->error, ERR_GONE);
     buf_add(&out, floor->error->members);
     struct command *events = world_call(w, "event.list", "{'after':60,'limit':100}", "");
     CHECK_OK(events->error);
-    buf_add(&out, events->answer);
+    buf_add(&out, events->answer.text);
     world_close(w);
     return buf_str(&out);
 }
@@ -210,7 +210,7 @@ void goes_on(const char *store)
     struct command *next =
         world_call(w, "state.patch", "{'state_id':'wfstate_3','merge':{'n':71}}", "");
     CHECK_OK(next->error);
-    CHECK_INT(next->version, again->version + 1);
+    CHECK_INT(next->answer.version, again->answer.version + 1);
     world_close(w);
 }
 

@@ -139,14 +139,14 @@ static bool cut_without_keys(struct world *w, struct proxy *wire, enum proxy_pla
     CHECK(!w->engine.stopped);
     struct command *read = state_read(w);
     CHECK_OK(read->error);
-    CHECK_OK(json_parse(check_arena(), read->answer, NULL, &answer));
+    CHECK_OK(json_parse(check_arena(), read->answer.text, NULL, &answer));
     for (int i = 0; i < BATCH; i++) {
         const char *name = arena_printf(check_arena(), "n%d", i).at;
         CHECK_INT(json_get(json_get(answer, "current_data"), name) != NULL, !batch[i]->error);
         CHECK(!batch[i]->error || (fired && batch[i]->error->kind == ERR_UNAVAILABLE));
         applied += !batch[i]->error;
     }
-    CHECK_INT(read->version, 1 + applied);
+    CHECK_INT(read->answer.version, 1 + applied);
     return fired;
 }
 
@@ -167,7 +167,7 @@ static bool cut_once(struct world *w, struct proxy *wire, enum proxy_plan plan, 
         CHECK_OK(batch[i]->error);
         CHECK_INT(batch[i]->repeated, !refused);
     }
-    CHECK_INT(state_read(w)->version, 1 + BATCH);
+    CHECK_INT(state_read(w)->answer.version, 1 + BATCH);
     return fired;
 }
 

@@ -119,9 +119,9 @@ TEST(a_full_disk_refuses_writes_and_recovers)
         version += !e;
     }
     CHECK_ERR(e, ERR_FULL);
-    CHECK_INT(world_call(w, "state.read", "{'state_id':'wfstate_2'}", "")->version, version);
+    CHECK_INT(world_call(w, "state.read", "{'state_id':'wfstate_2'}", "")->answer.version, version);
     vfs_disk_bytes_max(disk, 0);
-    CHECK_INT(world_call(w, "state.update", update, "")->version, version + 1);
+    CHECK_INT(world_call(w, "state.update", update, "")->answer.version, version + 1);
     world_close(w);
     vfs_world_free(disk);
 }

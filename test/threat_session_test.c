@@ -210,7 +210,7 @@ TEST(name_that_is_the_id_of_another_speaks_for_nobody)
 
     t.w->actor = the_operator;
     CHECK_OK(call(t.w, "session.create", "{'session_name':'shadow'}")->error);
-    str before = call(t.w, "session.get", "{'session_id':'shadow'}")->answer;
+    str before = call(t.w, "session.get", "{'session_id':'shadow'}")->answer.text;
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         t.w->actor = (struct actor){ .kind = ACTOR_SESSION,
                                      .name = STR("shadow"),
@@ -218,7 +218,7 @@ TEST(name_that_is_the_id_of_another_speaks_for_nobody)
                                      .session_id = STR("shadow") };
         call(t.w, calls[i][0], "%s", calls[i][1]);
         t.w->actor = the_operator;
-        CHECK_STR(call(t.w, "session.get", "{'session_id':'shadow'}")->answer, before.at);
+        CHECK_STR(call(t.w, "session.get", "{'session_id':'shadow'}")->answer.text, before.at);
         CHECK_STR(at(call(t.w, "session.events", "{'session_id':'shadow'}"), "/events"), "[]");
     }
     world_close(t.w);
@@ -328,7 +328,7 @@ TEST(what_is_too_much_is_refused_or_cut_and_nothing_breaks)
                              many('e', 200000).at);
     CHECK_OK(c->error);
     c = call(t.w, "session.events", "{'session_id':'our-left'}");
-    CHECK(c->answer.len < 100000);
+    CHECK(c->answer.text.len < 100000);
     world_close(t.w);
 }
 

@@ -143,11 +143,11 @@ static inline void show_turn(struct world *w, const struct turn *t, struct buf *
     static const char *const of_run[] = { "run.get", "run.output" };
 
     for (size_t i = 0; i < 3; i++)
-        buf_add(
-            out,
-            call(w, of_session[i], "{'session_id':'" STR_FMT "'}", STR_ARG(t->session_id))->answer);
+        buf_add(out, call(w, of_session[i], "{'session_id':'" STR_FMT "'}", STR_ARG(t->session_id))
+                         ->answer.text);
     for (size_t i = 0; i < 2; i++)
-        buf_add(out, call(w, of_run[i], "{'run_id':'" STR_FMT "'}", STR_ARG(t->run_id))->answer);
+        buf_add(out,
+                call(w, of_run[i], "{'run_id':'" STR_FMT "'}", STR_ARG(t->run_id))->answer.text);
 }
 
 static inline str show_tree(struct world *w, const struct tree *t)
@@ -159,9 +159,9 @@ static inline str show_tree(struct world *w, const struct tree *t)
     show_turn(w, &t->left, &out);
     show_turn(w, &t->right, &out);
     buf_add(&out,
-            call(w, "state.read", "{'state_id':'" STR_FMT "'}", STR_ARG(t->state_id))->answer);
-    buf_add(&out,
-            call(w, "session.list", "{'root':'" STR_FMT "'}", STR_ARG(t->root.session_id))->answer);
+            call(w, "state.read", "{'state_id':'" STR_FMT "'}", STR_ARG(t->state_id))->answer.text);
+    buf_add(&out, call(w, "session.list", "{'root':'" STR_FMT "'}", STR_ARG(t->root.session_id))
+                      ->answer.text);
     return buf_str(&out);
 }
 

@@ -166,7 +166,8 @@ TEST(what_is_told_of_a_document_takes_room_in_the_cache)
 
     memset(text, 'x', sizeof text);
     for (int i = 0; i < 2; i++) {
-        struct command wrote = { .shown_id = i ? STR("b") : STR("a"), .shown = { text, 250 } };
+        struct command wrote = { .answer.shown_id = i ? STR("b") : STR("a"),
+                                 .answer.shown = { text, 250 } };
         op_cache_written(c, &wrote);
     }
     struct op_shown *a = held(c, "a"), *b = held(c, "b");
@@ -176,7 +177,7 @@ TEST(what_is_told_of_a_document_takes_room_in_the_cache)
     CHECK_INT((int)a->told.quoted.len, 600);
     CHECK(!held(c, "b"));
 
-    struct command again = { .shown_id = STR("a"), .shown = { text, 250 } };
+    struct command again = { .answer.shown_id = STR("a"), .answer.shown = { text, 250 } };
     op_cache_written(c, &again);
     op_cache_tell(c, STR("a"), a, (struct op_told){ { text, 1 }, { text, 1 } }); /* it is old */
     op_shown_unref(a);

@@ -33,7 +33,7 @@ static inline const struct json *did(struct desk *d, const char *op, const char 
     const struct json *answer;
 
     CHECK_OK(c->error);
-    CHECK_OK(json_parse(check_arena(), c->answer, NULL, &answer));
+    CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &answer));
     return answer;
 }
 
@@ -60,10 +60,10 @@ static inline void perform(struct desk *d, struct mcp_call *m)
             op_read(reader, c);
         else
             op_perform(&d->w->engine, &c, 1);
-        again = command.waits;
+        again = command.answer.waits;
         if (again) {
-            d->waited_ms += command.wait_until_ms - d->w->now_ms;
-            d->w->now_ms = command.wait_until_ms;
+            d->waited_ms += command.answer.wait_until_ms - d->w->now_ms;
+            d->w->now_ms = command.answer.wait_until_ms;
             command.wait_over = true;
         }
     }

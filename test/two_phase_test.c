@@ -374,8 +374,8 @@ TEST(repeated_request_is_answered_by_the_same_read)
         struct command *c = world_call(t->w, "run.create", input, "once");
         CHECK_OK(c->error);
         CHECK(c->repeated == (i == 1));
-        CHECK(c->then && strcmp(c->then->name, "session.result") == 0);
-        CHECK(json_bool_or(c->then_input, "wait", false));
+        CHECK(c->answer.then && strcmp(c->answer.then, "session.result") == 0);
+        CHECK(json_bool_or(&c->answer.then_input, "wait", false));
     }
     CHECK_INT(row_int(row_of(t, "SELECT count(*) FROM run WHERE session_name = $1", "root"), 0), 1);
     team_free(t);

@@ -20,17 +20,17 @@ static void perform_wait(struct log_world *w, struct command *c)
     c->seq = w->committed;
     if (count >= v->wanted || c->wait_over)
         return;
-    c->waits = true;
-    c->wait_subject = STR("a");
-    c->wait_seq = w->committed;
-    c->wait_until_ms = w->now_ms + 40;
+    c->answer.waits = true;
+    c->answer.wait_subject = STR("a");
+    c->answer.wait_seq = w->committed;
+    c->answer.wait_until_ms = w->now_ms + 40;
 }
 
 static void waiter_done(struct command *c)
 {
     struct waiter *v = LIST_ENTRY(c, struct waiter, command);
 
-    if (c->waits) {
+    if (c->answer.waits) {
         v->waiting = wait_begin(c->owner, c, 0);
         return;
     }

@@ -43,11 +43,11 @@ static void perform_take(struct log_world *w, struct command *c)
         return;
     v->got = untaken(w, v->wants);
     taken[v->got] = v->got;
-    c->waits = !v->got && !c->wait_over;
-    c->wait_seq = w->committed;
-    c->wait_until_ms = w->now_ms + 40;
-    c->wakes = waiter_wakes;
-    c->wait_self = v;
+    c->answer.waits = !v->got && !c->wait_over;
+    c->answer.wait_seq = w->committed;
+    c->answer.wait_until_ms = w->now_ms + 40;
+    c->answer.wakes = waiter_wakes;
+    c->answer.wait_self = v;
 }
 
 /* One who watches the subject "a", and never has an answer before his time is up. */
@@ -55,10 +55,10 @@ static void perform_watch(struct log_world *w, struct command *c)
 {
     LIST_ENTRY(c, struct waiter, command)->runs++;
     c->seq = w->committed;
-    c->waits = !c->wait_over;
-    c->wait_subject = STR("a");
-    c->wait_seq = w->committed;
-    c->wait_until_ms = w->now_ms + 40;
+    c->answer.waits = !c->wait_over;
+    c->answer.wait_subject = STR("a");
+    c->answer.wait_seq = w->committed;
+    c->answer.wait_until_ms = w->now_ms + 40;
 }
 
 /* One who looks again every 10 ms, and tells himself how often he has. */
@@ -68,19 +68,19 @@ static void perform_again(struct log_world *w, struct command *c)
 
     CHECK(c->waited == (v->runs++ ? v : NULL));
     c->seq = w->committed;
-    c->waits = !c->wait_over;
-    c->wait_seq = w->committed;
-    c->wait_until_ms = w->now_ms + 40;
-    c->wait_again_ms = w->now_ms + 10;
-    c->wakes = waiter_wakes;
-    c->wait_self = v;
+    c->answer.waits = !c->wait_over;
+    c->answer.wait_seq = w->committed;
+    c->answer.wait_until_ms = w->now_ms + 40;
+    c->answer.wait_again_ms = w->now_ms + 10;
+    c->answer.wakes = waiter_wakes;
+    c->answer.wait_self = v;
 }
 
 static void waiter_done(struct command *c)
 {
     struct waiter *v = LIST_ENTRY(c, struct waiter, command);
 
-    if (c->waits && !c->error) {
+    if (c->answer.waits && !c->error) {
         v->waiting = wait_begin(c->owner, c, v->mark);
         return;
     }
@@ -332,13 +332,13 @@ static void perform_making(struct log_world *w, struct command *c)
     for (int i = 0; c->waited && i < MADE; i++)
         CHECK(((const char *)c->waited)[i] == (char)v->runs);
     memset(made, ++v->runs, MADE);
-    c->answer = (str){ made, MADE };
+    c->answer.text = (str){ made, MADE };
     c->seq = w->committed;
-    c->waits = v->runs < 1010 && !c->wait_over;
-    c->wait_subject = STR("a");
-    c->wait_seq = w->committed;
-    c->wait_until_ms = w->now_ms + 40;
-    c->wait_self = made;
+    c->answer.waits = v->runs < 1010 && !c->wait_over;
+    c->answer.wait_subject = STR("a");
+    c->answer.wait_seq = w->committed;
+    c->answer.wait_until_ms = w->now_ms + 40;
+    c->answer.wait_self = made;
 }
 
 TEST(command_that_was_woken_a_thousand_times_holds_what_it_held_after_one)
@@ -361,7 +361,7 @@ TEST(command_that_was_woken_a_thousand_times_holds_what_it_held_after_one)
     CHECK(v.answers == 1 && v.runs == 1010);
     CHECK(v.command.arena == held[0]); /* the answer is as long there as it is the asker's */
     for (int i = 0; i < MADE; i++)
-        CHECK(v.command.answer.at[i] == (char)v.runs);
+        CHECK(v.command.answer.text.at[i] == (char)v.runs);
     log_close(w);
 }
 
@@ -373,7 +373,7 @@ static void notify(struct log_world *w, const char *subject)
 
     *c = (struct command){ .arena = check_arena_new(),
                            .op = op_find(w->table, STR("thing.write")),
-                           .notify = str_from(subject),
+                           .answer.notify = str_from(subject),
                            .done = log_written };
     server_performed(w->server, c);
     log_settle(w);

@@ -31,9 +31,9 @@ static inline const struct json *answer_of(const struct command *c)
     const struct json *answer;
 
     CHECK_OK(c->error);
-    if (c->empty)
+    if (c->answer.empty)
         return NULL;
-    CHECK_OK(json_parse(check_arena(), c->answer, NULL, &answer));
+    CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &answer));
     return answer;
 }
 

@@ -33,7 +33,7 @@ err system_perform(struct arena *a, struct engine *e, const char *op, const stru
                        op);
     if (c.error)
         return err_within(a, c.error, "%s", op);
-    return json_parse_own(a, c.answer, answer);
+    return json_parse_own(a, c.answer.text, answer);
 }
 
 static void warn(const char *op, str why)

@@ -48,7 +48,7 @@ static err token_mint(struct arena *a, struct engine *e, const struct kept_token
                        k->kind);
     if (c.error)
         return err_within(a, c.error, "making the %s's token", k->kind);
-    TRY(json_parse_own(a, c.answer, &answer));
+    TRY(json_parse_own(a, c.answer.text, &answer));
     *token = json_str(answer, "token");
     assert(token->len > 0);
     return NULL;

@@ -58,13 +58,11 @@ struct writer {
 
 /* When it is not known what was committed, nobody may be told anything, not even that the server
  * stops in good order. */
-static size_t perform_turn(struct writer *w, struct command **commands, size_t *count,
-                           const struct op_turn *turn)
+static void turn_account(struct writer *w, struct command *const *commands, size_t done,
+                         int64_t began_us)
 {
     struct threads *t = w->threads;
-    int64_t began = now_us();
 
-    size_t done = op_perform_turn(w->engine, commands, count, turn);
     if (w->engine->stopped) {
         log_error("store.unknown", LOG_S("why", STR("a commit failed and may be on disk or not")),
                   LOG_S("do", t->options.shared
@@ -75,21 +73,22 @@ static size_t perform_turn(struct writer *w, struct command **commands, size_t *
     }
     for (size_t i = 0; i < done; i++)
         fault_note(t, commands[i]);
-    COUNT(t->batch_us, now_us() - began);
+    COUNT(t->batch_us, now_us() - began_us);
     COUNT(t->batch_count, 1);
     COUNT(t->command_count, (long long)done);
     SHOW(t->again_count, w->engine->again);
     SHOW(t->store_full, w->engine->trouble_at_ms && w->engine->trouble == ERR_FULL);
     SHOW(t->trip_count, store_trips(w->engine->sql));
     SHOW(t->log_bytes, store_log_bytes(w->engine->sql));
-    return done;
 }
 
-static void perform(struct writer *w, struct command **commands, size_t count)
+/* All of them, however long it takes. */
+static void perform_all(struct writer *w, struct command **commands, size_t count)
 {
-    const struct op_turn all = { .most = count };
+    int64_t began_us = now_us();
 
-    perform_turn(w, commands, &count, &all);
+    op_perform(w->engine, commands, count);
+    turn_account(w, commands, count, began_us);
 }
 
 /* ---- the disk ---- */
@@ -224,31 +223,28 @@ static bool enough(void *writer, size_t done)
     return us >= BATCH_US;
 }
 
-static size_t batch_perform(struct writer *w, struct command **all, size_t *count)
+/* There is room for BATCH_MOST of them. Those for which there was no time wait on, each for the turn
+ * of its token. */
+static void writer_turn(struct writer *w, struct command **all, size_t count)
 {
     const struct op_turn turn = {
         .most = (size_t)w->config->batch_max, .join = join, .enough = enough, .self = w
     };
     struct command *kept[BATCH_MOST];
+    size_t done = count;
 
-    if (!disk_is_full(w)) {
+    if (disk_is_full(w)) {
+        size_t n = refuse_writes(w, all, count, kept);
+        if (n)
+            perform_all(w, kept, n);
+    } else {
+        int64_t began_us = now_us();
         w->batch = all;
         w->batch_began_us = w->batch_us = 0;
         w->batch_done = 0;
-        return perform_turn(w, all, count, &turn);
+        done = op_perform_turn(w->engine, all, &count, &turn);
+        turn_account(w, all, done, began_us);
     }
-    size_t n = refuse_writes(w, all, *count, kept);
-    if (n)
-        perform(w, kept, n);
-    return *count;
-}
-
-/* There is room for BATCH_MOST of them. Those for which there was no time wait on, each for the turn
- * of its token. */
-static void batch_do(struct writer *w, struct command **all, size_t count)
-{
-    size_t done = batch_perform(w, all, &count);
-
     give_back(w, all + done, count - done);
     for (size_t i = 0; i < done; i++)
         all[i]->follows = i + 1 < done ? all[i + 1] : NULL;
@@ -307,7 +303,7 @@ static int64_t tick_next(struct writer *w, const struct command *c)
 
     if (c->error)
         return tick_failed(w, c, now);
-    err e = json_parse_own(c->arena, c->answer, &answer);
+    err e = json_parse_own(c->arena, c->answer.text, &answer);
     assert(!e);
     w->put_off = NULL;
     if (json_bool_or(answer, "more", false))
@@ -324,7 +320,7 @@ static void tick_do(struct writer *w)
 
     if (w->put_off)
         json_put(c->arena, (struct json *)c->input, STR("put_off"), *w->put_off);
-    perform(w, &c, 1);
+    perform_all(w, &c, 1);
     w->tick_at_ms = tick_next(w, c);
     server_performed(w->threads->server, c); /* its events are published like others' */
     log_look(w);
@@ -359,7 +355,7 @@ static int64_t nodes_of(const struct command *c)
 {
     const struct json *answer;
 
-    if (c->error || json_parse_own(c->arena, c->answer, &answer))
+    if (c->error || json_parse_own(c->arena, c->answer.text, &answer))
         return 0;
     return json_int_or(answer, "nodes", 0);
 }
@@ -367,7 +363,7 @@ static int64_t nodes_of(const struct command *c)
 /* Something of this node alone: an error is worth a line, and no more. */
 static void node_do(struct writer *w, struct command *c)
 {
-    perform(w, &c, 1);
+    perform_all(w, &c, 1);
     if (c->error)
         log_warn(c->op->name, LOG_S("error", c->error->message));
     if (c->op == w->beat)
@@ -445,7 +441,7 @@ void *writer_run(void *threads)
         w.batch_left_us = BATCH_US;
         size_t n = take(&w, commands, (size_t)w.config->batch_max, wait_ms(&w));
         if (n) {
-            batch_do(&w, commands, n);
+            writer_turn(&w, commands, n);
             tick_after_commands(&w);
         }
         if (tick_wait_ms(&w) == 0)

@@ -122,8 +122,8 @@ static void versions_done(struct mcp_call *m, const struct command *done)
 
     if (!answered(m, done))
         return;
-    int64_t least = done->version > VERSIONS_MAX ? done->version - VERSIONS_MAX : 0;
-    for (int64_t v = done->version; v > least; v--)
+    int64_t least = done->answer.version > VERSIONS_MAX ? done->answer.version - VERSIONS_MAX : 0;
+    for (int64_t v = done->answer.version; v > least; v--)
         take(c, arena_printf(m->arena, "%lld", (long long)v));
     c->cut = least > 0;
     answer(m, c);

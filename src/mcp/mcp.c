@@ -140,8 +140,7 @@ void mcp_peeked(struct mcp_call *m, const struct op_shown *shown)
                             .op = m->op,
                             .input = m->input,
                             .actor = m->actor,
-                            .answer = shown->text,
-                            .version = shown->version };
+                            .answer = { .text = shown->text, .version = shown->version } };
     m->shown = shown;
     m->told = (struct op_told){ STR(""), STR("") };
     mcp_performed(m, &done);

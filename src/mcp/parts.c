@@ -15,7 +15,7 @@ void mcp_ask_with(struct mcp_call *m, const char *op, struct json input,
 const struct json *mcp_answer_json(struct mcp_call *m, const struct command *done)
 {
     const struct json *answer;
-    err unread = json_parse_own(m->arena, arena_copy(m->arena, done->answer), &answer);
+    err unread = json_parse_own(m->arena, arena_copy(m->arena, done->answer.text), &answer);
 
     assert(!unread); /* we have printed it ourselves */
     return answer;

@@ -160,7 +160,7 @@ static void read_done(struct mcp_call *m, const struct command *done)
     json_write_begin(w, '{');
     write_text(w, STR("uri"), m->uri);
     write_text(w, STR("mimeType"), STR("application/json"));
-    write_text(w, STR("text"), done->answer);
+    write_text(w, STR("text"), done->answer.text);
     json_write_end(w, '}');
     json_write_end(w, ']');
     mcp_write_cache(m, w, 0, false);

@@ -158,7 +158,7 @@ static void result_done(struct mcp_call *m, const struct command *done)
 
     if (failed(m, done))
         return;
-    tell_write(&told, done->answer, tool->tells, tool->tell_count);
+    tell_write(&told, done->answer.text, tool->tells, tool->tell_count);
     answer_task(m, TASK_COMPLETED, buf_str(&told));
 }
 

@@ -93,14 +93,14 @@ static void answer_with(struct mcp_call *m, str callbacks)
 static void callbacks_taken(struct mcp_call *m, const struct command *done)
 {
     const struct json *taken;
-    bool none = done->error || json_parse_own(m->arena, done->answer, &taken);
+    bool none = done->error || json_parse_own(m->arena, done->answer.text, &taken);
 
     answer_with(m, none ? STR("") : json_str(taken, "text"));
 }
 
 static void callbacks_looked(struct mcp_call *m, const struct command *done)
 {
-    if (!done->error && str_eq(tell_find(done->answer, STR("waiting")), STR("true"))) {
+    if (!done->error && str_eq(tell_find(done->answer.text, STR("waiting")), STR("true"))) {
         mcp_ask(m, "callback.take", &no_input, callbacks_taken);
         return;
     }
@@ -190,8 +190,8 @@ static bool is_over(const struct calling *c, const struct command *done)
 {
     int64_t wanted = json_int_or(c->arguments, "wait_version", 0);
 
-    return wanted ? done->version >= wanted
-                  : !str_eq(tell_find(done->answer, STR("settled")), STR("false"));
+    return wanted ? done->answer.version >= wanted
+                  : !str_eq(tell_find(done->answer.text, STR("settled")), STR("false"));
 }
 
 /* ---- starting a session and waiting for its answer ---- */
@@ -210,7 +210,7 @@ static void result_came(struct mcp_call *m, const struct command *done)
                          STR_ARG(done->error->message), STR_ARG(c->session)),
             true);
     else if (is_over(c, done) || !goes_round(m))
-        conclude_answer(m, tool_of(m->mcp, "session.result"), done->answer);
+        conclude_answer(m, tool_of(m->mcp, "session.result"), done->answer.text);
 }
 
 static void result_ask(struct mcp_call *m)
@@ -250,14 +250,14 @@ static void performed(struct mcp_call *m, const struct command *done)
     const struct op_shown *shown = m->shown;
 
     /* What came out of the cache is all of a document, and may be more than is shown. */
-    if (shown && done->answer.len > TOOL_CHARS_MAX)
+    if (shown && done->answer.text.len > TOOL_CHARS_MAX)
         mcp_ask(m, c->tool->op->name, m->input, performed);
     else if (done->error)
         conclude_error(m, done->error);
     else if (shown)
         conclude_shown(m, c->tool, shown);
     else if (!c->waits || is_over(c, done) || !goes_round(m))
-        conclude_answer(m, c->tool, done->answer);
+        conclude_answer(m, c->tool, done->answer.text);
 }
 
 /* The state that the call is about when it does not say: the one of the head, or the session's. */

@@ -198,12 +198,13 @@ void op_cache_written(struct op_cache *c, const struct command *done)
         if (e->type == EVENT_SESSION_BOUND || e->type == EVENT_SESSION_DELETED)
             forget_state_of(c, e);
     }
-    if (done->shown_id.len && !done->error)
-        keep(c, done->shown_id, done->shown, done->version);
+    if (done->answer.shown_id.len && !done->error)
+        keep(c, done->answer.shown_id, done->answer.shown, done->answer.version);
 }
 
 void op_cache_read(struct op_cache *c, const struct command *done, uint32_t mark)
 {
-    if (!done->error && done->shown_id.len && op_cache_mark(c, done->shown_id) == mark)
-        keep(c, done->shown_id, done->shown, done->version);
+    if (!done->error && done->answer.shown_id.len &&
+        op_cache_mark(c, done->answer.shown_id) == mark)
+        keep(c, done->answer.shown_id, done->answer.shown, done->answer.version);
 }

@@ -67,11 +67,12 @@ typedef bool op_wakes(const void *self, const struct event *e);
 
 /* What a handler leaves: the answer's JSON, and what the surfaces make of it. */
 struct answer {
-    struct json_writer json;
-    bool created;    /* something is there that was not: 201 */
-    bool empty;      /* there is nothing to show: 204 */
-    int64_t version; /* of what is shown; 0: it has none */
-    str next;        /* where the next page begins; empty: this is the last */
+    struct json_writer json; /* that the handler writes with; to nowhere when it is done */
+    str text;                /* what it has written: printed JSON; not the handler's to set */
+    bool created;            /* something is there that was not: 201 */
+    bool empty;              /* there is nothing to show: 204 */
+    int64_t version;         /* of what is shown; 0: it has none */
+    str next;                /* where the next page begins; empty: this is the last */
 
     /* What the operation's sibling that reads the whole document would answer from now on, so that
      * readers find it in memory. With an id and no text, it is this answer itself. Empty: nothing
@@ -214,24 +215,13 @@ struct command {
     str digest; /* of the request, where it has a key */
     void *ready;
 
-    /* Set when it was performed. When `error` is NULL, the rest is the answer. */
+    /* Set when it was performed. When `error` is NULL, the rest counts. */
     err error;
-    str answer; /* printed JSON */
-    bool created, empty, repeated;
-    int64_t version;
-    str next;
-    str shown_id, shown;
-    const struct event *events; /* that it emitted, in order; they may be published now */
-    bool waits;
-    str wait_subject;
-    int64_t wait_seq, wait_until_ms, wait_again_ms;
-    op_wakes *wakes;
-    const void *wait_self;
-    str notify;
+    struct answer answer;
+    bool repeated;               /* the answer is the one that was kept for its key */
+    const struct event *events;  /* that it emitted, in order; they may be published now */
     const struct minted *minted; /* a token that it has made; NULL: none */
-    const struct op *then;       /* NULL: this answer is all */
-    const struct json *then_input;
-    int64_t seq; /* of a read: the number of the last event that it could see */
+    int64_t seq;                 /* of a read: the number of the last event that it could see */
 
     /* For who submitted it. */
     void (*done)(struct command *c);

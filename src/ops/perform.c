@@ -91,18 +91,24 @@ static void all_shown(struct engine *e, struct command *const *commands, size_t 
 
 /* ---- one command ---- */
 
+static const struct answer no_answer = {
+    .text = STR(""),
+    .next = STR(""),
+    .shown_id = STR(""),
+    .shown = STR(""),
+    .wait_subject = STR(""),
+    .notify = STR(""),
+    .minted = STR(""),
+};
+
 static void command_reset(struct command *c)
 {
     c->error = NULL;
-    c->answer = c->next = c->wait_subject = c->shown_id = c->shown = c->notify = STR("");
-    c->created = c->empty = c->repeated = c->waits = false;
-    c->version = c->wait_seq = c->wait_until_ms = c->wait_again_ms = c->seq = 0;
+    c->answer = no_answer;
+    c->repeated = false;
     c->events = NULL;
-    c->wakes = NULL;
-    c->wait_self = NULL;
     c->minted = NULL;
-    c->then = NULL;
-    c->then_input = NULL;
+    c->seq = 0;
 }
 
 static unsigned caller_of(enum actor_kind kind)
@@ -142,40 +148,6 @@ static str request_digest(const struct command *c)
     return hex_encode(c->arena, (str){ (const char *)sum, sizeof sum });
 }
 
-/* What answers in this command's place once it is committed. */
-static void then_take(const struct op_table *table, struct command *c, str name,
-                      const struct json *input)
-{
-    c->then = op_find(table, name);
-    c->then_input = input;
-    assert(c->then && c->then->effect == OP_READS);
-}
-
-static void answer_take(const struct op_table *table, struct command *c, const struct answer *a,
-                        str printed)
-{
-    c->answer = printed;
-    c->created = a->created;
-    c->empty = a->empty;
-    c->version = a->version;
-    c->next = a->next;
-    c->shown_id = a->shown_id;
-    c->shown = a->shown_id.len && !a->shown.len ? printed : a->shown;
-    c->waits = a->waits;
-    c->wait_subject = a->wait_subject;
-    c->wait_seq = a->wait_seq;
-    c->wait_until_ms = a->wait_until_ms;
-    c->wait_again_ms = a->wait_again_ms;
-    c->wakes = a->wakes;
-    c->wait_self = a->wait_self;
-    c->notify = a->notify;
-    if (a->then) {
-        struct json *input = ARENA_NEW(c->arena, struct json);
-        *input = a->then_input;
-        then_take(table, c, str_from(a->then), input);
-    }
-}
-
 static err answer_too_large(const struct command *c, size_t most)
 {
     return err_new(
@@ -186,58 +158,41 @@ static err answer_too_large(const struct command *c, size_t most)
         c->op->name, most);
 }
 
-static err handler_run(struct engine *e, struct tx *tx, struct command *c)
-{
-    struct buf out = buf_in(c->arena);
-    struct answer answer = { .json = json_writer_to(&out) };
-    struct input in = { c->op,        c->input,  op_fields(e->table, c->op),
-                        c->wait_over, c->waited, c->ready };
-
-    out.most = e->answer_max ? e->answer_max : OP_ANSWER_MAX;
-    TRY(c->op->run(tx, &in, &answer));
-    if (out.full)
-        return answer_too_large(c, out.most);
-    assert(!answer.waits || (c->op->wait && !c->wait_over && !tx->first));
-    TRY(consequence_run(tx));
-    TRY(tx->damage); /* whatever it wrote is of rows that could not be read */
-    if (answer.minted.len)
-        TRY(op_mint(tx, answer.minted, &c->minted));
-    answer_take(e->table, c, &answer, buf_str(&out));
-    c->events = tx->first;
-    return NULL;
-}
-
 /* An answer that was kept: what it is wrapped in says how it looked. */
-static err answer_repeat(struct engine *e, struct tx *tx, struct command *c, str kept)
+static err answer_repeat(struct tx *tx, struct command *c, str kept)
 {
+    struct answer *a = &c->answer;
     const struct json *json;
     TRY(stored_parse(tx, THING("the answer that is kept for key", c->key), kept, &json));
     const struct json *body = json_get(json, "answer");
 
     c->repeated = true;
-    c->answer = body ? json_printed(tx->arena, body) : STR("");
-    c->created = json_bool_or(json, "created", false);
-    c->empty = json_bool_or(json, "empty", false);
-    c->version = json_int_or(json, "version", 0);
-    if (json_get(json, "then"))
-        then_take(e->table, c, json_str(json, "then"), json_get(json, "then_input"));
+    a->text = body ? json_printed(tx->arena, body) : STR("");
+    a->created = json_bool_or(json, "created", false);
+    a->empty = json_bool_or(json, "empty", false);
+    a->version = json_int_or(json, "version", 0);
+    if (json_get(json, "then")) {
+        a->then = arena_copy(tx->arena, json_str(json, "then")).at;
+        a->then_input = *json_get(json, "then_input");
+    }
     return NULL;
 }
 
 static err answer_keep(struct tx *tx, const struct command *c, str digest)
 {
+    const struct answer *a = &c->answer;
     struct buf kept = buf_in(tx->arena);
     struct json_writer w = json_writer_to(&kept);
 
     json_write_begin(&w, '{');
-    write_bool(&w, STR("created"), c->created);
-    write_bool(&w, STR("empty"), c->empty);
-    write_int(&w, STR("version"), c->version);
-    if (c->answer.len)
-        write_printed(&w, STR("answer"), c->answer);
-    if (c->then) {
-        write_text(&w, STR("then"), str_from(c->then->name));
-        write_value(&w, STR("then_input"), c->then_input);
+    write_bool(&w, STR("created"), a->created);
+    write_bool(&w, STR("empty"), a->empty);
+    write_int(&w, STR("version"), a->version);
+    if (a->text.len)
+        write_printed(&w, STR("answer"), a->text);
+    if (a->then) {
+        write_text(&w, STR("then"), str_from(a->then));
+        write_value(&w, STR("then_input"), &a->then_input);
     }
     json_write_end(&w, '}');
     return idempotency_keep(tx, c->key, digest, buf_str(&kept));
@@ -284,25 +239,45 @@ bool op_prepare(const struct op_table *table, struct command *c)
 
 static err command_run(struct engine *e, struct tx *tx, struct command *c)
 {
+    struct answer *answer = &c->answer;
+    struct buf out = buf_in(c->arena);
+    struct input in = { c->op,        c->input,  op_fields(e->table, c->op),
+                        c->wait_over, c->waited, c->ready };
     bool keyed = is_keyed(c);
     str digest = c->digest, kept = STR("");
 
     if (!c->prepared) {
         TRY(rights_check(c));
         TRY(input_check(e->table, c));
+        in.json = c->input; /* with its fields by their own names */
     }
     if (keyed) {
         if (!digest.len)
             digest = request_digest(c);
         TRY(idempotency_find(tx, c->key, digest, &kept));
         if (kept.len)
-            return answer_repeat(e, tx, c, kept);
+            return answer_repeat(tx, c, kept);
     }
-    TRY(handler_run(e, tx, c));
+    answer->json = json_writer_to(&out);
+    out.most = e->answer_max ? e->answer_max : OP_ANSWER_MAX;
+    TRY(c->op->run(tx, &in, answer));
+    if (out.full)
+        return answer_too_large(c, out.most);
+    assert(!answer->waits || (c->op->wait && !c->wait_over && !tx->first));
+    assert(!answer->then || op_find(e->table, str_from(answer->then))->effect == OP_READS);
+    TRY(consequence_run(tx));
+    TRY(tx->damage); /* whatever it wrote is of rows that could not be read */
+    if (answer->minted.len)
+        TRY(op_mint(tx, answer->minted, &c->minted));
+    answer->json = (struct json_writer){ 0 };
+    answer->text = buf_str(&out);
+    if (answer->shown_id.len && !answer->shown.len)
+        answer->shown = answer->text;
+    c->events = tx->first;
     return keyed ? answer_keep(tx, c, digest) : NULL;
 }
 
-/* ---- a batch ---- */
+/* ---- batches ---- */
 
 /* Time never goes back, not even across restarts: below it is the highest that was ever used. Where
  * several nodes share a database, its clock counts, not theirs. */
@@ -314,8 +289,6 @@ static int64_t time_now(struct engine *e, struct store_node *node)
         node->clock = now;
     return node->clock;
 }
-
-/* ---- batches ---- */
 
 /* A batch under way. */
 struct batch {
@@ -437,34 +410,30 @@ static bool is_enough(const struct op_turn *turn, size_t done)
     return turn->enough && turn->enough(turn->self, done) && done > 0;
 }
 
-/* Performs all of them, and those who come meanwhile, once: the first ones wait for an answer; or as
- * many as are enough. False when the transaction died; *done then tells at which. */
-static bool batch_perform(struct engine *e, struct batch *b, struct command **commands,
+/* One attempt at a batch: performs all commands, and those who come meanwhile, once, as the first ones
+ * wait for an answer; or as many as are enough; and commits. True when it is settled: those that are
+ * done are committed, or every command has its error. */
+static bool batch_attempt(struct engine *e, struct batch *b, struct command **commands,
                           size_t *count, size_t *done, const struct op_turn *turn)
 {
-    for (int round = 0; round < 2 && !is_enough(turn, *done) && *done < *count; round++) {
-        if (batch_read_ahead(e, b, commands + *done, *count - *done))
-            return false;
-        while (!is_enough(turn, *done) && *done < *count) {
-            if (!command_perform(e, b, commands[*done]))
-                return false;
-            ++*done;
-        }
-        if (round == 0 && *done == *count)
-            *count += join_take(turn, commands, *count);
-    }
-    return true;
-}
-
-/* True when the batch is settled: those that are done are committed, or every command has its
- * error. */
-static bool batch_run(struct engine *e, struct batch *b, struct command **commands, size_t *count,
-                      size_t *done, const struct op_turn *turn)
-{
+    bool lives = true;
     err why;
 
+    *done = *count;
+    if (!batch_begin(e, b, commands, *count))
+        return true;
+    *count += join_take(turn, commands, *count);
     *done = 0;
-    if (!batch_perform(e, b, commands, count, done, turn)) {
+    for (int round = 0; lives && round < 2 && !is_enough(turn, *done) && *done < *count; round++) {
+        lives = !batch_read_ahead(e, b, commands + *done, *count - *done);
+        while (lives && !is_enough(turn, *done) && *done < *count) {
+            lives = command_perform(e, b, commands[*done]);
+            *done += lives;
+        }
+        if (lives && round == 0 && *done == *count)
+            *count += join_take(turn, commands, *count);
+    }
+    if (!lives) {
         store_rollback(e->sql);
         bool alone = *count == 1 && commands[*done]->error;
         *done = *count;
@@ -492,43 +461,31 @@ static size_t one_by_one(struct engine *e, struct batch *b, struct command **com
 
     for (; !is_enough(turn, i) && i < count && !e->stopped; i++) {
         size_t one = 1, done;
-        if (batch_begin(e, b, &commands[i], 1))
-            batch_run(e, b, &commands[i], &one, &done, &alone);
+        batch_attempt(e, b, &commands[i], &one, &done, &alone);
     }
     return i;
-}
-
-static size_t turn_perform(struct engine *e, struct command **commands, size_t *count,
-                           const struct op_turn *turn)
-{
-    const struct op_turn no_more = { .most = turn->most,
-                                     .enough = turn->enough,
-                                     .self = turn->self };
-    struct batch b = { .careful = e->careful };
-    size_t done = *count;
-
-    assert(*count > 0 && !e->stopped);
-    if (!batch_begin(e, &b, commands, *count))
-        return done;
-    *count += join_take(turn, commands, *count);
-    if (batch_run(e, &b, commands, count, &done, turn))
-        return done;
-    e->again++;
-    if (b.undone) {
-        b.careful = true;
-        if (!batch_begin(e, &b, commands, *count))
-            return *count;
-        if (batch_run(e, &b, commands, count, &done, &no_more))
-            return done;
-    }
-    return one_by_one(e, &b, commands, *count, turn);
 }
 
 size_t op_perform_turn(struct engine *e, struct command **commands, size_t *count,
                        const struct op_turn *turn)
 {
-    size_t done = turn_perform(e, commands, count, turn);
+    const struct op_turn no_more = { .most = turn->most,
+                                     .enough = turn->enough,
+                                     .self = turn->self };
+    struct batch b = { .careful = e->careful };
+    size_t done;
 
+    assert(*count > 0 && !e->stopped);
+    bool settled = batch_attempt(e, &b, commands, count, &done, turn);
+    if (!settled) {
+        e->again++;
+        if (b.undone) {
+            b.careful = true;
+            settled = batch_attempt(e, &b, commands, count, &done, &no_more);
+        }
+    }
+    if (!settled)
+        done = one_by_one(e, &b, commands, *count, turn);
     all_shown(e, commands, done);
     return done;
 }

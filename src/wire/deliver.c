@@ -73,8 +73,8 @@ static void publish(struct server *s, const struct command *c)
     publish_events(s, e);
     if (newest && c->minted)
         grants_put(s, c->minted);
-    if (c->notify.len)
-        hub_notify(s->hub, c->notify);
+    if (c->answer.notify.len)
+        hub_notify(s->hub, c->answer.notify);
 }
 
 /* Whether events of other nodes must be published before those of this write. What comes after one

@@ -234,7 +234,7 @@ static err page_take(struct subscriber *f, struct command *c)
 {
     const struct json *answer;
 
-    TRY(json_parse_own(c->arena, c->answer, &answer));
+    TRY(json_parse_own(c->arena, c->answer.text, &answer));
     const struct json *events = json_get(answer, "events");
     int64_t seen = json_int_or(answer, "seen", -1), next = json_int_or(answer, "next", -1);
     if (!json_is(events, JSON_ARRAY) || seen < 0 || next < 0)

@@ -43,7 +43,7 @@ static void wait_end(struct waiting *w, err e)
 
     if (e)
         c->error = e;
-    c->waits = false;
+    c->answer.waits = false;
     c->done = w->done;
     c->owner = w->owner;
     if (c->arena != w->arena)
@@ -74,7 +74,7 @@ static void wait_run(struct waiting *w)
 
     w->mark = wait_mark(w->server);
     w->command->wait_over = now >= w->until_ms;
-    w->command->waited = w->command->wait_self;
+    w->command->waited = w->command->answer.wait_self;
     w->command->arena = server_arena(w->server);
     w->performing = server_submit(w->server, w->command);
     if (w->performing)
@@ -110,16 +110,18 @@ static bool wait_begins(struct waiting *w)
 {
     const struct command *c = w->command;
     struct hub *h = w->server->hub;
-    bool again = c->wait_again_ms && c->wait_again_ms < w->until_ms;
-    int64_t until = again ? c->wait_again_ms : w->until_ms;
-    struct hub_wait what = {
-        .subject = c->wait_subject, .seq = c->wait_seq, .notifications = w->mark, .until_ms = until
-    };
+    bool again = c->answer.wait_again_ms && c->answer.wait_again_ms < w->until_ms;
+    int64_t until = again ? c->answer.wait_again_ms : w->until_ms;
+    struct hub_wait what = { .subject = c->answer.wait_subject,
+                             .seq = c->answer.wait_seq,
+                             .notifications = w->mark,
+                             .until_ms = until };
 
-    if (c->wakes && !w->matcher)
+    if (c->answer.wakes && !w->matcher)
         w->matcher = hub_matcher_new(h, wait_woken, w);
     if (w->matcher)
-        return hub_match(w->matcher, c->wakes, c->wait_self, c->wait_seq, until);
+        return hub_match(w->matcher, c->answer.wakes, c->answer.wait_self, c->answer.wait_seq,
+                         until);
     w->watch = hub_watch(h, &what, wait_woken, w);
     return w->watch;
 }
@@ -130,8 +132,8 @@ static void wait_park(struct waiting *w)
 
     assert(!c->wait_over); /* whose time is up answers */
     w->performing = false;
-    if (c->wait_until_ms < w->until_ms)
-        w->until_ms = c->wait_until_ms;
+    if (c->answer.wait_until_ms < w->until_ms)
+        w->until_ms = c->answer.wait_until_ms;
     bool begins = wait_begins(w);
     wait_keep_run(w);
     if (!begins)
@@ -146,7 +148,7 @@ static void wait_done(struct command *c)
         hub_wake_all(w->server->hub);
     if (w->cancelled)
         wait_abandon(w);
-    else if (c->error || !c->waits)
+    else if (c->error || !c->answer.waits)
         wait_end(w, NULL);
     else
         wait_park(w);

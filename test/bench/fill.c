@@ -197,7 +197,7 @@ const struct json *fill_call(struct filler *f, struct arena *a, str runner_token
     if (us)
         *us = clock_us(CLOCK_MONOTONIC) - began;
     must(c.error);
-    return c.waits || c.empty ? NULL : parsed(a, c.answer);
+    return c.answer.waits || c.answer.empty ? NULL : parsed(a, c.answer.text);
 }
 
 /* ---- from the start to the end ---- */

@@ -135,8 +135,8 @@ static void command_run(struct place *p, struct command *c)
     if (c->error) {
         assert(c->error->kind != ERR_INTERNAL && c->error->message.len > 0);
         assert(c->error->kind != ERR_UNAVAILABLE && c->error->kind != ERR_FULL);
-    } else if (!c->empty && !c->waits) {
-        assert(!json_parse(p->arena, c->answer,
+    } else if (!c->answer.empty && !c->answer.waits) {
+        assert(!json_parse(p->arena, c->answer.text,
                            &(struct json_limits){ .depth_max = 2 * ARGUMENT_DEPTH_MAX,
                                                   .bytes_max = JSON_BYTES_CEILING },
                            &answer));
@@ -182,7 +182,8 @@ static void command_check(struct place *p, const struct command *made)
         return;
     command_run(p, &again);
     assert(!again.error && again.repeated && !again.events);
-    assert(str_eq(again.answer, first.answer) && again.version == first.version);
+    assert(str_eq(again.answer.text, first.answer.text) &&
+           again.answer.version == first.answer.version);
     assert(str_eq(after, sum_of(p)));
 }
 
@@ -204,7 +205,7 @@ static void time_pass(struct place *p, int64_t ms)
                              .key = STR("") };
         command_run(p, &c);
         assert(!c.error);
-        err e = json_parse(p->arena, c.answer, NULL, &answer);
+        err e = json_parse(p->arena, c.answer.text, NULL, &answer);
         assert(!e);
         more = json_bool_or(answer, "more", false);
     }

@@ -14,7 +14,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct server server;
-static struct quota *share; /* of all requests */
+static struct quota *quota; /* of all requests */
 static struct arena *arena; /* of the table */
 
 static bool request_read(struct arena *a, str bytes, struct http *h)
@@ -24,7 +24,7 @@ static bool request_read(struct arena *a, str bytes, struct http *h)
 
     *h = (struct http){ .server = &server };
     h->x.arena = a;
-    h->charge = charge_new(&server, a, share);
+    h->charge = charge_new(&server, a, quota);
     http_parser_init(&h->parser, a, &limits);
     if (http_parse(&h->parser, bytes, &used) != HTTP_HEAD_DONE ||
         http_parse(&h->parser, str_slice(bytes, used, bytes.len), &used) != HTTP_REQUEST_DONE)
@@ -79,8 +79,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         assert(!e);
         server.options.table = table;
         server.limits = server_limits_default();
-        server.shares = quotas_new();
-        share = quota_of(&server, NULL);
+        server.quotas = quotas_new();
+        quota = quota_of(&server, NULL);
     }
     if (request_read(a, bytes, &first) && request_read(a, bytes, &second)) {
         err e = http_input(&first), same = http_input(&second);

@@ -85,8 +85,8 @@ static void perform(struct mcp_call *m, str how)
         err e = json_parse(m->arena, str_from(m->op->output), NULL, &schema);
         assert(!e);
         struct json answer = value_of(m->arena, schema, 0);
-        done.answer = json_printed(m->arena, &answer);
-        done.version = 1;
+        done.answer.text = json_printed(m->arena, &answer);
+        done.answer.version = 1;
     }
     mcp_performed(m, &done);
 }

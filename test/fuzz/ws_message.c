@@ -43,7 +43,7 @@ static bool submit(void *self, struct command *list)
     (void)self;
     for (struct command *c = list; c; c = c->follows) {
         c->error = NULL;
-        c->answer = STR("{\"events\":[],\"next\":0,\"seen\":0,\"oldest\":1}");
+        c->answer.text = STR("{\"events\":[],\"next\":0,\"seen\":0,\"oldest\":1}");
     }
     server_performed(server, list);
     return true;

@@ -160,14 +160,17 @@ str world_told(struct arena *a, const struct command *c)
         buf_printf(&out, "%s " STR_FMT " " STR_FMT, error_kind_info(c->error->kind)->name,
                    STR_ARG(c->error->message), STR_ARG(c->error->members));
     else
-        buf_printf(&out, STR_FMT "%s%s%s version %lld next " STR_FMT, STR_ARG(c->answer),
-                   c->created ? " created" : "", c->empty ? " empty" : "",
-                   c->repeated ? " repeated" : "", (long long)c->version, STR_ARG(c->next));
-    if (c->shown_id.len)
-        buf_printf(&out, " shows " STR_FMT " " STR_FMT, STR_ARG(c->shown_id), STR_ARG(c->shown));
-    if (c->waits)
-        buf_printf(&out, " waits for " STR_FMT " after %lld until %lld", STR_ARG(c->wait_subject),
-                   (long long)c->wait_seq, (long long)c->wait_until_ms);
+        buf_printf(&out, STR_FMT "%s%s%s version %lld next " STR_FMT, STR_ARG(c->answer.text),
+                   c->answer.created ? " created" : "", c->answer.empty ? " empty" : "",
+                   c->repeated ? " repeated" : "", (long long)c->answer.version,
+                   STR_ARG(c->answer.next));
+    if (c->answer.shown_id.len)
+        buf_printf(&out, " shows " STR_FMT " " STR_FMT, STR_ARG(c->answer.shown_id),
+                   STR_ARG(c->answer.shown));
+    if (c->answer.waits)
+        buf_printf(&out, " waits for " STR_FMT " after %lld until %lld",
+                   STR_ARG(c->answer.wait_subject), (long long)c->answer.wait_seq,
+                   (long long)c->answer.wait_until_ms);
     for (const struct event *e = c->events; e; e = event_after(e))
         buf_printf(&out, " event %lld", (long long)event_seq(e));
     return buf_str(&out);
@@ -226,9 +229,9 @@ void world_check_answer(const struct world *w, const struct command *c)
 {
     const struct json *answer;
 
-    if (w->engine.stopped || c->error || c->empty || c->waits)
+    if (w->engine.stopped || c->error || c->answer.empty || c->answer.waits)
         return;
-    CHECK_OK(json_parse_own(c->arena, c->answer, &answer));
+    CHECK_OK(json_parse_own(c->arena, c->answer.text, &answer));
     CHECK_OK(schema_require(c->arena, op_output_schema(w->table, c->op), answer));
 }
 
@@ -250,7 +253,7 @@ void world_pass(struct world *w, int64_t ms)
     for (bool more = true; more;) {
         struct command *c = world_call(w, "system.tick", "{}", "");
         CHECK_OK(c->error);
-        more = str_ends(c->answer, STR("\"more\":true}"));
+        more = str_ends(c->answer.text, STR("\"more\":true}"));
     }
     w->actor = before;
 }

@@ -176,11 +176,11 @@ static void key_keep(struct model *m, str name, const struct command *c)
                              .input = c->input,
                              .actor = c->actor,
                              .key = c->key,
-                             .answer = c->answer,
-                             .version = c->version,
+                             .answer = c->answer.text,
+                             .version = c->answer.version,
                              .at_ms = m->now_ms,
-                             .created = c->created,
-                             .empty = c->empty };
+                             .created = c->answer.created,
+                             .empty = c->answer.empty };
     map_put(&m->keys, name, k);
 }
 
@@ -202,8 +202,8 @@ static void key_answered(struct model *m, const struct command *c)
         key_keep(m, name, c);
         return;
     }
-    CHECK(k && str_eq(c->answer, k->answer) && c->version == k->version);
-    CHECK(c->created == k->created && c->empty == k->empty && !c->events);
+    CHECK(k && str_eq(c->answer.text, k->answer) && c->answer.version == k->version);
+    CHECK(c->answer.created == k->created && c->answer.empty == k->empty && !c->events);
 }
 
 /* Members that an actor may not write are in `b` as they are in `a`. */
@@ -239,17 +239,17 @@ static void write_answered(struct model *m, const struct command *c)
     const struct json *answer, *data;
     int64_t expected = json_int_or(c->input, "expected_version", 0);
 
-    if (c->answer.len == 0)
+    if (c->answer.text.len == 0)
         return;
-    CHECK_OK(json_parse(m->arena, c->answer, NULL, &answer));
+    CHECK_OK(json_parse(m->arena, c->answer.text, NULL, &answer));
     str token = json_str(answer, "token_id");
     if (token.len && !map_get(&m->tokens, token))
         map_put(&m->tokens, token, (void *)token.at);
     struct model_state *s = model_state(m, json_str(answer, "state_id"));
     if (!s || !c->events)
         return;
-    CHECK(!expected || c->version == expected + 1);
-    CHECK_INT(c->version, s->version);
+    CHECK(!expected || c->answer.version == expected + 1);
+    CHECK_INT(c->answer.version, s->version);
     if ((data = json_get(answer, "current_data")))
         CHECK(json_equal(data, &s->versions[s->version - 1].doc));
     sections_check(m, c, s);
@@ -363,7 +363,7 @@ static void schema_look(struct model *m, struct world *w, struct model_schema *s
     const struct json *answer;
 
     CHECK_OK(c->error);
-    CHECK_OK(json_parse(m->arena, c->answer, NULL, &answer));
+    CHECK_OK(json_parse(m->arena, c->answer.text, NULL, &answer));
     CHECK(str_eq(json_str(answer, "schema_id"), s->id));
     s->text = json_get(answer, "json_schema");
     CHECK_OK(schema_compile(m->arena, s->text, &options, &s->program));
@@ -393,8 +393,8 @@ static void state_look(struct model *m, struct world *w, struct model_state *s)
         return;
     }
     CHECK_OK(c->error);
-    CHECK_INT(c->version, s->version);
-    CHECK_OK(json_parse(m->arena, c->answer, NULL, &answer));
+    CHECK_INT(c->answer.version, s->version);
+    CHECK_OK(json_parse(m->arena, c->answer.text, NULL, &answer));
     CHECK(json_equal(json_get(answer, "current_data"), &s->versions[s->version - 1].doc));
     s->schema = schema_by_id(m, json_str(answer, "schema_id"));
     CHECK(s->schema);
@@ -432,8 +432,8 @@ int64_t model_look_back(const struct model *m, struct world *w, const struct mod
             continue;
         }
         CHECK_OK(c->error);
-        CHECK_INT(c->version, v);
-        CHECK_OK(json_parse(m->arena, c->answer, NULL, &answer));
+        CHECK_INT(c->answer.version, v);
+        CHECK_OK(json_parse(m->arena, c->answer.text, NULL, &answer));
         CHECK(json_equal(json_get(answer, "current_data"), &s->versions[v - 1].doc));
     }
     return dropped;

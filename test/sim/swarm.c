@@ -43,7 +43,7 @@ void swarm_note_command(struct swarm *s, const struct command *c)
         swarm_note(s, "  " STR_FMT, STR_ARG(world_told(s->arena, c)));
     swarm_note(s, "  %s%s" STR_FMT " by " STR_FMT "%s" STR_FMT ": %s v%lld", c->op->name,
                subject.len ? " " : "", STR_ARG(subject), STR_ARG(c->actor->name),
-               c->key.len ? " key " : "", STR_ARG(c->key), how, (long long)c->version);
+               c->key.len ? " key " : "", STR_ARG(c->key), how, (long long)c->answer.version);
 }
 
 /* ---- worlds come and go ---- */
@@ -186,14 +186,14 @@ static void read_check(struct swarm *s, const struct command *c)
     const struct json *answer;
     const struct model_state *state = model_state(s->model, json_str(c->input, "state_id"));
 
-    if (c->error || c->waits || !state || strcmp(c->op->name, "state.read") != 0)
+    if (c->error || c->answer.waits || !state || strcmp(c->op->name, "state.read") != 0)
         return;
-    CHECK(!state->deleted && c->version >= 1 && c->version <= state->version);
-    CHECK_OK(json_parse(s->arena, c->answer, NULL, &answer));
+    CHECK(!state->deleted && c->answer.version >= 1 && c->answer.version <= state->version);
+    CHECK_OK(json_parse(s->arena, c->answer.text, NULL, &answer));
     const struct json *data = json_get(answer, "current_data");
     if (json_bool_or(answer, "truncated", false))
         return; /* as much of it as was asked for */
-    CHECK(!data || json_equal(data, &state->versions[c->version - 1].doc));
+    CHECK(!data || json_equal(data, &state->versions[c->answer.version - 1].doc));
 }
 
 static void read_one(struct swarm *s)
@@ -243,7 +243,7 @@ static bool follow_page(struct swarm *s)
         return false;
     }
     CHECK_OK(c->error);
-    CHECK_OK(json_parse(s->arena, c->answer, NULL, &answer));
+    CHECK_OK(json_parse(s->arena, c->answer.text, NULL, &answer));
     const struct json *events = json_get(answer, "events");
     for (uint32_t i = 0; i < events->len; i++)
         model_message(f, json_printed(s->arena, &events->items[i]));

@@ -80,7 +80,7 @@ static void resolve(struct swarm *s, struct command *const *batch, size_t count)
                                (long long)s->model->seq));
 
     CHECK_OK(list->error);
-    CHECK_OK(json_parse(s->arena, list->answer, NULL, &answer));
+    CHECK_OK(json_parse(s->arena, list->answer.text, NULL, &answer));
     const struct json *found = json_get(answer, "events");
     for (size_t i = 0; i < count; i++) {
         there[i] = !batch[i]->error && is_there(s, batch[i], found);

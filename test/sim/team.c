@@ -56,9 +56,9 @@ static void note_command(struct team *t, const struct command *c)
 {
     note(t, "%s by " STR_FMT " " STR_FMT ": %s%s" STR_FMT, c->op->name, STR_ARG(c->actor->name),
          STR_ARG(json_printed(t->arena, c->input)),
-         c->error   ? error_kind_info(c->error->kind)->name
-         : c->waits ? "waits"
-                    : "ok",
+         c->error          ? error_kind_info(c->error->kind)->name
+         : c->answer.waits ? "waits"
+                           : "ok",
          c->error      ? ": "
          : c->repeated ? ", as before"
                        : "",
@@ -214,7 +214,7 @@ const struct json *team_answer(struct team *t, const struct command *c)
     const struct json *answer;
 
     CHECK_OK(c->error);
-    CHECK_OK(json_parse(t->arena, c->answer, NULL, &answer));
+    CHECK_OK(json_parse(t->arena, c->answer.text, NULL, &answer));
     return answer;
 }
 

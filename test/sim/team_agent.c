@@ -329,7 +329,7 @@ static bool runner_claim(struct team *t, struct team_runner *r, bool forgets)
         CHECK_ERR(c->error, ERR_UNAVAILABLE);
         return true;
     }
-    if (c->waits || c->empty)
+    if (c->answer.waits || c->answer.empty)
         return false;
     const struct json *answer = team_answer(t, c), *run = json_get(answer, "run");
     if (run)

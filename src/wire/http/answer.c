@@ -370,7 +370,7 @@ static void write_location(struct buf *out, struct http *h)
     str field = member_field(h->server->options.table, c->op);
     const struct json *answer, *id;
 
-    if (field.len == 0 || json_parse_own(h->x.arena, c->answer, &answer))
+    if (field.len == 0 || json_parse_own(h->x.arena, c->answer.text, &answer))
         return;
     id = json_find(answer, field);
     if (!json_is(id, JSON_STRING) && !json_is(id, JSON_INTEGER))
@@ -402,7 +402,7 @@ static void write_next(struct buf *out, struct http *h)
         buf_byte(&link, '&');
     }
     buf_add(&link, STR("after="));
-    encode(&link, h->command.next);
+    encode(&link, h->command.answer.next);
     buf_add(&link, STR(">; rel=\"next\""));
     http_write_field(out, STR("Link"), buf_str(&link));
 }
@@ -415,11 +415,11 @@ static void write_answer_fields(struct buf *out, struct http *h)
     };
     const struct command *c = &h->command;
 
-    if (c->version > 0)
-        write_etag(out, c->version);
-    if (c->created)
+    if (c->answer.version > 0)
+        write_etag(out, c->answer.version);
+    if (c->answer.created)
         write_location(out, h);
-    if (c->next.len > 0)
+    if (c->answer.next.len > 0)
         write_next(out, h);
     if (c->repeated)
         http_write_field(out, STR("Idempotency-Replayed"), STR("true"));
@@ -442,16 +442,16 @@ void http_answer(struct http *h)
         answer_error(h, c->error);
         return;
     }
-    if (is_unchanged(h, c->version)) {
-        answer_unchanged(h, c->version);
+    if (is_unchanged(h, c->answer.version)) {
+        answer_unchanged(h, c->answer.version);
         return;
     }
-    if (!is_room_for(h, c->answer.len, c->op->effect == OP_WRITES || h->wrote))
+    if (!is_room_for(h, c->answer.text.len, c->op->effect == OP_WRITES || h->wrote))
         return;
-    struct buf out = head_begin(h, c->empty ? 204 : c->created ? 201 : 200);
+    struct buf out = head_begin(h, c->answer.empty ? 204 : c->answer.created ? 201 : 200);
     write_answer_fields(&out, h);
-    if (c->empty)
+    if (c->answer.empty)
         finish(h, &out, NULL, STR(""), false);
     else
-        finish(h, &out, "application/json", c->answer, true);
+        finish(h, &out, "application/json", c->answer.text, true);
 }

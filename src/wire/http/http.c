@@ -111,7 +111,9 @@ static bool read_behind(struct http *h)
     *wrote = h->command;
     h->wrote = wrote;
     h->command =
-        (struct command){ .arena = h->x.arena, .op = wrote->then, .input = wrote->then_input };
+        (struct command){ .arena = h->x.arena,
+                          .op = op_find(h->server->options.table, str_from(wrote->answer.then)),
+                          .input = &wrote->answer.then_input };
     if (hand_in(h))
         return true;
     h->command = *wrote;
@@ -139,19 +141,19 @@ static void performed(struct command *c)
     http_count(h);
     if (h->plain)
         op_cache_read(h->server->cache, c, h->mark);
-    if (c->waits && !c->error && h->x.conn)
+    if (c->answer.waits && !c->error && h->x.conn)
         c->error = quota_check_wait(h->server, h->charge->quota, 1, h->x.arena);
-    if (c->waits && (h->ended || h->server->stopping))
+    if (c->answer.waits && (h->ended || h->server->stopping))
         cut(h, ERR_UNAVAILABLE, h->ended ? gone : stops);
     if (h->cut)
         c->error = err_new(h->x.arena, h->cut_kind, "%s", h->cut);
-    if (h->x.conn && c->waits && !c->error) {
+    if (h->x.conn && c->answer.waits && !c->error) {
         h->phase = HTTP_WAITING;
         h->charge->quota->waits++;
         h->waiting = wait_begin(h->server, c, h->wait_mark);
         return;
     }
-    if (h->x.conn && !h->ended && c->then && !c->error && read_behind(h))
+    if (h->x.conn && !h->ended && c->answer.then && !c->error && read_behind(h))
         return;
     if (h->wrote)
         answer_read_behind(h);

@@ -131,7 +131,7 @@ static void team_counted(struct command *c)
     struct http *h = c->owner;
     const struct json *team = NULL;
 
-    if (h->x.conn && !c->error && !json_parse_own(c->arena, c->answer, &team))
+    if (h->x.conn && !c->error && !json_parse_own(c->arena, c->answer.text, &team))
         metrics_answer(&h->x, team);
     else if (h->x.conn)
         metrics_answer(&h->x, NULL);

@@ -205,7 +205,7 @@ static void follow_session(struct mcp_topic *t, const struct command *run)
     struct hub_filter filter = { .types = types, .type_count = 2, .after = s->published };
     const struct json *answer;
 
-    if (t->session || json_parse_own(run->arena, run->answer, &answer))
+    if (t->session || json_parse_own(run->arena, run->answer.text, &answer))
         return;
     filter.subject = json_str(answer, "session_id");
     if (filter.subject.len)

@@ -202,7 +202,9 @@ static bool read_behind(struct mcp_work *w)
     *wrote = w->command;
     w->wrote = wrote;
     w->command =
-        (struct command){ .arena = w->arena, .op = wrote->then, .input = wrote->then_input };
+        (struct command){ .arena = w->arena,
+                          .op = op_find(w->server->options.table, str_from(wrote->answer.then)),
+                          .input = &wrote->answer.then_input };
     if (hand_in(w))
         return true;
     w->command = *wrote;
@@ -231,8 +233,8 @@ static void wait_for(struct mcp_work *w)
 {
     struct command *c = &w->command;
 
-    if (c->wait_until_ms > w->wait_until_ms)
-        c->wait_until_ms = w->wait_until_ms;
+    if (c->answer.wait_until_ms > w->wait_until_ms)
+        c->answer.wait_until_ms = w->wait_until_ms;
     if (!w->timer && w->call.progress_token.len && takes_stream(w))
         w->timer = timer_new(w->server->loop, on_sign, w);
     if (w->timer)
@@ -248,11 +250,11 @@ static void take_cut(struct mcp_work *w, bool waited)
 {
     struct command *c = &w->command;
 
-    if (c->waits && !may_wait(w)) {
+    if (c->answer.waits && !may_wait(w)) {
         w->cut = stops;
         w->cut_kind = ERR_UNAVAILABLE;
     }
-    if (w->cut && (c->waits || waited))
+    if (w->cut && (c->answer.waits || waited))
         c->error = err_new(w->arena, w->cut_kind, "%s", w->cut);
 }
 
@@ -266,16 +268,16 @@ static void performed(struct command *c)
     w->charge->quota->waits -= waited;
     w->waiting = NULL;
     charge_set(w->charge, w->charge->quota, w->arena->bytes);
-    if (c->waits && !c->error)
+    if (c->answer.waits && !c->error)
         c->error = quota_check_wait(w->server, w->charge->quota, 1, w->arena);
     if (w->call.plain)
         op_cache_read(w->server->cache, c, w->cache_mark);
     take_cut(w, waited);
-    if (c->waits && !c->error) {
+    if (c->answer.waits && !c->error) {
         wait_for(w);
         return;
     }
-    if (may_wait(w) && c->then && !c->error && read_behind(w))
+    if (may_wait(w) && c->answer.then && !c->error && read_behind(w))
         return;
     if (w->wrote && c->error)
         *c = *w->wrote; /* what was written is, and must not be asked for again */
