@@ -41,11 +41,11 @@ static void refused_check(err e)
 
 static void taken_check(struct arena *a, struct http *h)
 {
-    const struct json *input = h->command.input, *again;
+    const struct json *input = h->pending.command.input, *again;
     struct http_pair *pairs;
     size_t count;
 
-    assert(json_is(input, JSON_OBJECT) && h->command.op == h->match.op);
+    assert(json_is(input, JSON_OBJECT) && h->pending.command.op == h->match.op);
     err e = json_parse(a, json_printed(a, input),
                        &(struct json_limits){ .depth_max = JSON_DEPTH_MAX + 8 }, &again);
     assert(!e && json_equal(input, again));
@@ -54,16 +54,16 @@ static void taken_check(struct arena *a, struct http *h)
         e = http_decode(a, h->match.captures[i].value, &value);
         assert(!e && str_eq(json_text(json_find(input, h->match.captures[i].field)), value));
     }
-    assert(h->command.key.len <= 255);
-    for (size_t i = 0; i < h->command.key.len; i++)
-        assert(h->command.key.at[i] >= ' ' && h->command.key.at[i] < 0x7f);
+    assert(h->pending.command.key.len <= 255);
+    for (size_t i = 0; i < h->pending.command.key.len; i++)
+        assert(h->pending.command.key.at[i] >= ' ' && h->pending.command.key.at[i] < 0x7f);
     e = http_query(a, h->parser.request.query, &pairs, &count);
     assert(!e);
     for (size_t i = 0; i < count; i++) {
         str name = op_field_meant(server.options.table, h->match.op, pairs[i].name);
         assert(op_field(server.options.table, h->match.op, name) && json_find(input, name));
     }
-    assert(!h->command.precondition || json_int_or(input, "expected_version", 0) > 0);
+    assert(!h->pending.command.precondition || json_int_or(input, "expected_version", 0) > 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -89,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             refused_check(e);
         } else {
             taken_check(a, &first);
-            assert(json_equal(first.command.input, second.command.input));
+            assert(json_equal(first.pending.command.input, second.pending.command.input));
         }
     }
     arena_free(a);

@@ -366,7 +366,7 @@ static str member_field(const struct op_table *t, const struct op *create)
 
 static void write_location(struct buf *out, struct http *h)
 {
-    const struct command *c = &h->command;
+    const struct command *c = &h->pending.command;
     str field = member_field(h->server->options.table, c->op);
     const struct json *answer, *id;
 
@@ -402,7 +402,7 @@ static void write_next(struct buf *out, struct http *h)
         buf_byte(&link, '&');
     }
     buf_add(&link, STR("after="));
-    encode(&link, h->command.answer.next);
+    encode(&link, h->pending.command.answer.next);
     buf_add(&link, STR(">; rel=\"next\""));
     http_write_field(out, STR("Link"), buf_str(&link));
 }
@@ -413,7 +413,7 @@ static void write_answer_fields(struct buf *out, struct http *h)
         [PREFER_REPRESENTATION] = "return=representation",
         [PREFER_MINIMAL] = "return=minimal",
     };
-    const struct command *c = &h->command;
+    const struct command *c = &h->pending.command;
 
     if (c->answer.version > 0)
         write_etag(out, c->answer.version);
@@ -436,7 +436,7 @@ static void answer_error(struct http *h, err e)
 
 void http_answer(struct http *h)
 {
-    const struct command *c = &h->command;
+    const struct command *c = &h->pending.command;
 
     if (c->error) {
         answer_error(h, c->error);
@@ -446,7 +446,7 @@ void http_answer(struct http *h)
         answer_unchanged(h, c->answer.version);
         return;
     }
-    if (!is_room_for(h, c->answer.text.len, c->op->effect == OP_WRITES || h->wrote))
+    if (!is_room_for(h, c->answer.text.len, c->op->effect == OP_WRITES || h->pending.wrote))
         return;
     struct buf out = head_begin(h, c->answer.empty ? 204 : c->answer.created ? 201 : 200);
     write_answer_fields(&out, h);

@@ -9,19 +9,19 @@
 #ifndef WIRE_HTTP_GLUE_H
 #define WIRE_HTTP_GLUE_H
 
+#include "wire/pending.h"
 #include "wire/server_private.h"
 
 enum http_phase {
-    HTTP_IDLE,       /* between requests */
-    HTTP_HEAD,       /* a head has begun */
-    HTTP_BODY,       /* the head was accepted */
-    HTTP_ADMITTING,  /* its token is being looked up, or what other nodes did */
-    HTTP_PERFORMING, /* its command is with another thread */
-    HTTP_WAITING,    /* its command waits for an event */
-    HTTP_AWAY,       /* others see to it, in h->work */
-    HTTP_ANSWERED,   /* its response is on the way */
-    HTTP_CLOSING,    /* nothing is read any more */
-    HTTP_SWITCHED,   /* the connection speaks another protocol */
+    HTTP_IDLE,      /* between requests */
+    HTTP_HEAD,      /* a head has begun */
+    HTTP_BODY,      /* the head was accepted */
+    HTTP_ADMITTING, /* its token is being looked up, or what other nodes did */
+    HTTP_PENDING,   /* its command is on its way */
+    HTTP_AWAY,      /* others see to it, in h->work */
+    HTTP_ANSWERED,  /* its response is on the way */
+    HTTP_CLOSING,   /* nothing is read any more */
+    HTTP_SWITCHED,  /* the connection speaks another protocol */
 };
 
 enum http_prefer { PREFER_NOTHING, PREFER_REPRESENTATION, PREFER_MINIMAL };
@@ -48,20 +48,15 @@ struct http {
     struct barrier barrier;            /* that it waits for while it is admitted, */
     struct grant_wait grant_wait;      /* and what its token stands for */
     void (*with_body)(struct http *h); /* who wants the body; NULL: an operation */
-    struct mcp_work *work;
+
+    /* Whoever sees to it in HTTP_AWAY. */
+    void *work;
+    void (*cancel)(struct http *h, enum cancel_reason why);
 
     /* The command. */
-    struct command command;
+    struct pending pending;
     struct grant *grant; /* whose it is */
-    struct waiting *waiting;
-    bool performing;             /* another thread works on it: it counts as one of its token's */
-    int64_t wait_mark;           /* when it was submitted */
-    const struct command *wrote; /* that the command reads behind; NULL: it is the request's own */
-    const char *cut;             /* why its waiting was cut short, as an error of `cut_kind` */
-    enum error_kind cut_kind;
-    bool plain;     /* nothing but the capture of an operation that can be peeked */
-    uint32_t mark;  /* of the cache, when it was submitted */
-    bool match_any; /* If-Match: * */
+    bool match_any;      /* If-Match: * */
     enum http_prefer applied;
 
     /* What came behind the request and waits for its turn. */
@@ -138,7 +133,7 @@ str http_media_types(struct arena *a, const struct op *op);
 
 /* ---- input.c ---- */
 
-/* Fills h->command with the operation's input and what the fields of the head say of it. */
+/* Fills the pending command with the operation's input and what the fields of the head say of it. */
 err http_input(struct http *h);
 
 /* Whether the request is nothing but the address of one document, as the cache knows them. */
@@ -179,18 +174,8 @@ void route_methods(const struct server *s, const struct http_request *r, struct 
 /* Whether HEAD can be had where GET can. */
 bool route_has_head(const struct server *s, const struct http_request *r);
 
-/* ---- wire/mcp/http.c, wire/mcp/work.c ---- */
+/* ---- wire/mcp/http.c ---- */
 
 void mcp_route(struct http_exchange *x);
-
-/* Why a message of MCP, or a stream of its messages, comes to its end before its time. */
-enum mcp_over {
-    MCP_GONE, /* the client */
-    MCP_REVOKED,
-    MCP_STOPPING,
-};
-
-/* What happens to the connection of a request in HTTP_AWAY. */
-void mcp_work_over(struct mcp_work *w, enum mcp_over why);
 
 #endif

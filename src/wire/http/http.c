@@ -42,10 +42,8 @@ static void exchange_begin(struct http *h)
     http_parser_init(&h->parser, h->x.arena, &h->server->limits.http);
     h->phase = HTTP_HEAD;
     h->timed = HTTP_ANSWERED; /* which has no time: the deadline is another one's */
-    h->whole = h->close = h->bodiless = h->plain = h->match_any = false;
+    h->whole = h->close = h->bodiless = h->match_any = false;
     h->applied = PREFER_NOTHING;
-    h->cut = NULL;
-    h->wrote = NULL;
     h->match.op = NULL;
     h->match.allowed_count = 0;
     h->with_body = NULL;
@@ -79,109 +77,23 @@ static void http_free(struct http *h)
 
 /* ---- the request is whole ---- */
 
-static void cut(struct http *h, enum error_kind kind, const char *why)
+static void performed(struct pending *p)
 {
-    h->cut = why;
-    h->cut_kind = kind;
-}
+    struct http *h = p->owner;
 
-static const char stops[] = "the server stops: ask again when it is back";
-static const char gone[] = "whoever waited for this is gone";
-
-static void performed(struct command *c);
-
-static bool hand_in(struct http *h)
-{
-    h->command.actor = h->grant->actor;
-    h->command.done = performed;
-    h->command.owner = h;
-    h->wait_mark = wait_mark(h->server);
-    h->phase = HTTP_PERFORMING;
-    h->performing = server_submit(h->server, &h->command);
-    h->charge->quota->requests += h->performing;
-    return h->performing;
-}
-
-/* What it has written is committed, and published; the answer is that of a read behind it, which may
- * wait. False: there is no room for that. */
-static bool read_behind(struct http *h)
-{
-    struct command *wrote = ARENA_NEW(h->x.arena, struct command);
-
-    *wrote = h->command;
-    h->wrote = wrote;
-    h->command =
-        (struct command){ .arena = h->x.arena,
-                          .op = op_find(h->server->options.table, str_from(wrote->answer.then)),
-                          .input = &wrote->answer.then_input };
-    if (hand_in(h))
-        return true;
-    h->command = *wrote;
-    return false;
-}
-
-/* Whatever has become of the read: what was written is, and must not be asked for again. */
-static void answer_read_behind(struct http *h)
-{
-    if (h->command.error)
-        h->command = *h->wrote;
-    h->command.repeated = h->wrote->repeated;
-}
-
-/* Its command was performed; or it waited and does so no more. */
-static void performed(struct command *c)
-{
-    struct http *h = c->owner;
-
-    h->charge->quota->requests -= h->performing;
-    h->performing = false;
-    if (h->waiting)
-        h->charge->quota->waits--;
-    h->waiting = NULL;
-    http_count(h);
-    if (h->plain)
-        op_cache_read(h->server->cache, c, h->mark);
-    if (c->answer.waits && !c->error && h->x.conn)
-        c->error = quota_check_wait(h->server, h->charge->quota, 1, h->x.arena);
-    if (c->answer.waits && (h->ended || h->server->stopping))
-        cut(h, ERR_UNAVAILABLE, h->ended ? gone : stops);
-    if (h->cut)
-        c->error = err_new(h->x.arena, h->cut_kind, "%s", h->cut);
-    if (h->x.conn && c->answer.waits && !c->error) {
-        h->phase = HTTP_WAITING;
-        h->charge->quota->waits++;
-        h->waiting = wait_begin(h->server, c, h->wait_mark);
-        return;
-    }
-    if (h->x.conn && !h->ended && c->answer.then && !c->error && read_behind(h))
-        return;
-    if (h->wrote)
-        answer_read_behind(h);
     if (h->x.conn)
         http_answer(h);
     http_go_on(h);
 }
 
-/* Has a waiting command end now. `performed` is called, at once or soon. */
-static void cut_waiting(struct http *h, enum error_kind kind, const char *why)
-{
-    cut(h, kind, why);
-    wait_cancel(h->waiting);
-}
-
 static void submit(struct http *h)
 {
-    err busy = quota_check_request(h->server, h->charge->quota, h->x.arena);
-
-    if (busy) {
-        http_refuse(&h->x, busy);
-        return;
-    }
     h->grant = grant_ref(h->x.conn->grant);
-    if (h->plain)
-        h->mark = op_cache_mark(h->server->cache, h->match.captures[0].value);
-    if (!hand_in(h))
-        http_refuse_busy(h, "more is asked for than can be done");
+    h->pending.command.actor = h->grant->actor;
+    h->phase = HTTP_PENDING;
+    err e = pending_submit(&h->pending);
+    if (e)
+        http_refuse(&h->x, e);
 }
 
 static void request_done(struct http *h)
@@ -193,10 +105,13 @@ static void request_done(struct http *h)
         h->with_body(h);
         return;
     }
-    h->plain = http_is_plain(h);
-    if (h->plain)
-        shown = op_peek(h->server->cache, h->match.op, h->match.captures[0].value,
-                        h->x.conn->grant->actor);
+    h->pending = (struct pending){
+        .server = h->server, .charge = h->charge, .cached = STR(""), .done = performed, .owner = h
+    };
+    if (http_is_plain(h)) {
+        h->pending.cached = h->match.captures[0].value;
+        shown = op_peek(h->server->cache, h->match.op, h->pending.cached, h->x.conn->grant->actor);
+    }
     if (shown) {
         http_answer_shown(h, shown);
         return;
@@ -409,16 +324,24 @@ static void http_sent(struct conn *c)
         http_go_on(h);
 }
 
+/* Nobody waits for what others do for the request. False: nobody does anything. */
+static bool cancel(struct http *h, enum cancel_reason why)
+{
+    if (h->phase == HTTP_PENDING)
+        pending_cancel(&h->pending, why);
+    else if (h->phase == HTTP_AWAY)
+        h->cancel(h, why);
+    else
+        return false;
+    return true;
+}
+
 static void http_ended(struct conn *c)
 {
     struct http *h = c->state;
 
     h->ended = true;
-    if (h->phase == HTTP_WAITING)
-        cut_waiting(h, ERR_UNAVAILABLE, gone);
-    else if (h->phase == HTTP_AWAY)
-        mcp_work_over(h->work, MCP_GONE);
-    else
+    if (!cancel(h, CANCEL_GONE))
         settle(h);
 }
 
@@ -444,34 +367,24 @@ static void http_revoked(struct conn *c)
     struct http *h = c->state;
 
     h->shown_len = 0;
-    if (h->phase == HTTP_WAITING)
-        cut_waiting(h, ERR_UNAUTHENTICATED, "this token is not valid any more");
-    else if (h->phase == HTTP_AWAY)
-        mcp_work_over(h->work, MCP_REVOKED);
+    cancel(h, CANCEL_REVOKED);
 }
 
 static void http_stopping(struct conn *c)
 {
     struct http *h = c->state;
 
-    if (h->phase == HTTP_WAITING)
-        cut_waiting(h, ERR_UNAVAILABLE, stops);
-    else if (h->phase == HTTP_AWAY)
-        mcp_work_over(h->work, MCP_STOPPING);
-    else
+    if (!cancel(h, CANCEL_STOPPING))
         settle(h);
 }
 
+/* Whoever works on the request has its memory, and lets go of it. */
 static void http_closed(struct conn *c)
 {
     struct http *h = c->state;
 
     h->x.conn = NULL;
-    if (h->phase == HTTP_WAITING)
-        wait_cancel(h->waiting); /* and then `performed` frees it */
-    else if (h->phase == HTTP_AWAY)
-        mcp_work_over(h->work, MCP_GONE); /* and then its work does */
-    else if (h->phase != HTTP_ADMITTING && h->phase != HTTP_PERFORMING)
+    if (!cancel(h, CANCEL_GONE) && h->phase != HTTP_ADMITTING)
         http_free(h);
 }
 

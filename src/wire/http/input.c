@@ -263,7 +263,7 @@ static err read_if_match(struct http *h, struct json *input)
         return no_match(h, "expected none, since this operation knows no versions", value);
     if (tag.weak || !str_to_int(tag.tag, &version) || version < 1)
         return no_match(h, "expected the ETag of a version, like \"7\"", value);
-    h->command.precondition = true;
+    h->pending.command.precondition = true;
     return put(h, input, STR("expected_version"), json_int(h->x.arena, version), "If-Match");
 }
 
@@ -305,7 +305,7 @@ static err read_key(struct http *h)
                        "expected one Idempotency-Key of 1 to %zu visible ASCII characters, with or "
                        "without double quotes",
                        most);
-    h->command.key = key;
+    h->pending.command.key = key;
     return NULL;
 }
 
@@ -339,7 +339,7 @@ err http_input(struct http *h)
 {
     struct json *input = arena_alloc(h->x.arena, sizeof *input);
 
-    h->command = (struct command){ .arena = h->x.arena, .op = h->match.op, .input = input };
+    h->pending.command = (struct command){ .arena = h->x.arena, .op = h->match.op, .input = input };
     TRY(read_body(h, input));
     TRY(read_captures(h, input));
     TRY(read_query(h, input));

@@ -126,9 +126,10 @@ static void metrics_answer(struct http_exchange *x, const struct json *team)
 }
 
 /* Without the database there are still the other numbers. */
-static void team_counted(struct command *c)
+static void team_counted(struct pending *p)
 {
-    struct http *h = c->owner;
+    struct http *h = p->owner;
+    const struct command *c = &p->command;
     const struct json *team = NULL;
 
     if (h->x.conn && !c->error && !json_parse_own(c->arena, c->answer.text, &team))
@@ -146,14 +147,16 @@ static void metrics(struct http_exchange *x)
     struct json *input = ARENA_NEW(x->arena, struct json);
 
     *input = json_object();
-    h->command = (struct command){ .arena = x->arena,
-                                   .op = op_find(o->table, STR("system.team")),
-                                   .input = input,
-                                   .actor = o->system,
+    h->pending = (struct pending){ .server = h->server,
+                                   .command = { .arena = x->arena,
+                                                .op = op_find(o->table, STR("system.team")),
+                                                .input = input,
+                                                .actor = o->system },
+                                   .cached = STR(""),
                                    .done = team_counted,
                                    .owner = h };
-    if (o->system && h->command.op && server_submit(h->server, &h->command))
-        h->phase = HTTP_PERFORMING;
+    if (o->system && h->pending.command.op && !pending_submit(&h->pending))
+        h->phase = HTTP_PENDING;
     else
         metrics_answer(x, NULL);
 }

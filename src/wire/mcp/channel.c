@@ -152,13 +152,9 @@ void mcp_channel_cut(struct mcp_channel *ch, int64_t retry_ms)
 
 void mcp_channel_end(struct mcp_channel *ch)
 {
-    struct mcp_session *session = ch->session;
-
     ch->owner = NULL;
     let_go(ch);
     settle(ch);
-    if (session)
-        mcp_session_trim(session);
 }
 
 void mcp_channel_forget(struct mcp_channel *ch)
@@ -198,7 +194,7 @@ static void on_late(struct conn *c)
     conn_deadline(c, c->server->limits.ping_ms);
 }
 
-static void tell(struct conn *c, enum mcp_over why)
+static void tell(struct conn *c, enum cancel_reason why)
 {
     struct mcp_channel *ch = c->state;
 
@@ -208,12 +204,12 @@ static void tell(struct conn *c, enum mcp_over why)
 
 static void on_revoked(struct conn *c)
 {
-    tell(c, MCP_REVOKED);
+    tell(c, CANCEL_REVOKED);
 }
 
 static void on_stopping(struct conn *c)
 {
-    tell(c, MCP_STOPPING);
+    tell(c, CANCEL_STOPPING);
 }
 
 static void on_closed(struct conn *c)
@@ -226,7 +222,7 @@ static void on_closed(struct conn *c)
     ch->conn = NULL;
     if (owner && !ch->session) {
         ch->owner = NULL;
-        ch->events->over(owner, MCP_GONE);
+        ch->events->over(owner, CANCEL_GONE);
     }
     settle(ch);
 }

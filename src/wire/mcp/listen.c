@@ -41,7 +41,7 @@ struct mcp_topic {
 /* How a task is, is asked before it is told. It lives in the call's arena. */
 struct asking {
     struct mcp_call call;
-    struct command command;
+    struct pending pending;
     struct server *server;
     struct grant *grant;
     struct mcp_topic *topic; /* NULL: nobody wants to know any more */
@@ -62,10 +62,11 @@ static void ask_end(struct asking *q)
 }
 
 /* A task is told as it is, or not at all: of one that is gone there is nothing to tell. */
-static void asked(struct command *c)
+static void asked(struct pending *p)
 {
-    struct asking *q = c->owner;
+    struct asking *q = p->owner;
     struct mcp_topic *t = q->topic;
+    const struct command *c = &p->command;
 
     if (t && !c->error) {
         follow_session(t, c);
@@ -86,13 +87,15 @@ static void asked(struct command *c)
 /* False: there is no room for it. */
 static bool ask_on(struct asking *q)
 {
-    q->command = (struct command){ .arena = q->call.arena,
-                                   .op = q->call.op,
-                                   .input = q->call.input,
-                                   .actor = q->call.actor,
+    q->pending = (struct pending){ .server = q->server,
+                                   .command = { .arena = q->call.arena,
+                                                .op = q->call.op,
+                                                .input = q->call.input,
+                                                .actor = q->call.actor },
+                                   .cached = STR(""),
                                    .done = asked,
                                    .owner = q };
-    return server_submit(q->server, &q->command);
+    return !pending_submit(&q->pending);
 }
 
 static bool ask_task(struct mcp_topic *t)
@@ -320,11 +323,11 @@ static void listener_release(struct mcp_listener *l)
 /* ---- of a session ---- */
 
 /* The session stays, and another connection may come for it. */
-static void on_session_over(void *owner, enum mcp_over why)
+static void on_session_over(void *owner, enum cancel_reason why)
 {
     struct mcp_listener *l = owner;
 
-    assert(why != MCP_GONE); /* a session's channel outlives its connections */
+    assert(why != CANCEL_GONE); /* a session's channel outlives its connections */
     mcp_channel_cut(l->channel, 0);
 }
 
@@ -349,16 +352,16 @@ void mcp_listener_free(struct mcp_listener *l)
 
 /* ---- of a request ---- */
 
-static void on_over(void *owner, enum mcp_over why)
+static void on_over(void *owner, enum cancel_reason why)
 {
     struct mcp_listener *l = owner;
 
-    if (why == MCP_STOPPING) {
+    if (why == CANCEL_STOPPING) {
         struct arena *a = server_arena(l->server);
         mcp_channel_send(l->channel, mcp_listen_over(a, l->id));
         server_arena_done(l->server, a);
     }
-    if (why != MCP_GONE)
+    if (why != CANCEL_GONE)
         mcp_channel_end(l->channel);
     listener_release(l);
 }
@@ -384,32 +387,32 @@ static err add_wishes(struct mcp_listener *l, struct arena *a, const struct mcp_
     return add_all(l, a, TOPIC_TASK, wishes->tasks, wishes->task_count);
 }
 
-void mcp_listener_open(struct mcp_work *w)
+bool mcp_listener_can(const struct mcp_listen *wishes)
 {
-    struct mcp_listen *wishes = &w->call.listen;
-    size_t count = wishes->uri_count + wishes->task_count + 3;
+    return wishes->uri_count + wishes->task_count + 3 <= TOPICS_MAX;
+}
 
-    if (count > TOPICS_MAX) {
-        w->call.status = 400;
-        w->call.answer = mcp_fault(w->arena, w->call.message.id, RPC_PARAMS,
-                                   "one listener hears of 250 things at most: use several");
-        mcp_work_answer(w);
+struct mcp_listener *mcp_listener_open(struct server *s, struct arena *a, struct grant *g,
+                                       const struct json *id, struct mcp_channel **channel)
+{
+    struct mcp_listener *l = listener_make(s);
+
+    l->arena = a;
+    l->grant = g;
+    l->id = id;
+    l->subscription = json_printed(a, id);
+    l->channel = *channel = mcp_channel_new(s, NULL, &events, l);
+    return l;
+}
+
+void mcp_listener_start(struct mcp_listener *l, str answer, const struct mcp_listen *wishes)
+{
+    mcp_channel_send(l->channel, answer);
+    err e = add_wishes(l, l->arena, wishes);
+    if (!e)
         return;
-    }
-    struct mcp_listener *l = listener_make(w->server);
-    l->arena = w->arena;
-    l->grant = w->grant;
-    l->id = w->call.message.id;
-    l->subscription = json_printed(w->arena, l->id);
-    l->channel = mcp_channel_new(w->server, NULL, &events, l);
-    w->grant = NULL;
-    mcp_work_take(w, l->channel);
-    mcp_channel_send(l->channel, w->call.answer);
-    err e = add_wishes(l, w->arena, wishes);
-    if (e) { /* some of it is more than its token may hear of: it is told so, and hears of nothing */
-        mcp_channel_send(l->channel, mcp_fault(w->arena, l->id, RPC_PARAMS,
-                                               arena_copy(w->arena, e->message).at));
-        mcp_channel_end(l->channel);
-        listener_release(l);
-    }
+    mcp_channel_send(l->channel,
+                     mcp_fault(l->arena, l->id, RPC_PARAMS, arena_copy(l->arena, e->message).at));
+    mcp_channel_end(l->channel);
+    listener_release(l);
 }

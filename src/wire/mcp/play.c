@@ -8,13 +8,6 @@
 
 enum { RETRY_MS = 500 }; /* until a client comes back for the rest, when nothing else is said */
 
-static void go_on(struct mcp_work *w);
-
-static void on_pause_over(void *owner)
-{
-    go_on(owner);
-}
-
 static void step_send(struct mcp_work *w)
 {
     mcp_channel_send(w->channel, w->play.text);
@@ -22,8 +15,6 @@ static void step_send(struct mcp_work *w)
 
 static void step_pause(struct mcp_work *w)
 {
-    if (!w->timer)
-        w->timer = timer_new(w->server->loop, on_pause_over, w);
     timer_set(w->timer, w->play.pause_ms);
 }
 
@@ -34,25 +25,30 @@ static void step_cut(struct mcp_work *w)
         mcp_channel_cut(w->channel, w->play.pause_ms > 0 ? w->play.pause_ms : RETRY_MS);
 }
 
+static void step_end(struct mcp_work *w)
+{
+    (void)w; /* the answer is its owner's to send */
+}
+
 // clang-format off
 static const struct {
     void (*take)(struct mcp_work *w);
     bool stays; /* something must come before the next one */
 } steps[] = {
-    [MCP_STEP_SEND]  = { step_send,       false },
-    [MCP_STEP_ASK]   = { step_send,       true  },
-    [MCP_STEP_PAUSE] = { step_pause,      true  },
-    [MCP_STEP_CUT]   = { step_cut,        false },
-    [MCP_STEP_END]   = { mcp_work_answer, true  },
+    [MCP_STEP_SEND]  = { step_send,  false },
+    [MCP_STEP_ASK]   = { step_send,  true  },
+    [MCP_STEP_PAUSE] = { step_pause, true  },
+    [MCP_STEP_CUT]   = { step_cut,   false },
+    [MCP_STEP_END]   = { step_end,   true  },
 };
 // clang-format on
 
-static void go_on(struct mcp_work *w)
+bool mcp_play_on(struct mcp_work *w)
 {
-    bool stays;
+    enum mcp_step step;
 
+    assert(w->timer);
     do {
-        enum mcp_step step;
         w->play.pause_ms = 0;
         mcp_play(&w->call, &w->play);
         step = w->play.step;
@@ -61,25 +57,9 @@ static void go_on(struct mcp_work *w)
         if (w->call.changed)
             mcp_listeners_tell(w->server, w->call.changed);
         w->call.changed = NULL;
-        stays = steps[step].stays;
         steps[step].take(w);
-    } while (!stays);
-}
-
-void mcp_play_begin(struct mcp_work *w)
-{
-    if (!mcp_work_stream(w))
-        return;
-    if (w->timer)
-        timer_free(w->timer); /* of signs of life, which it gives by itself from now on */
-    w->timer = NULL;
-    go_on(w);
-}
-
-void mcp_play_cut(struct mcp_work *w, const char *why)
-{
-    w->call.answer = mcp_fault(w->arena, w->call.message.id, RPC_INTERNAL, why);
-    mcp_work_answer(w);
+    } while (!steps[step].stays);
+    return step == MCP_STEP_END;
 }
 
 /* ---- what the client answers ---- */
@@ -101,7 +81,7 @@ static const struct json *copy_to(struct arena *a, const struct json *from)
 }
 
 /* The reply's own memory goes with the request that brought it. */
-static void hear(struct mcp_work *w, const struct rpc *reply)
+static void reply_take(struct mcp_work *w, const struct rpc *reply)
 {
     struct rpc *copy = ARENA_NEW(w->arena, struct rpc);
 
@@ -114,17 +94,17 @@ static void hear(struct mcp_work *w, const struct rpc *reply)
     copy->params = copy_to(w->arena, reply->params);
     w->play.reply = copy;
     w->play.ask_id = STR("");
-    go_on(w);
 }
 
 /* One that nobody waits for is of a question that was given up. */
-void mcp_play_hear(struct mcp_session *session, const struct rpc *reply)
+struct mcp_work *mcp_play_reply(struct mcp_session *session, const struct rpc *reply)
 {
     LIST_EACH(it, &session->works) {
         struct mcp_work *w = LIST_ENTRY(it, struct mcp_work, link);
         if (asks(w, reply->id)) {
-            hear(w, reply);
-            return;
+            reply_take(w, reply);
+            return w;
         }
     }
+    return NULL;
 }

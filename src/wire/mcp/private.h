@@ -27,10 +27,10 @@ struct mcp_front {
 
 /* ---- channel.c ---- */
 
-/* What the owner of a channel is told. After MCP_GONE the channel is no more. */
+/* What the owner of a channel is told. After CANCEL_GONE the channel is no more. */
 struct mcp_channel_events {
     void (*room)(void *owner); /* what had to wait is sent, or somebody has come to listen */
-    void (*over)(void *owner, enum mcp_over why);
+    void (*over)(void *owner, enum cancel_reason why);
 };
 
 /* Messages to one client. Without a session they end with their connection; those of a session are
@@ -77,6 +77,8 @@ void mcp_channel_forget(struct mcp_channel *ch);
 
 enum { MCP_ID_CHARS = 32 };
 
+struct mcp_work;
+
 struct mcp_session {
     struct server *server;
     struct list link;   /* in the order of use */
@@ -85,7 +87,8 @@ struct mcp_session {
     struct quota *quota; /* of whoever began it; nobody else gets at it */
     struct mcp_client client;
     int64_t used_ms;
-    struct list works;    /* that are not answered */
+    struct list works; /* that are not answered */
+    void (*cancel)(struct mcp_work *w, enum cancel_reason why);
     struct list channels; /* of requests, oldest first */
     uint32_t channel_count, channel_next;
     struct mcp_channel *general; /* for what belongs to no request: a GET listens to it */
@@ -96,9 +99,12 @@ struct mcp_session {
 struct mcp_session *mcp_session_find(struct server *s, const struct http_request *r,
                                      const struct grant *g);
 
-/* LIMIT or UNAVAILABLE: there are too many, and none of the token's own is idle. */
+/* Its works are given to `cancel` when it ends. LIMIT or UNAVAILABLE: there are too many, and none of
+ * the token's own is idle. */
 err mcp_session_begin(struct server *s, struct arena *a, const struct mcp_client *client,
-                      const struct grant *g, struct mcp_session **out);
+                      const struct grant *g,
+                      void (*cancel)(struct mcp_work *w, enum cancel_reason why),
+                      struct mcp_session **out);
 void mcp_session_end(struct mcp_session *session);
 
 /* The channel that an event's id belongs to, and the number of the event. False: there is none. */
@@ -115,10 +121,17 @@ enum mcp_topic_kind { TOPIC_TOOLS, TOPIC_PROMPTS, TOPIC_RESOURCES, TOPIC_URI, TO
 /* A session's, on its general channel. It hears of nothing until it is told what. */
 struct mcp_listener *mcp_listener_new(struct mcp_session *session);
 
-/* That of a message which asks to hear of things, on its request's connection. The message's memory
- * is the listener's from now on. */
-struct mcp_work;
-void mcp_listener_open(struct mcp_work *w);
+/* Whether one can hear of so much. */
+bool mcp_listener_can(const struct mcp_listen *wishes);
+
+/* That of a message which asks to hear of things, on a channel of its own. The message's memory and
+ * grant are the listener's from now on. */
+struct mcp_listener *mcp_listener_open(struct server *s, struct arena *a, struct grant *g,
+                                       const struct json *id, struct mcp_channel **channel);
+
+/* When somebody has the channel: says `answer`, and what has changed from now on. One that asks for
+ * more than its token may hear of is told so, and hears of nothing: it is no more. */
+void mcp_listener_start(struct mcp_listener *l, str answer, const struct mcp_listen *wishes);
 
 /* INVALID: it hears of too much already. What it hears of twice, it is told once. */
 err mcp_listener_add(struct mcp_listener *l, struct arena *a, enum mcp_topic_kind kind, str name,
@@ -145,43 +158,22 @@ struct mcp_work {
     struct http *http;
     struct mcp_channel *channel;
 
-    /* The command. */
-    struct command command;
-    const struct command *wrote; /* that the command reads behind; NULL: it is the message's own */
-    struct waiting *waiting;
-    bool performing; /* another thread works on it: it counts as one of its token's */
-    int64_t wait_mark, wait_until_ms;
-    uint32_t cache_mark;
-    const char *cut; /* why it was cut short, as an error of `cut_kind` */
-    enum error_kind cut_kind;
-
-    struct timer *timer; /* of the next sign of life, or of a pause */
-    int64_t signs;       /* of life so far */
+    struct pending pending; /* its command */
+    struct timer *timer;    /* of the next sign of life, or of a pause */
+    int64_t signs;          /* of life so far */
     struct mcp_play play;
 };
 
 /* A request whose body is there. */
 void mcp_work_begin(struct http *h);
 
-/* Has its waiting end: it is answered soon, or at once. */
-void mcp_work_cut(struct mcp_work *w, enum error_kind kind, const char *why);
-
-/* What it has come to is sent. Afterwards it is no more. */
-void mcp_work_answer(struct mcp_work *w);
-
-/* It is answered by a stream from now on. False: the client takes none and was told so, and the work
- * is no more. */
-bool mcp_work_stream(struct mcp_work *w);
-
-/* Takes the connection from its request, with the request's memory, for the channel. */
-void mcp_work_take(struct mcp_work *w, struct mcp_channel *ch);
-
 /* ---- play.c ---- */
 
-void mcp_play_begin(struct mcp_work *w);
-void mcp_play_cut(struct mcp_work *w, const char *why);
+/* Sends what is next, up to a pause, for which w->timer is set, or a question. True: there is only the
+ * answer left. */
+bool mcp_play_on(struct mcp_work *w);
 
-/* The client has answered a request of ours. */
-void mcp_play_hear(struct mcp_session *session, const struct rpc *reply);
+/* The client has answered a request of ours: the one who asked goes on; NULL: nobody did. */
+struct mcp_work *mcp_play_reply(struct mcp_session *session, const struct rpc *reply);
 
 #endif

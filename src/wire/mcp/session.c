@@ -148,7 +148,9 @@ static str text_put(char **at, str text)
 }
 
 err mcp_session_begin(struct server *s, struct arena *a, const struct mcp_client *client,
-                      const struct grant *g, struct mcp_session **out)
+                      const struct grant *g,
+                      void (*cancel)(struct mcp_work *w, enum cancel_reason why),
+                      struct mcp_session **out)
 {
     struct mcp_front *f = s->mcp;
     struct quota *sh = quota_of(s, g);
@@ -162,8 +164,9 @@ err mcp_session_begin(struct server *s, struct arena *a, const struct mcp_client
     }
     struct mcp_session *session = mem_alloc(sizeof *session + name.len + version.len);
     char *texts = (char *)(session + 1);
-    *session =
-        (struct mcp_session){ .server = s, .quota = sh, .client = *client, .channel_next = 1 };
+    *session = (struct mcp_session){
+        .server = s, .quota = sh, .client = *client, .cancel = cancel, .channel_next = 1
+    };
     sh->sessions++;
     session->client.name = text_put(&texts, name);
     session->client.client_version = text_put(&texts, version);
@@ -180,7 +183,7 @@ err mcp_session_begin(struct server *s, struct arena *a, const struct mcp_client
     return NULL;
 }
 
-/* Works that are cut are answered at once or soon; they do without the session then, and so do
+/* Works that are cancelled are answered at once or soon; they do without the session then, and so do
  * channels that somebody still listens to. */
 void mcp_session_end(struct mcp_session *session)
 {
@@ -193,7 +196,7 @@ void mcp_session_end(struct mcp_session *session)
         struct mcp_work *w = LIST_ENTRY(session->works.next, struct mcp_work, link);
         list_remove(&w->link);
         w->session = NULL;
-        mcp_work_cut(w, ERR_UNAVAILABLE, "the session has ended: begin another one");
+        session->cancel(w, CANCEL_SESSION);
     }
     while (!list_empty(&session->channels))
         mcp_channel_forget(LIST_ENTRY(session->channels.next, struct mcp_channel, link));

@@ -57,7 +57,7 @@ static void answer_bound(struct mcp_work *w)
                           .at);
 }
 
-void mcp_work_answer(struct mcp_work *w)
+static void answer(struct mcp_work *w)
 {
     answer_bound(w);
     if (w->http) {
@@ -67,13 +67,16 @@ void mcp_work_answer(struct mcp_work *w)
     if (w->channel) {
         mcp_channel_send(w->channel, w->call.answer);
         mcp_channel_end(w->channel);
+        if (w->session)
+            mcp_session_trim(w->session);
     }
     work_free(w);
 }
 
 /* ---- its connection ---- */
 
-void mcp_work_take(struct mcp_work *w, struct mcp_channel *ch)
+/* Takes the connection from its request, with the request's memory, for the channel. */
+static void conn_take(struct mcp_work *w, struct mcp_channel *ch)
 {
     struct http *h = w->http;
 
@@ -121,7 +124,9 @@ static void refuse_busy(struct mcp_work *w)
     http_go_on(h);
 }
 
-bool mcp_work_stream(struct mcp_work *w)
+/* It is answered by a stream from now on. False: the client takes none and was told so, and the work
+ * is no more. */
+static bool stream(struct mcp_work *w)
 {
     struct mcp_session *session = w->session;
 
@@ -136,7 +141,7 @@ bool mcp_work_stream(struct mcp_work *w)
         w->channel->number = session->channel_next++;
         list_append(&session->channels, &w->channel->link);
     }
-    mcp_work_take(w, w->channel);
+    conn_take(w, w->channel);
     mcp_channel_prime(w->channel);
     return true;
 }
@@ -147,79 +152,16 @@ static bool is_abandoned(const struct mcp_work *w)
     return w->http ? !w->http->x.conn : !w->channel;
 }
 
-static bool may_wait(const struct mcp_work *w)
-{
-    return !is_abandoned(w) && !(w->http && w->http->ended) && !w->server->stopping;
-}
-
 /* ---- the command ---- */
 
 static void next(struct mcp_work *w);
-static void performed(struct command *c);
-
-static bool hand_in(struct mcp_work *w)
-{
-    assert(w->grant); /* nothing is performed for nobody */
-    w->command.actor = w->grant->actor;
-    w->command.done = performed;
-    w->command.owner = w;
-    w->wait_mark = wait_mark(w->server);
-    w->performing = server_submit(w->server, &w->command);
-    w->charge->quota->requests += w->performing;
-    return w->performing;
-}
-
-static void perform(struct mcp_work *w)
-{
-    struct mcp_call *m = &w->call;
-    struct server *s = w->server;
-
-    if (mcp_peek(m, s->cache)) {
-        s->cache_hits++;
-        next(w);
-        return;
-    }
-    w->command =
-        (struct command){ .arena = w->arena, .op = m->op, .input = m->input, .key = m->key };
-    w->wrote = NULL;
-    if (m->plain)
-        w->cache_mark = op_cache_mark(s->cache, m->plain_id);
-    w->command.error = quota_check_request(s, w->charge->quota, w->arena);
-    if (!w->command.error && hand_in(w))
-        return;
-    if (!w->command.error)
-        w->command.error = err_new(w->arena, ERR_UNAVAILABLE,
-                                   "more is asked for than can be done: try again in a moment");
-    mcp_performed(m, &w->command);
-    next(w);
-}
-
-/* What it has written is committed, and the answer is that of a read behind it, which may wait. */
-static bool read_behind(struct mcp_work *w)
-{
-    struct command *wrote = ARENA_NEW(w->arena, struct command);
-
-    *wrote = w->command;
-    w->wrote = wrote;
-    w->command =
-        (struct command){ .arena = w->arena,
-                          .op = op_find(w->server->options.table, str_from(wrote->answer.then)),
-                          .input = &wrote->answer.then_input };
-    if (hand_in(w))
-        return true;
-    w->command = *wrote;
-    return false;
-}
-
-/* ---- waiting ---- */
 
 /* Its command may wait, or be run again just now: nothing of its memory is touched. */
-static void on_sign(void *owner)
+static void sign_of_life(struct mcp_work *w)
 {
-    struct mcp_work *w = owner;
     struct server *s = w->server;
 
-    if (!mcp_work_stream(w))
+    if (!stream(w))
         return;
     struct arena *a = server_arena(s);
     str text = arena_printf(a, "still at work after %lld s",
@@ -229,103 +171,97 @@ static void on_sign(void *owner)
     timer_set(w->timer, s->limits.mcp_progress_ms);
 }
 
-static void wait_for(struct mcp_work *w)
+static void play(struct mcp_work *w)
 {
-    struct command *c = &w->command;
+    if (mcp_play_on(w))
+        answer(w);
+}
 
-    if (c->answer.wait_until_ms > w->wait_until_ms)
-        c->answer.wait_until_ms = w->wait_until_ms;
+static void on_timer(void *owner)
+{
+    struct mcp_work *w = owner;
+
+    if (w->call.next == MCP_PLAY)
+        play(w);
+    else
+        sign_of_life(w);
+}
+
+static void waits(struct pending *p)
+{
+    struct mcp_work *w = p->owner;
+
     if (!w->timer && w->call.progress_token.len && takes_stream(w))
-        w->timer = timer_new(w->server->loop, on_sign, w);
+        w->timer = timer_new(w->server->loop, on_timer, w);
     if (w->timer)
         timer_set(w->timer, w->server->limits.mcp_progress_ms);
-    w->charge->quota->waits++;
-    w->waiting = wait_begin(w->server, c, w->wait_mark);
 }
 
-static const char stops[] = "the server stops: ask again when it is back";
-
-/* Why it is not waited for any more. What has an answer already keeps it. */
-static void take_cut(struct mcp_work *w, bool waited)
+static void performed(struct pending *p)
 {
-    struct command *c = &w->command;
+    struct mcp_work *w = p->owner;
 
-    if (c->answer.waits && !may_wait(w)) {
-        w->cut = stops;
-        w->cut_kind = ERR_UNAVAILABLE;
-    }
-    if (w->cut && (c->answer.waits || waited))
-        c->error = err_new(w->arena, w->cut_kind, "%s", w->cut);
-}
-
-static void performed(struct command *c)
-{
-    struct mcp_work *w = c->owner;
-    bool waited = w->waiting;
-
-    w->charge->quota->requests -= w->performing;
-    w->performing = false;
-    w->charge->quota->waits -= waited;
-    w->waiting = NULL;
-    charge_set(w->charge, w->charge->quota, w->arena->bytes);
-    if (c->answer.waits && !c->error)
-        c->error = quota_check_wait(w->server, w->charge->quota, 1, w->arena);
-    if (w->call.plain)
-        op_cache_read(w->server->cache, c, w->cache_mark);
-    take_cut(w, waited);
-    if (c->answer.waits && !c->error) {
-        wait_for(w);
-        return;
-    }
-    if (may_wait(w) && c->answer.then && !c->error && read_behind(w))
-        return;
-    if (w->wrote && c->error)
-        *c = *w->wrote; /* what was written is, and must not be asked for again */
     if (is_abandoned(w)) {
-        mcp_work_answer(w);
+        answer(w);
         return;
     }
     if (w->timer)
         timer_clear(w->timer);
-    mcp_performed(&w->call, c);
+    mcp_performed(&w->call, &p->command);
     if (w->grant && w->call.quiet_at > w->grant->quiet_at)
         w->grant->quiet_at = w->call.quiet_at;
     next(w);
 }
 
-void mcp_work_cut(struct mcp_work *w, enum error_kind kind, const char *why)
+static void perform(struct mcp_work *w)
 {
-    w->cut = why;
-    w->cut_kind = kind;
+    struct mcp_call *m = &w->call;
+    struct pending *p = &w->pending;
+
+    if (mcp_peek(m, w->server->cache)) {
+        w->server->cache_hits++;
+        next(w);
+        return;
+    }
+    assert(w->grant); /* nothing is performed for nobody */
+    p->command = (struct command){
+        .arena = w->arena, .op = m->op, .input = m->input, .actor = w->grant->actor, .key = m->key
+    };
+    p->cached = m->plain ? m->plain_id : STR("");
+    err e = pending_submit(p);
+    if (!e)
+        return;
+    p->command.error = e;
+    mcp_performed(m, &p->command);
+    next(w);
+}
+
+/* ---- its end before its time ---- */
+
+static void cancel(struct mcp_work *w, enum cancel_reason why)
+{
+    if (why == CANCEL_GONE)
+        w->channel = NULL;
     if (w->timer)
         timer_clear(w->timer);
-    if (w->waiting)
-        wait_cancel(w->waiting); /* and then `performed` is called, now or later */
-    else if (w->call.next == MCP_PLAY && w->channel == NULL)
+    if (w->call.next != MCP_PLAY) {
+        pending_cancel(&w->pending, why);
+    } else if (!w->channel) {
         work_free(w);
-    else if (w->call.next == MCP_PLAY)
-        mcp_play_cut(w, why);
+    } else {
+        w->call.answer = mcp_fault(w->arena, w->call.message.id, RPC_INTERNAL, cancel_text(why));
+        answer(w);
+    }
 }
 
-void mcp_work_over(struct mcp_work *w, enum mcp_over why)
+static void on_http_cancel(struct http *h, enum cancel_reason why)
 {
-    static const struct {
-        enum error_kind kind;
-        const char *why;
-    } reasons[] = {
-        [MCP_GONE] = { ERR_UNAVAILABLE, "whoever waited for this is gone" },
-        [MCP_REVOKED] = { ERR_UNAUTHENTICATED, "this token is not valid any more" },
-        [MCP_STOPPING] = { ERR_UNAVAILABLE, stops },
-    };
-
-    if (why == MCP_GONE)
-        w->channel = NULL;
-    mcp_work_cut(w, reasons[why].kind, reasons[why].why);
+    cancel(h->work, why);
 }
 
-static void on_over(void *owner, enum mcp_over why)
+static void on_over(void *owner, enum cancel_reason why)
 {
-    mcp_work_over(owner, why);
+    cancel(owner, why);
 }
 
 static void on_room(void *owner)
@@ -339,12 +275,12 @@ static const struct mcp_channel_events events = { .room = on_room, .over = on_ov
 
 /* A client of an older revision, which may not know what becomes of a closed connection, says that
  * it wants no answer. It gets one all the same, at once: its request must end. */
-static void cancel(struct mcp_session *session, const struct json *id)
+static void cancel_message(struct mcp_session *session, const struct json *id)
 {
     LIST_EACH(it, &session->works) {
         struct mcp_work *w = LIST_ENTRY(it, struct mcp_work, link);
         if (id && w->call.message.id && json_equal(w->call.message.id, id)) {
-            mcp_work_cut(w, ERR_UNAVAILABLE, "the client has cancelled this");
+            cancel(w, CANCEL_ASKED);
             return;
         }
     }
@@ -354,17 +290,20 @@ static void accept_message(struct mcp_work *w)
 {
     const struct rpc *message = &w->call.message;
 
-    if (w->session && message->kind == RPC_RESPONSE)
-        mcp_play_hear(w->session, message);
-    else if (w->session && str_eq(message->method, STR("notifications/cancelled")))
-        cancel(w->session, json_get(message->params, "requestId"));
+    if (w->session && message->kind == RPC_RESPONSE) {
+        struct mcp_work *asker = mcp_play_reply(w->session, message);
+        if (asker)
+            play(asker);
+    } else if (w->session && str_eq(message->method, STR("notifications/cancelled"))) {
+        cancel_message(w->session, json_get(message->params, "requestId"));
+    }
     respond(w, 202, STR(""), STR(""));
 }
 
 static void initialize(struct mcp_work *w)
 {
     struct mcp_session *session;
-    err full = mcp_session_begin(w->server, w->arena, &w->call.client, w->grant, &session);
+    err full = mcp_session_begin(w->server, w->arena, &w->call.client, w->grant, cancel, &session);
 
     if (full) {
         respond(w, error_kind_info(full->kind)->http, STR("Retry-After: 1\r\n"),
@@ -384,41 +323,66 @@ static void subscribe(struct mcp_work *w)
         e = mcp_listener_add(w->session->listener, w->arena, TOPIC_URI, w->call.uri, w->grant);
     if (e)
         w->call.answer = mcp_fault(w->arena, w->call.message.id, RPC_PARAMS, e->message.at);
-    mcp_work_answer(w);
+    answer(w);
 }
 
 static void unsubscribe(struct mcp_work *w)
 {
     if (w->session)
         mcp_listener_drop(w->session->listener, TOPIC_URI, w->call.uri);
-    mcp_work_answer(w);
+    answer(w);
 }
 
 static void set_level(struct mcp_work *w)
 {
     if (w->session)
         w->session->client.log_level = w->call.client.log_level;
-    mcp_work_answer(w);
+    answer(w);
 }
 
 static void listen(struct mcp_work *w)
 {
+    const struct mcp_listen *wishes = &w->call.listen;
+    struct mcp_channel *channel;
+
     assert(w->http);
-    if (!takes_stream(w))
+    if (!takes_stream(w)) {
         refuse_stream(w);
-    else
-        mcp_listener_open(w);
+        return;
+    }
+    if (!mcp_listener_can(wishes)) {
+        w->call.status = 400;
+        w->call.answer = mcp_fault(w->arena, w->call.message.id, RPC_PARAMS,
+                                   "one listener hears of 250 things at most: use several");
+        answer(w);
+        return;
+    }
+    struct mcp_listener *l =
+        mcp_listener_open(w->server, w->arena, w->grant, w->call.message.id, &channel);
+    w->grant = NULL;
+    conn_take(w, channel);
+    mcp_listener_start(l, w->call.answer, wishes);
+}
+
+static void play_begin(struct mcp_work *w)
+{
+    if (!stream(w))
+        return;
+    if (!w->timer)
+        w->timer = timer_new(w->server->loop, on_timer, w);
+    timer_clear(w->timer); /* of signs of life, which it gives by itself from now on */
+    play(w);
 }
 
 static void next(struct mcp_work *w)
 {
     // clang-format off
     static void (*const steps[])(struct mcp_work *w) = {
-        [MCP_ANSWER]      = mcp_work_answer,
+        [MCP_ANSWER]      = answer,
         [MCP_ACCEPTED]    = accept_message,
         [MCP_PERFORM]     = perform,
         [MCP_LISTEN]      = listen,
-        [MCP_PLAY]        = mcp_play_begin,
+        [MCP_PLAY]        = play_begin,
         [MCP_INITIALIZE]  = initialize,
         [MCP_SUBSCRIBE]   = subscribe,
         [MCP_UNSUBSCRIBE] = unsubscribe,
@@ -463,10 +427,16 @@ void mcp_work_begin(struct http *h)
     w->request = *h->x.request;
     w->charge = h->charge;
     w->http = h;
-    w->wait_until_ms = now + s->limits.mcp_wait_ms;
     w->grant = s->options.mcp_open ? NULL : grant_ref(h->x.conn->grant);
     w->session = mcp_session_find(s, h->x.request, w->grant);
     list_init(&w->link);
+    w->pending = (struct pending){ .server = s,
+                                   .charge = w->charge,
+                                   .cached = STR(""),
+                                   .wait_until_ms = now + s->limits.mcp_wait_ms,
+                                   .done = performed,
+                                   .waits = waits,
+                                   .owner = w };
     w->call = (struct mcp_call){ .arena = w->arena,
                                  .mcp = s->options.mcp,
                                  .head = { head_field, &w->request },
@@ -477,6 +447,7 @@ void mcp_work_begin(struct http *h)
                                           w->grant->quiet_at >= s->team_published };
     http_header(h->x.request, "idempotency-key", &w->call.key);
     h->work = w;
+    h->cancel = on_http_cancel;
     h->phase = HTTP_AWAY;
     w->call.memory_max = HTTP_GROWTH * h->parser.limits.body_max;
     bool fits = charge_fits(w->charge, w->charge->bytes + HTTP_GROWTH * h->x.request->body.len);
