@@ -19,6 +19,7 @@ enum {
     READ_LITTLE = 4 << 10, /* bytes, at once, of one who has shown no token */
     BULK_BYTES = 16 << 10, /* as many at once are much: others have their turn first */
     ASKED_MOST = 16,       /* requests in a turn of the loop: likewise */
+    BULK_TOGETHER = 4,     /* of those, connections that go on in one turn of the loop */
 };
 
 struct chunk {
@@ -32,32 +33,6 @@ struct piece {
     enum { PIECE_CHUNK, PIECE_OWN, PIECE_SHARED, PIECE_SHOWN } kind;
     uint32_t room; /* of a chunk: free bytes behind the others */
 };
-
-/* ---- shared bytes ---- */
-
-struct shared *shared_new(str bytes)
-{
-    struct shared *s = mem_alloc(sizeof *s + bytes.len);
-    char *copy = (char *)(s + 1);
-
-    if (bytes.len)
-        memcpy(copy, bytes.at, bytes.len);
-    *s = (struct shared){ .refs = 1, .bytes = { copy, bytes.len } };
-    return s;
-}
-
-struct shared *shared_ref(struct shared *s)
-{
-    s->refs++;
-    return s;
-}
-
-void shared_unref(struct shared *s)
-{
-    assert(s->refs > 0);
-    if (--s->refs == 0)
-        mem_free(s);
-}
 
 /* ---- chunks ---- */
 
@@ -279,7 +254,8 @@ void conn_flush_later(struct conn *c)
         list_append(&c->server->dirty, &c->dirty);
 }
 
-void conn_go_on(struct conn *c)
+/* Unless something is being sent, after which it will. */
+static void go_on(struct conn *c)
 {
     if (c->out_count == 0 && takes_more(c))
         c->protocol->sent(c);
@@ -289,10 +265,45 @@ void conn_turn_ends(struct conn *c)
 {
     list_remove(&c->dirty);
     conn_flush(c);
-    conn_go_on(c);
+    go_on(c);
 }
 
 /* ---- turns ---- */
+
+/* A connection that has brought as much as is read at once waits, so that those who bring little
+ * need not. Of those who wait, a few go on in each turn of the loop: the quotas one after the other,
+ * so that a token that sends much by many connections holds up only itself. */
+static void bulk_wait(struct conn *c)
+{
+    struct quota *sh = c->quota;
+
+    if (c->closed || !list_empty(&c->bulk))
+        return;
+    link_yield(c->link);
+    list_append(&sh->bulk, &c->bulk);
+    if (list_empty(&sh->turn))
+        list_append(&c->server->bulk, &sh->turn);
+}
+
+static void bulk_leave(struct conn *c)
+{
+    list_remove(&c->bulk);
+    if (list_empty(&c->quota->bulk))
+        list_remove(&c->quota->turn);
+}
+
+void conns_bulk_go_on(struct server *s)
+{
+    for (int i = 0; i < BULK_TOGETHER && !list_empty(&s->bulk); i++) {
+        struct quota *sh = LIST_ENTRY(s->bulk.next, struct quota, turn);
+        struct conn *c = LIST_ENTRY(sh->bulk.next, struct conn, bulk);
+        list_remove(&sh->turn);
+        list_append(&s->bulk, &sh->turn);
+        bulk_leave(c);
+        link_go_on(c->link);
+        go_on(c);
+    }
+}
 
 bool conn_may_ask(struct conn *c)
 {
@@ -346,6 +357,31 @@ void conn_check_deadlines(struct conn *c, int64_t now_ms)
     }
 }
 
+/* ---- how many there are ---- */
+
+static void count(struct server *s, struct conn *c)
+{
+    c->quota->connections++;
+    s->open_count++;
+    if (!c->quota->token_id.len) {
+        s->unknown_count++;
+        list_append(&s->unknown, &c->unknown);
+    } else if (!c->quota->operates) {
+        s->known_count++;
+    }
+}
+
+static void discount(struct server *s, struct conn *c, struct quota *sh)
+{
+    sh->connections--;
+    s->open_count--;
+    if (!sh->token_id.len)
+        s->unknown_count--;
+    else if (!sh->operates)
+        s->known_count--;
+    list_remove(&c->unknown);
+}
+
 /* ---- the link ---- */
 
 static void on_bytes(void *owner, str bytes)
@@ -367,7 +403,7 @@ static void on_sent(void *owner)
     c->out_taken = 0;
     ring_drop(c, taken);
     conn_flush(c);
-    conn_go_on(c);
+    go_on(c);
 }
 
 static void on_ended(void *owner)
@@ -396,7 +432,7 @@ static void on_closed(void *owner)
         grant_unref(c->grant);
     quota_unref(c->quota);
     mem_free(c);
-    server_conn_gone(s);
+    s->conn_count--;
 }
 
 static const struct link_events events = { on_bytes, on_sent, on_ended, on_closed };
@@ -409,7 +445,9 @@ struct conn *conn_open(struct server *s, struct link *l)
     list_init(&c->dirty);
     list_init(&c->bulk);
     list_init(&c->unknown);
-    server_conn_came(s, c);
+    list_append(&s->conns, &c->all);
+    s->conn_count++;
+    count(s, c);
     link_open(l, &events, c);
     link_read_most(l, READ_LITTLE);
     return c;
@@ -431,8 +469,10 @@ void conn_admit(struct conn *c, struct grant *g)
     if (c->quota != before) {
         before->held -= c->out_own;
         c->quota->held += c->out_own;
-        if (!c->closed)
-            server_conn_moved(c->server, c, before);
+        if (!c->closed) {
+            discount(c->server, c, before);
+            count(c->server, c);
+        }
     }
     quota_unref(before);
 }
@@ -459,7 +499,7 @@ void conn_abort(struct conn *c)
     c->closed = true;
     list_remove(&c->dirty);
     bulk_leave(c);
-    server_conn_left(c->server, c);
+    discount(c->server, c, c->quota);
     link_close(c->link);
     c->out_taken = 0;
     ring_drop(c, c->out_count); /* the link does not look at it any more */

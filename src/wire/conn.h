@@ -10,21 +10,10 @@
 #include "base/list.h"
 #include "ops/op.h"
 #include "wire/loop.h"
+#include "wire/shared.h"
 
 struct conn;
 struct server;
-
-/* Bytes that many connections may be sending at once. */
-struct shared {
-    unsigned refs;
-    unsigned holders; /* of the refs, those that wait for a reader: see quota.h */
-    str bytes;
-};
-
-/* A copy of the bytes, with one reference. */
-struct shared *shared_new(str bytes);
-struct shared *shared_ref(struct shared *s);
-void shared_unref(struct shared *s);
 
 /* What a protocol is told. All from the loop, never from inside a call of its own to a conn_…
  * function; and none of it, but `closed`, after conn_finish or conn_abort. */
@@ -107,11 +96,11 @@ void conn_switch(struct conn *c, const struct protocol *p, void *state);
 void conn_finish(struct conn *c);
 void conn_abort(struct conn *c);
 
-/* For server.c and quota.c: it goes on, unless something is being sent, after which it will; the end
- * of a turn of a connection that waits for it; the check of its deadlines; and
- * the end of the memory that connections take turns with. */
-void conn_go_on(struct conn *c);
+/* For server.c: the end of a turn of a connection that waits for it; those go on that bring much, as
+ * many as may in one turn; the check of its deadlines; and the end of the memory that connections
+ * take turns with. */
 void conn_turn_ends(struct conn *c);
+void conns_bulk_go_on(struct server *s);
 void conn_check_deadlines(struct conn *c, int64_t now_ms);
 void conn_chunks_free(struct server *s);
 

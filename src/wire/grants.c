@@ -235,7 +235,8 @@ void grants_revoke(struct server *s, str token_id)
         if (stands_for(c->grant, token_id) && !c->closing && !c->closed)
             c->protocol->revoked(c);
     }
-    mcp_front_revoke(s, token_id);
+    if (s->revoked)
+        s->revoked(s, token_id);
 }
 
 void grants_expire(struct server *s)

@@ -75,7 +75,13 @@ struct hub {
     struct arena *scratch; /* for printing */
 };
 
-/* ---- hub.c ---- */
+/* ---- hub_topic.c ---- */
+
+void topic_init(struct topic *t);
+void topics_widen(struct hub *h); /* makes room for twice as many, or for the first ones */
+
+/* Where the topic of a subject is linked, or would be. */
+struct topic **topic_slot(const struct hub *h, str subject, uint32_t hash);
 
 /* The topic of a subject (empty: of all), with one more user; and without it. */
 struct topic *topic_use(struct hub *h, str subject);
@@ -84,6 +90,7 @@ void topic_done(struct hub *h, struct topic *t);
 /* Rings once, unless it is cleared before, which may be done twice. */
 void due_set(struct hub *h, struct due *d, int64_t at_ms, void (*ring)(struct due *d));
 void due_clear(struct due *d);
+void alarm_ring(void *hub); /* of the timer: the time of some has come */
 
 /* ---- hub_subscriber.c ---- */
 

@@ -5,6 +5,7 @@
  * needs no second read of a log that never stands still. Does not know sockets. */
 #include <assert.h>
 
+#include "wire/held.h"
 #include "wire/hub_private.h"
 #include "wire/ws/frame.h"
 

@@ -1,4 +1,5 @@
 /* lag.c: whether a subscriber keeps up with what it is sent. */
+#include "wire/held.h"
 #include "wire/lag.h"
 
 enum { BYTES_SCARCE = 16 << 10 }; /* that each may be behind when much waits for others too */

@@ -8,10 +8,8 @@
 
 enum {
     BUCKETS = 256,
-    KEPT_PART = 16,    /* of the bytes, one in so many is for the operator alone */
-    UNKNOWN_PART = 4,  /* and those who have shown no token may have one in so many */
-    STALLED_MS = 1000, /* who has taken nothing for that long may be dropped for others */
-    BULK_TOGETHER = 4, /* connections that bring much, and go on in one turn of the loop */
+    KEPT_PART = 16,   /* of the bytes, one in so many is for the operator alone */
+    UNKNOWN_PART = 4, /* and those who have shown no token may have one in so many */
 };
 
 struct quotas {
@@ -115,40 +113,6 @@ err quota_check_session(const struct server *s, const struct quota *sh, struct a
                     s->limits.token_mcp_sessions);
 }
 
-/* ---- turns ---- */
-
-void bulk_wait(struct conn *c)
-{
-    struct quota *sh = c->quota;
-
-    if (c->closed || !list_empty(&c->bulk))
-        return;
-    link_yield(c->link);
-    list_append(&sh->bulk, &c->bulk);
-    if (list_empty(&sh->turn))
-        list_append(&c->server->bulk, &sh->turn);
-}
-
-void bulk_leave(struct conn *c)
-{
-    list_remove(&c->bulk);
-    if (list_empty(&c->quota->bulk))
-        list_remove(&c->quota->turn);
-}
-
-void bulk_go_on(struct server *s)
-{
-    for (int i = 0; i < BULK_TOGETHER && !list_empty(&s->bulk); i++) {
-        struct quota *sh = LIST_ENTRY(s->bulk.next, struct quota, turn);
-        struct conn *c = LIST_ENTRY(sh->bulk.next, struct conn, bulk);
-        list_remove(&sh->turn);
-        list_append(&s->bulk, &sh->turn);
-        bulk_leave(c);
-        link_go_on(c->link);
-        conn_go_on(c);
-    }
-}
-
 /* ---- bytes ---- */
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -161,11 +125,11 @@ static uint64_t rest(uint64_t most, uint64_t used)
     return used < most ? most - used : 0;
 }
 
-/* What a quota may still take of a budget of which so much is used: at most until it has as much as
+/* At most until it has as much as
  * is then free. So one that takes all it can leaves half to the others, two leave a third, and who
  * has nothing yet finds room beside any number of them. */
-static uint64_t room_in(const struct server *s, const struct quota *sh, uint64_t most,
-                        uint64_t used, uint64_t own)
+uint64_t quota_room(const struct server *s, const struct quota *sh, uint64_t most, uint64_t used,
+                    uint64_t own)
 {
     uint64_t all = sh->operates ? most : most - most / KEPT_PART;
     uint64_t most_own = sh->operates       ? most
@@ -218,94 +182,11 @@ uint64_t charge_most(const struct charge *c)
 {
     const struct server *s = c->server;
 
-    return c->bytes + room_in(s, c->quota, s->limits.buffered_max, s->buffered, c->quota->buffered);
+    return c->bytes +
+           quota_room(s, c->quota, s->limits.buffered_max, s->buffered, c->quota->buffered);
 }
 
 bool charge_fits(const struct charge *c, uint64_t bytes)
 {
     return bytes <= charge_most(c);
-}
-
-/* ---- answers that wait ---- */
-
-static bool is_before(const struct conn *a, const struct conn *b)
-{
-    return a->quota->operates != b->quota->operates ? b->quota->operates : a->sent_ms < b->sent_ms;
-}
-
-/* Drops the one who has taken nothing for longest, at least for so long: of one quota, or of all,
- * and then operators only when nobody else is slow. False: there is none. */
-static bool slowest_drop(struct server *s, const struct quota *of, const struct conn *but,
-                         int64_t ms)
-{
-    int64_t latest = loop_now_ms(s->loop) - ms;
-    struct conn *found = NULL;
-
-    LIST_EACH(it, &s->conns) {
-        struct conn *c = LIST_ENTRY(it, struct conn, all);
-        bool counts = c != but && c->sending && !c->closed && (!of || c->quota == of);
-        if (counts && conn_progress_ms(c) <= latest && (!found || is_before(c, found)))
-            found = c;
-    }
-    if (!found)
-        return false;
-    s->dropped++;
-    conn_abort(found);
-    return true;
-}
-
-static bool has_room(const struct server *s, const struct conn *c, size_t bytes)
-{
-    return bytes <= room_in(s, c->quota, s->limits.held_max, s->held, c->quota->held);
-}
-
-/* Who would have more than a token may, or than what is left, makes room in its own quota, and not
- * in others'. */
-static const struct quota *who_gives(const struct server *s, const struct conn *c, size_t bytes)
-{
-    uint64_t left = least(rest(s->limits.held_max, s->held), s->limits.token_bytes);
-    bool own = !c->quota->operates && c->quota->held + bytes > left;
-
-    return own ? c->quota : NULL;
-}
-
-bool held_takes(struct server *s, struct conn *c, size_t bytes, bool must)
-{
-    int64_t ms = must ? 0 : STALLED_MS;
-
-    if (has_room(s, c, bytes))
-        return true;
-    LIST_EACH(it, &s->dirty)
-        conn_flush(LIST_ENTRY(it, struct conn, dirty)); /* it may only be this turn that is long */
-    while (!has_room(s, c, bytes) && slowest_drop(s, who_gives(s, c, bytes), c, ms)) {
-    }
-    return must || c->quota->operates || has_room(s, c, bytes);
-}
-
-bool held_is_scarce(const struct server *s)
-{
-    return s->held > s->limits.held_max / 2;
-}
-
-bool held_is_full(struct server *s)
-{
-    uint64_t most = s->limits.held_max / 4 * 3;
-
-    while (s->held > most && slowest_drop(s, NULL, NULL, STALLED_MS)) {
-    }
-    return s->held > most;
-}
-
-void shared_hold(struct server *s, struct shared *f)
-{
-    if (f->holders++ == 0)
-        s->held += f->bytes.len;
-}
-
-void shared_release(struct server *s, struct shared *f)
-{
-    assert(f->holders > 0);
-    if (--f->holders == 0)
-        s->held -= f->bytes.len;
-    shared_unref(f);
 }

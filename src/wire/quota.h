@@ -11,8 +11,6 @@
 #include "ops/op.h"
 
 struct server;
-struct conn;
-struct shared;
 
 struct quota {
     struct list link; /* in its bucket */
@@ -39,14 +37,9 @@ err quota_check_wait(const struct server *s, const struct quota *sh, size_t more
 err quota_check_request(const struct server *s, const struct quota *sh, struct arena *a);
 err quota_check_session(const struct server *s, const struct quota *sh, struct arena *a);
 
-/* ---- turns ---- */
-
-/* A connection that has brought as much as is read at once waits, so that those who bring little
- * need not. Of those who wait, a few go on in each turn of the loop: the quotas one after the other,
- * so that a token that sends much by many connections holds up only itself. */
-void bulk_wait(struct conn *c);
-void bulk_leave(struct conn *c); /* it waits no more, or did not */
-void bulk_go_on(struct server *s);
+/* What it may still take of a budget of which so much is used, and so much by itself. */
+uint64_t quota_room(const struct server *s, const struct quota *sh, uint64_t most, uint64_t used,
+                    uint64_t own);
 
 /* ---- bytes of requests ---- */
 
@@ -69,21 +62,5 @@ void charge_set(struct charge *c, struct quota *sh, uint64_t bytes);
 /* Whether it could be so many; and how many it could be at most. */
 bool charge_fits(const struct charge *c, uint64_t bytes);
 uint64_t charge_most(const struct charge *c);
-
-/* ---- bytes that wait for their readers ---- */
-
-/* Whether an answer of so many bytes may be put to the connection. When there is no room for it,
- * those who have taken nothing for a while are dropped, the longest first; with `must`, however
- * short that was. False: it is to be told to try again. */
-bool held_takes(struct server *s, struct conn *c, size_t bytes, bool must);
-
-/* Whether so much waits that subscribers must do without more for now: they read it again later. Those
- * who have taken nothing for a while are dropped before it is full. */
-bool held_is_scarce(const struct server *s);
-bool held_is_full(struct server *s);
-
-/* What is sent to many counts once, however many it is held for. */
-void shared_hold(struct server *s, struct shared *f);
-void shared_release(struct server *s, struct shared *f); /* with its reference */
 
 #endif

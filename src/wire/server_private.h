@@ -1,16 +1,22 @@
 /* server_private.h: what the parts of the server know of each other. Private to wire/.
  *
- * server.c    connections, limits of all of them together, stopping
- * deliver.c   what other threads bring;  barrier.c  what other nodes have committed
+ * From below to above; a file calls those before it, and others only through what they have given it
+ * (a protocol, a route, a function to call when something is done):
+ *
+ * loop*.c     sockets, timers, other threads' signs;  shared.c  bytes for many
+ * submit.c    memory for requests, commands on their way to the other threads
  * quota.c     how much each token takes of what all share
- * grants.c    who the tokens stand for that were shown
- * hub.c       who subscribes to what;  hub_subscriber.c  how one catches up with the log;
- *             hub_matcher.c  waiters with a predicate
- * lag.c       slow consumers
- * wait.c      commands that wait for an event or a time
+ * conn.c      one connection;  held.c  what waits for slow readers;  lag.c  slow subscribers
+ * admit.c     which connections there is room for
+ * hub_topic.c who waits for which subject, and until when;  hub_matcher.c  waiters with a predicate;
+ *             hub_subscriber.c  how one catches up with the log;  hub.c  publishing
+ * wait.c      commands that wait for an event or a time;  pending.c  a command until its answer
+ * barrier.c   what other nodes have committed;  grants.c  who the tokens stand for that were shown
+ * deliver.c   what other threads bring
  * http/       requests → commands → responses; streams of events (sse.c); what is no operation
  *             (routes.c): /health /ready /metrics /limits /openapi.json
- * ws/         WebSocket;  mcp/  /mcp: see wire/mcp/private.h */
+ * ws/         WebSocket;  mcp/  /mcp: see wire/mcp/private.h
+ * server.c    all of it together: accepting, turns, deadlines, stopping */
 #ifndef WIRE_SERVER_PRIVATE_H
 #define WIRE_SERVER_PRIVATE_H
 
@@ -45,6 +51,8 @@ struct server {
 
     /* Commands that this turn has gathered for the other threads. */
     struct command *gathered, **gathered_end;
+    uint32_t gathered_count;
+    bool freed; /* nobody performs anything any more */
 
     struct delivery *delivery;
     struct barriers *barriers;
@@ -55,23 +63,41 @@ struct server {
     uint32_t chunk_count;
 
     uint64_t by_class[6], cache_hits; /* for /metrics: statuses by their hundreds */
-    struct shared *openapi;           /* its text, made when it is asked for */
+    const struct http_route *routes;  /* what is no operation */
+    struct file *files;               /* of these, that were asked for: wire/http/route.c's */
     struct mcp_front *mcp;            /* wire/mcp/session.c's; NULL: there is no /mcp */
-    struct server_more *more;         /* server.c's own */
+    void (*revoked)(struct server *s, str token_id); /* the token is; NULL: nobody wants to know */
+    struct server_more *more;                        /* server.c's own */
 };
 
-/* ---- server.c ---- */
+/* ---- submit.c ---- */
+
+void arenas_init(struct server *s);
+void arenas_free(struct server *s);
 
 /* An empty arena, and where it goes afterwards. */
 struct arena *server_arena(struct server *s);
 void server_arena_done(struct server *s, struct arena *a);
 
-/* The first thing that a connection does; and the last, when it is in no list any more. Between them,
- * that it has become another quota's; and that it is closed, and counts no more. */
-void server_conn_came(struct server *s, struct conn *c);
-void server_conn_moved(struct server *s, struct conn *c, struct quota *from);
-void server_conn_left(struct server *s, struct conn *c);
-void server_conn_gone(struct server *s);
+/* Hands a command over at the end of the turn; c->done is called on this thread, after all events
+ * that it can have seen are published. Until then the command and its arena are another's. False: no
+ * room, try later. What may wait, or is somebody's, goes by pending.h. */
+bool server_submit(struct server *s, struct command *c);
+
+/* Those that were gathered go to the other threads; or are refused, because there are none any more. */
+void gathered_hand_over(struct server *s);
+void gathered_refuse(struct server *s);
+
+/* ---- admit.c ---- */
+
+/* Another user, at the other end of a Unix socket. */
+bool admit_is_stranger(const struct link *l);
+
+/* Whether there is a place for one more, perhaps somebody's who has shown nothing for long. */
+bool admit_finds_place(struct server *s);
+
+/* Without descriptors nobody can come: some of those go who have shown nothing. */
+void admit_no_descriptors(struct server *s);
 
 /* FORBIDDEN, when the one at the other end of a Unix socket belongs to a run and shows the
  * operator's token: an agent may find it in a file, and is not to act with it. */
@@ -83,11 +109,6 @@ err server_check_welcome(struct conn *c, const struct grant *g, struct arena *a)
 /* Whether somebody went for whom there is no room: one without a token for another, or for the
  * operator. */
 bool server_makes_room(struct conn *c);
-
-/* Hands a command over at the end of the turn; c->done is called on this thread, after all events
- * that it can have seen are published. Until then the command and its arena are another's. False: no
- * room, try later. */
-bool server_submit(struct server *s, struct command *c);
 
 /* ---- deliver.c ---- */
 
@@ -167,11 +188,10 @@ void http_respond(struct http_exchange *x, int status, const char *type, str bod
 /* A problem+json of it. */
 void http_refuse(struct http_exchange *x, err e);
 
-/* ---- wire/http/routes.c ---- */
+/* ---- wire/http/routes.c, route.c ---- */
 
-/* Whether the request is for one of the routes that are no operations; then it is answered, or its
- * connection has been switched to another protocol. */
-bool route_try(struct http_exchange *x);
+extern const struct http_route *const server_routes;
+void route_files_free(struct server *s);
 
 /* ---- wire/ws/ws.c, wire/http/sse.c: the request asks for a stream, its grant is checked ---- */
 
@@ -183,7 +203,6 @@ void sse_begin(struct http_exchange *x);
 /* All that /mcp has beyond single connections. Sessions of a token end with it, and all of them when
  * the server stops. */
 struct mcp_front *mcp_front_new(struct server *s);
-void mcp_front_revoke(struct server *s, str token_id);
 void mcp_front_stop(struct server *s);
 void mcp_front_free(struct server *s);
 

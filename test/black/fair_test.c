@@ -25,18 +25,24 @@ static const struct load {
 
 enum { WRITES = BLACK_SANITIZED ? 5 : 20 };
 
+/* On a busy machine the one who writes may have to wait for a processor while the others go on: so the
+ * write counts that met the fewest of their rounds. A server that is not fair makes every one wait. */
 static void writes_beside(const struct black *b, const struct adversary_site *site, str id,
                           const struct load *load)
 {
     struct adversary *a = adversary_begin(site, adversary_kind(load->kind), load->count);
 
+    int64_t least = INT64_MAX;
+
     adversary_wait(a);
-    int64_t before = adversary_rounds(a);
-    for (int i = 1; i <= WRITES; i++)
+    for (int i = 1; i <= WRITES; i++) {
+        int64_t before = adversary_rounds(a);
         write_once(b, id, i);
-    int64_t rounds = (adversary_rounds(a) - before) / WRITES;
-    check_note("%s: %lld rounds of theirs for one write", load->kind, (long long)rounds);
-    CHECK(rounds <= load->rounds_most);
+        int64_t rounds = adversary_rounds(a) - before;
+        least = rounds < least ? rounds : least;
+    }
+    check_note("%s: %lld rounds of theirs for one write", load->kind, (long long)least);
+    CHECK(least <= load->rounds_most);
     adversary_end(a);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/date.h"
 #include "json/write.h"
+#include "wire/held.h"
 #include "wire/http/glue.h"
 #include "wire/http/text.h"
 
@@ -59,7 +60,10 @@ static struct buf head_begin(struct http *h, int status)
     buf_reserve(&out, HEAD_BYTES);
     http_write_status(&out, status);
     buf_add(&out, date_field(h->server));
-    buf_add(&out, STR("Cache-Control: no-store\r\n"));
+    if (h->caching)
+        buf_printf(&out, "Cache-Control: %s\r\n", h->caching);
+    else
+        buf_add(&out, STR("Cache-Control: no-store\r\n"));
     if (h->close)
         buf_add(&out, STR("Connection: close\r\n"));
     else if (h->parser.request.minor == 0)
@@ -139,7 +143,7 @@ static bool get_is_safe(const struct http *h)
     struct op_match get;
 
     op_route(h->server->options.table, STR("GET"), r->path, &get);
-    return get.op ? get.op->effect == OP_READS : route_has_head(h->server, r);
+    return get.op ? get.op->effect == OP_READS : route_has_head(route_find(h->server, r));
 }
 
 static void write_allow(struct buf *out, const struct http *h)
@@ -258,23 +262,31 @@ static void write_etag(struct buf *out, int64_t version)
     buf_add(out, STR("\"\r\n"));
 }
 
-/* Whether the client has this version already: If-None-Match compares weakly. A list that is
- * malformed matches nothing, so that its sender gets the document. */
-static bool is_unchanged(const struct http *h, int64_t version)
+/* Whether the client has what is recognised by this tag already: If-None-Match compares weakly. A
+ * list that is malformed matches nothing, so that its sender gets the document. */
+static bool has_tag(const struct http *h, str etag)
 {
     const struct http_request *r = &h->parser.request;
     struct http_etag tag;
-    int64_t known;
     str list;
 
-    if (version <= 0 || !http_header(r, "if-none-match", &list) ||
-        !(h->bodiless || str_eq(r->method, STR("GET"))) || h->match.op->effect == OP_WRITES)
+    if (!(h->bodiless || str_eq(r->method, STR("GET"))) ||
+        !http_header_list(h->x.arena, r, "if-none-match", &list))
         return false;
-    http_header_list(h->x.arena, r, "if-none-match", &list);
     while (!http_etag_next(h->x.arena, &list, &tag) && tag.tag.at)
-        if (tag.any || (str_to_int(tag.tag, &known) && known == version))
+        if (tag.any || str_eq(tag.tag, etag))
             return true;
     return false;
+}
+
+static bool is_unchanged(const struct http *h, int64_t version)
+{
+    char text[24];
+
+    if (version <= 0 || h->match.op->effect == OP_WRITES)
+        return false;
+    int len = snprintf(text, sizeof text, "%lld", (long long)version);
+    return has_tag(h, (str){ text, (size_t)len });
 }
 
 static void answer_unchanged(struct http *h, int64_t version)
@@ -306,6 +318,24 @@ void http_answer_shown(struct http *h, struct op_shown *shown)
         op_shown_unref(shown);
     else
         conn_send_shown(h->x.conn, shown);
+    answered(h);
+}
+
+void http_answer_file(struct http *h, const struct http_route *route)
+{
+    str etag;
+    struct shared *bytes = route_file(h->server, route, &etag);
+    bool unchanged = has_tag(h, etag);
+
+    if (!unchanged && !bytes->holders && !is_room_for(h, bytes->bytes.len, false))
+        return;
+    h->caching = route->file->caching;
+    struct buf out = head_begin(h, unchanged ? 304 : 200);
+    buf_printf(&out, "ETag: \"" STR_FMT "\"\r\n", STR_ARG(etag));
+    head_end(&out, unchanged ? NULL : route->file->type, bytes->bytes.len, !unchanged);
+    conn_send(h->x.conn, buf_str(&out));
+    if (!unchanged && !h->bodiless)
+        conn_send_shared(h->x.conn, bytes);
     answered(h);
 }
 

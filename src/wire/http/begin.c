@@ -49,7 +49,7 @@ static bool is_allowed(const struct http *h)
     for (size_t i = 0; i < h->match.allowed_count; i++)
         if (str_eq(r->method, h->match.allowed[i]))
             return true;
-    return h->bodiless && route_has_head(h->server, r);
+    return h->bodiless && route_has_head(route_find(h->server, r));
 }
 
 static void begin_route(struct http *h)
@@ -57,7 +57,11 @@ static void begin_route(struct http *h)
     const struct http_request *r = &h->parser.request;
     struct conn *c = h->x.conn;
 
-    route_methods(h->server, r, &h->match);
+    const struct http_route *route = route_find(h->server, r);
+    h->match.allowed_count = 0;
+    for (size_t i = 0; i < sizeof route->methods / sizeof *route->methods; i++)
+        if (route->methods[i].len)
+            h->match.allowed[h->match.allowed_count++] = route->methods[i];
     if (!is_allowed(h)) {
         refuse_method(h);
         return;
@@ -66,9 +70,11 @@ static void begin_route(struct http *h)
         refuse(h, err_new(h->x.arena, ERR_INVALID, "expected no body here, found one"));
         return;
     }
-    bool routed = route_try(&h->x);
-    assert(routed);
-    if (c->protocol != &http_protocol)
+    if (route->file)
+        http_answer_file(h, route);
+    else
+        route->answer(&h->x);
+    if (c->state != h)
         h->phase = HTTP_SWITCHED;
     else if (c->closing || c->closed)
         h->phase = HTTP_CLOSING;
@@ -172,7 +178,7 @@ static void grant_came(void *owner, struct grant *g, err refused)
         conn_admit(h->x.conn, g);
         http_count(h);
         http_remember(h);
-        admitted(h, route_needs(h->server, h->x.request));
+        admitted(h, route_needs(h->server, route_find(h->server, h->x.request)));
     } else {
         refuse(h, refused);
         if (g)
@@ -217,7 +223,7 @@ static void barrier_passed(void *owner, err refused)
         if (refused)
             refuse(h, refused);
         else
-            admit(h, route_needs(h->server, h->x.request));
+            admit(h, route_needs(h->server, route_find(h->server, h->x.request)));
         h->pumping = false;
     }
     http_go_on(h);
@@ -236,7 +242,7 @@ static void admit_behind_barrier(struct http *h)
 
 void http_begin(struct http *h)
 {
-    enum route_need need = route_needs(h->server, h->x.request);
+    enum route_need need = route_needs(h->server, route_find(h->server, h->x.request));
 
     h->bodiless = str_eq(h->x.request->method, STR("HEAD"));
     err e = http_check_host(h);

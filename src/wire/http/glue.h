@@ -1,11 +1,15 @@
 /* glue.h: what the files of the HTTP protocol know of each other. Private to them.
  *
- * http.c         the connection: one request after the other, and their time
- * begin.c   a request whose head is there, until its body is wanted or it is refused
- * check.c   who asks, and for whom the request is: Host, Origin, tokens
- * input.c   request → command
- * answer.c  command → response
- * routes.c       what is no operation; of that, wire/mcp/http.c has /mcp */
+ * From below to above:
+ *
+ * exchange.c  the memory of one request
+ * check.c     who asks, and for whom the request is: Host, Origin, tokens
+ * input.c     request → command
+ * route.c     which route a request is for, of those that are no operations
+ * answer.c    command, or file → response
+ * begin.c     a request whose head is there, until its body is wanted or it is refused
+ * http.c      the connection: one request after the other, and their time
+ * routes.c    what is no operation; of that, sse.c has /events, wire/ws/ /ws, and wire/mcp/ /mcp */
 #ifndef WIRE_HTTP_GLUE_H
 #define WIRE_HTTP_GLUE_H
 
@@ -32,10 +36,11 @@ struct http {
     struct http_exchange x; /* the first member; x.conn is NULL when the connection is gone */
     struct server *server;
     enum http_phase phase;
-    enum http_phase timed; /* the phase that the deadline is of */
-    bool pumping;          /* further up the stack, bytes are being read */
-    bool ended;            /* the peer sends no more */
-    bool paused;           /* the link is */
+    enum http_phase timed;         /* the phase that the deadline is of */
+    bool pumping;                  /* further up the stack, bytes are being read */
+    bool ended;                    /* the peer sends no more */
+    bool paused;                   /* the link is */
+    void (*go_on)(struct http *h); /* see http_go_on */
 
     /* The request. */
     struct http_parser parser;
@@ -44,6 +49,7 @@ struct http {
     bool whole;            /* its body was read to the end */
     bool close;            /* the connection ends with its response */
     bool bodiless;         /* HEAD: the head of GET's response and nothing more */
+    const char *caching;   /* of its response; NULL: nobody keeps it */
     struct op_match match;
     struct barrier barrier;            /* that it waits for while it is admitted, */
     struct grant_wait grant_wait;      /* and what its token stands for */
@@ -85,11 +91,17 @@ static inline bool http_has_body(const struct http_request *r)
 /* A value of a field of a stranger's, fit for a message: cut, and printable. */
 str http_legible(struct arena *a, str value);
 
-/* ---- http.c ---- */
-
 /* Whoever worked on the request is done with it: goes on with the connection, or lets go of the
  * memory where that is gone. */
-void http_go_on(struct http *h);
+static inline void http_go_on(struct http *h)
+{
+    h->go_on(h);
+}
+
+/* ---- exchange.c ---- */
+
+void exchange_begin(struct http *h);
+void exchange_end(struct http *h);
 
 /* Counts what the request has come to take. False: there is no room for that. */
 bool http_count(struct http *h);
@@ -147,6 +159,9 @@ void http_answer(struct http *h);
 void http_answer_shown(struct http *h, struct op_shown *shown);
 void http_answer_options(struct http *h);
 
+/* To who asks for a file: nothing, where the client has it already. */
+void http_answer_file(struct http *h, const struct http_route *route);
+
 /* A whole response with more fields: lines that end in CR LF. */
 void http_respond_with(struct http *h, int status, const char *type, str fields, str body);
 
@@ -156,7 +171,7 @@ void http_refuse_busy(struct http *h, const char *what);
 /* A problem of that status. */
 void http_problem(struct http *h, int status, str detail, str members);
 
-/* ---- routes.c ---- */
+/* ---- route.c ---- */
 
 enum route_need {
     ROUTE_NONE, /* it is an operation, or nothing */
@@ -166,13 +181,35 @@ enum route_need {
     ROUTE_SELF,   /* it asks for a token itself, where the request shows none */
 };
 
-enum route_need route_needs(const struct server *s, const struct http_request *r);
+/* A text that is the same for all who may have it, and changes with the program alone. */
+struct http_file {
+    const char *type;
+    const char *caching;                            /* Cache-Control */
+    str (*text)(struct server *s, struct arena *a); /* asked for once */
+};
 
-/* The methods that the request's route has. */
-void route_methods(const struct server *s, const struct http_request *r, struct op_match *out);
+/* What a path means that is no operation's. A server has a list of them, which ends with an empty path. */
+struct http_route {
+    str path;
+    enum route_need need;
+    str methods[4];
+    void (*answer)(struct http_exchange *x); /* NULL: it is a file: */
+    const struct http_file *file;
+    bool (*applies)(const struct server *s, const struct http_request *r); /* NULL: always */
+};
+
+/* The one that the request is for; NULL: it is an operation's, or nobody's. */
+const struct http_route *route_find(const struct server *s, const struct http_request *r);
+
+/* What it needs: ROUTE_NONE, if there is none. */
+enum route_need route_needs(const struct server *s, const struct http_route *route);
 
 /* Whether HEAD can be had where GET can. */
-bool route_has_head(const struct server *s, const struct http_request *r);
+bool route_has_head(const struct http_route *route);
+
+/* The file of a route, which is made when it is first asked for, and by what it is recognised. */
+struct shared *route_file(struct server *s, const struct http_route *route, str *etag);
+void route_files_free(struct server *s);
 
 /* ---- wire/mcp/http.c ---- */
 

@@ -9,6 +9,40 @@ enum {
     LENGTH_DIGITS_MAX = 18, /* what 64 bits hold; more are beyond every limit */
 };
 
+/* ---- refusing ---- */
+
+bool parse_refuse(struct http_parser *p, int status, const char *format, ...)
+{
+    struct buf message = buf_in(p->arena);
+    va_list args;
+
+    va_start(args, format);
+    buf_vprintf(&message, format, args);
+    va_end(args);
+    p->status = status;
+    p->message = buf_str(&message);
+    return false;
+}
+
+const char *http_found(struct http_parser *p, str line, size_t at)
+{
+    if (at >= line.len)
+        return "the end of the line";
+    unsigned char c = (unsigned char)line.at[at];
+    return arena_printf(p->arena, c > 0x20 && c < 0x7f ? "'%c'" : "byte 0x%02x", c).at;
+}
+
+const char *http_shown(struct http_parser *p, str value)
+{
+    struct buf out = buf_in(p->arena);
+
+    for (size_t i = 0; i < value.len && i < 40; i++)
+        buf_byte(&out, value.at[i] >= 0x20 && value.at[i] < 0x7f ? value.at[i] : '?');
+    if (value.len > 40)
+        buf_add(&out, STR("…"));
+    return buf_str(&out).at;
+}
+
 /* ---- the request line ---- */
 
 static bool read_absolute(struct http_parser *p, str *path)

@@ -6,6 +6,7 @@
  * act. */
 #include <assert.h>
 
+#include "wire/held.h"
 #include "wire/http/glue.h"
 
 enum {
@@ -13,52 +14,6 @@ enum {
     OUT_MAX = 1 << 20,     /* bytes that the peer has not taken, before the next request is read */
     OUT_LITTLE = 16 << 10, /* the same of one who has shown no token, or when much waits */
 };
-
-/* ---- one request's memory ---- */
-
-bool http_count(struct http *h)
-{
-    uint64_t bytes = h->x.arena->bytes > h->reserved ? h->x.arena->bytes : h->reserved;
-    struct quota *sh = h->x.conn ? h->x.conn->quota : h->charge->quota;
-    bool fits = charge_fits(h->charge, bytes);
-
-    charge_set(h->charge, sh, bytes);
-    return fits;
-}
-
-size_t http_memory(const struct http *h)
-{
-    uint64_t most = HTTP_GROWTH * h->parser.limits.body_max;
-    uint64_t room = charge_most(h->charge) - h->charge->bytes;
-
-    return room < most ? room + 1 : most; /* 0 would be no limit */
-}
-
-static void exchange_begin(struct http *h)
-{
-    h->x.arena = server_arena(h->server);
-    h->charge = charge_new(h->server, h->x.arena, h->x.conn->quota);
-    h->reserved = 0;
-    http_parser_init(&h->parser, h->x.arena, &h->server->limits.http);
-    h->phase = HTTP_HEAD;
-    h->timed = HTTP_ANSWERED; /* which has no time: the deadline is another one's */
-    h->whole = h->close = h->bodiless = h->match_any = false;
-    h->applied = PREFER_NOTHING;
-    h->match.op = NULL;
-    h->match.allowed_count = 0;
-    h->with_body = NULL;
-}
-
-static void exchange_end(struct http *h)
-{
-    if (h->grant)
-        grant_unref(h->grant);
-    h->grant = NULL;
-    if (h->x.arena)
-        server_arena_done(h->server, h->x.arena);
-    h->x.arena = NULL;
-    h->charge = NULL;
-}
 
 /* What is held behind a request counts like one. */
 static void held_count(struct http *h)
@@ -287,7 +242,7 @@ static void pump_held(struct http *h)
         settle(h);
 }
 
-void http_go_on(struct http *h)
+static void go_on(struct http *h)
 {
     if (!h->x.conn)
         http_free(h);
@@ -405,6 +360,7 @@ void http_conn_open(struct conn *c)
 
     *h = (struct http){ .x = { .conn = c }, .server = c->server, .timed = HTTP_ANSWERED };
     h->x.request = &h->parser.request;
+    h->go_on = go_on;
     charge_begin(&h->behind, c->server, c->quota);
     conn_switch(c, &http_protocol, h);
     set_deadline(h);

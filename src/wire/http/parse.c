@@ -29,43 +29,7 @@ enum state {
     AT_CHUNK_END,  /* the CR LF behind them */
     AT_TRAILER,    /* a field, or the empty line that ends all */
     AT_END,
-    AT_REFUSAL,
 };
-
-/* ---- refusing ---- */
-
-bool parse_refuse(struct http_parser *p, int status, const char *format, ...)
-{
-    struct buf message = buf_in(p->arena);
-    va_list args;
-
-    va_start(args, format);
-    buf_vprintf(&message, format, args);
-    va_end(args);
-    p->status = status;
-    p->message = buf_str(&message);
-    p->state = AT_REFUSAL;
-    return false;
-}
-
-const char *http_found(struct http_parser *p, str line, size_t at)
-{
-    if (at >= line.len)
-        return "the end of the line";
-    unsigned char c = (unsigned char)line.at[at];
-    return arena_printf(p->arena, c > 0x20 && c < 0x7f ? "'%c'" : "byte 0x%02x", c).at;
-}
-
-const char *http_shown(struct http_parser *p, str value)
-{
-    struct buf out = buf_in(p->arena);
-
-    for (size_t i = 0; i < value.len && i < 40; i++)
-        buf_byte(&out, value.at[i] >= 0x20 && value.at[i] < 0x7f ? value.at[i] : '?');
-    if (value.len > 40)
-        buf_add(&out, STR("…"));
-    return buf_str(&out).at;
-}
 
 /* ---- lines ---- */
 
@@ -311,7 +275,6 @@ static const struct {
     [AT_CHUNK_END]  = { take_chunk_end,    HTTP_NEED_MORE    },
     [AT_TRAILER]    = { take_trailer,      HTTP_NEED_MORE    },
     [AT_END]        = { stay,              HTTP_REQUEST_DONE },
-    [AT_REFUSAL]    = { stay,              HTTP_REFUSED      },
 };
 // clang-format on
 
@@ -336,9 +299,9 @@ enum http_result http_parse(struct http_parser *p, str bytes, size_t *used)
 {
     str rest = bytes;
 
-    while (states[p->state].take(p, &rest)) {
+    while (!p->status && states[p->state].take(p, &rest)) {
     }
-    enum http_result result = states[p->state].result;
+    enum http_result result = p->status ? HTTP_REFUSED : states[p->state].result;
     *used = bytes.len - rest.len;
     assert(result != HTTP_NEED_MORE || rest.len == 0);
     return result;

@@ -54,7 +54,7 @@ struct http_parser {
     struct arena *arena;
     struct http_limits limits; /* body_max may be made smaller at HTTP_HEAD_DONE */
     struct http_request request;
-    int status; /* of a refusal */
+    int status; /* of a refusal, which is for good; 0: none */
     str message;
 
     uint8_t state;

@@ -38,7 +38,7 @@ static inline str http_drop(str s, size_t n)
     return str_slice(s, n, s.len);
 }
 
-/* ---- parse.c ---- */
+/* ---- head.c ---- */
 
 /* Always false, which is what a function says that cannot go on. */
 bool parse_refuse(struct http_parser *p, int status, const char *format, ...)
@@ -49,7 +49,7 @@ bool parse_refuse(struct http_parser *p, int status, const char *format, ...)
 const char *http_found(struct http_parser *p, str line, size_t at);
 const char *http_shown(struct http_parser *p, str value);
 
-/* ---- head.c: true, or false with the request refused ---- */
+/* True, or false with the request refused: */
 
 bool http_read_request_line(struct http_parser *p, str line);
 

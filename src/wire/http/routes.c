@@ -224,88 +224,47 @@ static void limits(struct http_exchange *x)
     http_respond(x, 200, TYPE_JSON, buf_str(&out));
 }
 
-/* The table does not change while the program runs, so its text is made once and kept. */
-static void openapi(struct http_exchange *x)
-{
-    struct server *s = x->conn->server;
-
-    if (!s->openapi)
-        s->openapi = shared_new(op_openapi(x->arena, s->options.table, s->options.version));
-    http_respond(x, 200, TYPE_JSON, s->openapi->bytes);
-}
-
 /* ---- which is which ---- */
 
-// clang-format off
-static const struct {
-    str path;
-    enum route_need need;
-    void (*answer)(struct http_exchange *x);
-} routes[] = {
-    { STR("/mcp"),          ROUTE_FENCED, mcp_route },
-    { STR("/health"),       ROUTE_OPEN,   health    },
-    { STR("/ready"),        ROUTE_OPEN,   ready     },
-    { STR("/metrics"),      ROUTE_TOKEN,  metrics   },
-    { STR("/limits"),       ROUTE_TOKEN,  limits    },
-    { STR("/openapi.json"), ROUTE_TOKEN,  openapi   },
-    { STR("/ws"),           ROUTE_SELF,   ws_begin  },
-    { STR("/events"),       ROUTE_TOKEN,  sse_begin },
-};
-// clang-format on
+static str openapi_text(struct server *s, struct arena *a)
+{
+    return op_openapi(a, s->options.table, s->options.version);
+}
 
-enum { ROUTES = sizeof routes / sizeof *routes };
+static const struct http_file openapi = { TYPE_JSON, "no-cache", openapi_text };
 
 /* A list of events is an operation; a stream of them is what asks for one by name. */
-static bool wants_stream(const struct http_request *r)
+static bool wants_stream(const struct server *s, const struct http_request *r)
 {
     bool named = false;
     str accept;
 
+    (void)s;
     return str_eq(r->method, STR("GET")) && http_header(r, "accept", &accept) &&
            http_accepts(accept, STR("text/event-stream"), &named) > 0 && named;
 }
 
-static bool is_mcp(const struct server *s, const struct http_request *r)
+static bool has_mcp(const struct server *s, const struct http_request *r)
 {
-    return s->mcp && str_eq(r->path, STR("/mcp"));
+    (void)r;
+    return s->mcp;
 }
 
-static size_t route_find(const struct server *s, const struct http_request *r)
-{
-    for (size_t i = 0; i < ROUTES; i++)
-        if (str_eq(r->path, routes[i].path) && (routes[i].answer != sse_begin || wants_stream(r)) &&
-            (routes[i].answer != mcp_route || is_mcp(s, r)))
-            return i;
-    return ROUTES;
-}
+// clang-format off
+#define GET  { STR("GET") }
+#define MANY { STR("GET"), STR("POST"), STR("DELETE") }
 
-enum route_need route_needs(const struct server *s, const struct http_request *r)
-{
-    size_t i = route_find(s, r);
+static const struct http_route routes[] = {
+    { STR("/mcp"),          ROUTE_FENCED, MANY, mcp_route, NULL,     has_mcp      },
+    { STR("/health"),       ROUTE_OPEN,   GET,  health,    NULL,     NULL         },
+    { STR("/ready"),        ROUTE_OPEN,   GET,  ready,     NULL,     NULL         },
+    { STR("/metrics"),      ROUTE_TOKEN,  GET,  metrics,   NULL,     NULL         },
+    { STR("/limits"),       ROUTE_TOKEN,  GET,  limits,    NULL,     NULL         },
+    { STR("/openapi.json"), ROUTE_TOKEN,  GET,  NULL,      &openapi, NULL         },
+    { STR("/ws"),           ROUTE_SELF,   GET,  ws_begin,  NULL,     NULL         },
+    { STR("/events"),       ROUTE_TOKEN,  GET,  sse_begin, NULL,     wants_stream },
+    { .path = STR("") },
+};
+// clang-format on
 
-    if (i == ROUTES)
-        return ROUTE_NONE;
-    return s->options.mcp_open && is_mcp(s, r) ? ROUTE_OPEN : routes[i].need;
-}
-
-void route_methods(const struct server *s, const struct http_request *r, struct op_match *out)
-{
-    static const str all[] = { STR("GET"), STR("POST"), STR("DELETE") };
-
-    out->allowed_count = is_mcp(s, r) ? 3 : 1;
-    memcpy(out->allowed, all, out->allowed_count * sizeof *all);
-}
-
-bool route_has_head(const struct server *s, const struct http_request *r)
-{
-    return !is_mcp(s, r);
-}
-
-bool route_try(struct http_exchange *x)
-{
-    size_t i = route_find(x->conn->server, x->request);
-
-    if (i < ROUTES)
-        routes[i].answer(x);
-    return i < ROUTES;
-}
+const struct http_route *const server_routes = routes;

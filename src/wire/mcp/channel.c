@@ -6,6 +6,7 @@
  * what the messages say. */
 #include <assert.h>
 
+#include "wire/held.h"
 #include "wire/http/text.h"
 #include "wire/mcp/private.h"
 #include "wire/lag.h"

@@ -248,6 +248,16 @@ void mcp_session_trim(struct mcp_session *session)
 
 /* ---- all of them ---- */
 
+/* Sessions of a token end with it. */
+static void sessions_revoke(struct server *s, str token_id)
+{
+    LIST_EACH(it, &s->mcp->sessions) {
+        struct mcp_session *session = LIST_ENTRY(it, struct mcp_session, link);
+        if (str_eq(session->quota->token_id, token_id))
+            mcp_session_end(session);
+    }
+}
+
 struct mcp_front *mcp_front_new(struct server *s)
 {
     struct mcp_front *f = mem_alloc(sizeof *f);
@@ -257,18 +267,8 @@ struct mcp_front *mcp_front_new(struct server *s)
     list_init(&f->listeners);
     for (size_t i = 0; i < sizeof f->buckets / sizeof *f->buckets; i++)
         list_init(&f->buckets[i]);
+    s->revoked = sessions_revoke;
     return f;
-}
-
-void mcp_front_revoke(struct server *s, str token_id)
-{
-    if (!s->mcp)
-        return;
-    LIST_EACH(it, &s->mcp->sessions) {
-        struct mcp_session *session = LIST_ENTRY(it, struct mcp_session, link);
-        if (str_eq(session->quota->token_id, token_id))
-            mcp_session_end(session);
-    }
 }
 
 /* What a client may still come back for has no connection that would be told. */

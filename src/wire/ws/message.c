@@ -256,10 +256,11 @@ static struct sub *sub_find(struct ws *ws, const struct request *r)
 
 /* ---- actions ---- */
 
-static err act_subscribe(struct ws *ws, struct arena *a, const struct json *m, str id)
+static err act_subscribe(struct ws *ws, struct arena *a, const struct json *m, str id, str *shown)
 {
     struct request r;
 
+    (void)shown;
     TRY(request_read(a, m, id, &r));
     if (sub_find(ws, &r))
         return err_new(a, ERR_CONFLICT,
@@ -289,11 +290,12 @@ static err act_subscribe(struct ws *ws, struct arena *a, const struct json *m, s
     return NULL;
 }
 
-static err act_unsubscribe(struct ws *ws, struct arena *a, const struct json *m, str id)
+static err act_unsubscribe(struct ws *ws, struct arena *a, const struct json *m, str id, str *shown)
 {
     struct request r;
     struct message out;
 
+    (void)shown;
     TRY(request_read(a, m, id, &r));
     struct sub *s = sub_find(ws, &r);
     if (!s)
@@ -307,18 +309,18 @@ static err act_unsubscribe(struct ws *ws, struct arena *a, const struct json *m,
     return NULL;
 }
 
-static err act_ping(struct ws *ws, struct arena *a, const struct json *m, str id)
+static err act_ping(struct ws *ws, struct arena *a, const struct json *m, str id, str *shown)
 {
     struct message out;
 
-    (void)a, (void)m;
+    (void)a, (void)m, (void)shown;
     message_begin(&out, ws, "pong");
     message_id(&out, id);
     message_send(&out, ws);
     return NULL;
 }
 
-static err act_auth(struct ws *ws, struct arena *a, const struct json *m, str id)
+static err act_auth(struct ws *ws, struct arena *a, const struct json *m, str id, str *shown)
 {
     str token = json_str(m, "token");
 
@@ -328,14 +330,14 @@ static err act_auth(struct ws *ws, struct arena *a, const struct json *m, str id
     if (token.len == 0)
         return err_new(a, ERR_INVALID, "expected a token, as a string");
     ws->asked = true;
-    ws_authenticate(ws, token);
+    *shown = token;
     return NULL;
 }
 
 // clang-format off
 static const struct action {
     const char *name;
-    err (*act)(struct ws *ws, struct arena *a, const struct json *m, str id);
+    err (*act)(struct ws *ws, struct arena *a, const struct json *m, str id, str *shown);
     const char *fields[FIELDS_MAX]; /* beside action and id */
 } actions[] = {
     { "subscribe",   act_subscribe,   { "state_id", "subject", "types", "after" } },
@@ -383,7 +385,7 @@ static err id_read(struct arena *a, const struct json *m, str *id)
 }
 
 static err message_take(struct ws *ws, struct arena *a, enum websocket_kind kind, str payload,
-                        str *id)
+                        str *id, str *shown)
 {
     const struct json *m;
 
@@ -399,19 +401,19 @@ static err message_take(struct ws *ws, struct arena *a, enum websocket_kind kind
     if (!ws->conn->grant && action->act != act_auth)
         return err_new(a, ERR_UNAUTHENTICATED,
                        "expected {\"action\":\"auth\",\"token\":\"…\"} first");
-    return action->act(ws, a, m, *id);
+    return action->act(ws, a, m, *id, shown);
 }
 
 /* A mistake is answered and the connection lives; but strangers get no second try. */
-void ws_message(struct ws *ws, enum websocket_kind kind, str payload)
+struct ws_outcome ws_message(struct ws *ws, struct arena *a, enum websocket_kind kind, str payload)
 {
-    struct arena *a = server_arena(ws->server);
+    struct ws_outcome outcome = { STR(""), STR("") };
     str id = STR("");
-    err e = message_take(ws, a, kind, payload, &id);
+    err e = message_take(ws, a, kind, payload, &id, &outcome.token);
 
     if (e && ws->conn->grant)
         say_error(ws, e, id, NULL);
     else if (e)
-        ws_close(ws, WEBSOCKET_POLICY, e->message);
-    server_arena_done(ws->server, a);
+        outcome.close = e->message;
+    return outcome;
 }

@@ -17,7 +17,7 @@ enum {
 
 /* ---- closing ---- */
 
-void ws_close(struct ws *ws, enum websocket_code code, str reason)
+static void ws_close(struct ws *ws, enum websocket_code code, str reason)
 {
     struct arena *a = server_arena(ws->server);
     struct buf frame = buf_in(a);
@@ -122,6 +122,8 @@ static bool is_welcome(struct ws *ws, struct grant *g)
     return !refused;
 }
 
+static void ws_read(struct ws *ws, str bytes);
+
 static void admitted(void *owner, struct grant *g, err refused)
 {
     struct ws *ws = owner;
@@ -156,7 +158,7 @@ static void admitted(void *owner, struct grant *g, err refused)
     mem_free(early);
 }
 
-void ws_authenticate(struct ws *ws, str token)
+static void ws_authenticate(struct ws *ws, str token)
 {
     ws->admitting = ws->conn->admitting = true;
     link_pause(ws->conn->link);
@@ -187,6 +189,18 @@ static void pong_send(struct ws *ws, str payload)
     server_arena_done(ws->server, a);
 }
 
+static void message_take(struct ws *ws, enum websocket_kind kind, str payload)
+{
+    struct arena *a = server_arena(ws->server);
+    struct ws_outcome outcome = ws_message(ws, a, kind, payload);
+
+    if (outcome.close.len)
+        ws_close(ws, WEBSOCKET_POLICY, outcome.close);
+    else if (outcome.token.len)
+        ws_authenticate(ws, outcome.token);
+    server_arena_done(ws->server, a);
+}
+
 static void frame_take(struct ws *ws, const struct websocket_event *e)
 {
     if (e->kind == WEBSOCKET_CLOSE)
@@ -198,7 +212,7 @@ static void frame_take(struct ws *ws, const struct websocket_event *e)
     else if (e->kind == WEBSOCKET_PING)
         pong_send(ws, e->payload);
     else if (e->kind != WEBSOCKET_PONG)
-        ws_message(ws, e->kind, e->payload);
+        message_take(ws, e->kind, e->payload);
 }
 
 /* False: there is no room for it. */
@@ -211,7 +225,7 @@ static bool ws_count(struct ws *ws)
     return fits || server_makes_room(ws->conn);
 }
 
-void ws_read(struct ws *ws, str bytes)
+static void ws_read(struct ws *ws, str bytes)
 {
     struct websocket_event e;
 

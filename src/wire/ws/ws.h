@@ -27,16 +27,15 @@ struct ws {
     size_t early_len;
 };
 
-/* ---- ws.c ---- */
-
-/* Begins to close. Nothing of what the peer still sends counts, but its close frame. */
-void ws_close(struct ws *ws, enum websocket_code code, str reason);
-void ws_authenticate(struct ws *ws, str token);
-void ws_read(struct ws *ws, str bytes);
-
 /* ---- message.c ---- */
 
-void ws_message(struct ws *ws, enum websocket_kind kind, str payload);
+/* What is to be done about a message beyond an answer; its texts live in the arena. */
+struct ws_outcome {
+    str token; /* it shows one; empty: none */
+    str close; /* why the connection is not to go on; empty: it does */
+};
+
+struct ws_outcome ws_message(struct ws *ws, struct arena *a, enum websocket_kind kind, str payload);
 void ws_say_authenticated(struct ws *ws);
 void ws_resume_all(struct ws *ws);
 void ws_unsubscribe_all(struct ws *ws);
