@@ -3,7 +3,8 @@
  * Arguments of prompts and of the templates of resources are completed by what the one who asks
  * can see: states by id, versions of a state, schemas and sessions by name. Lists are gone through
  * page by page, and not for ever. */
-#include "mcp/parts.h"
+#include "mcp/mcp_private.h"
+#include "mcp/write.h"
 
 enum { VALUES_MAX = 100, PAGE = 500, PAGES_MAX = 20, VERSIONS_MAX = 10000 };
 

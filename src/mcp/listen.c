@@ -3,7 +3,8 @@
  * A listener names what it wants to hear of. What it may not see is left out, and so is what is too
  * much: the first message tells it what was taken. To find out, each thing is asked for as the
  * listener itself would, one after the other. */
-#include "mcp/parts.h"
+#include "mcp/mcp_private.h"
+#include "mcp/write.h"
 
 enum { URIS_MAX = 32, TASKS_MAX = 32 };
 

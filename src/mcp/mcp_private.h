@@ -1,7 +1,9 @@
 /* mcp_private.h: what the files of mcp/ know of each other.
  *
+ * From below to above:
+ *
  * rpc.c        messages
- * mcp.c        a message: its era, its client, its method; the table of methods
+ * reply.c      how methods say what is next
  * era.c        revisions, initialize, server/discover, what the server says of itself
  * head.c       what the fields of HTTP must say of a message of 2026-07-28
  * tools.c      tools/list: the operation table as an agent sees it
@@ -9,8 +11,8 @@
  * resources.c  resources/…;  prompts.c  prompts/…;  completion.c  completion/complete
  * listen.c     subscriptions/listen, and what listeners are sent
  * tasks.c      tasks/…: a task is a run
- * parts.c      what those five share: parts.h, write.h
- * rounds.c     requestState: what a client hands back to us, signed */
+ * rounds.c     requestState: what a client hands back to us, signed
+ * mcp.c        a message: its era, its client, its method; the table of methods */
 #ifndef MCP_MCP_PRIVATE_H
 #define MCP_MCP_PRIVATE_H
 
@@ -45,10 +47,10 @@ struct mcp_served {
     bool prompts_change, logs; /* what initialize says that it can do */
 };
 
-/* Of what mcp.h promises: mcp_fault and mcp_progress are in mcp.c, versions in era.c, what
+/* Of what mcp.h promises: mcp_fault and mcp_progress are in reply.c, versions in era.c, what
  * listeners are sent in listen.c, mcp_uri_state in resources.c, mcp_task_look in tasks.c. */
 
-/* ---- mcp.c: how a method says what is next ---- */
+/* ---- reply.c: how a method says what is next ---- */
 
 /* The answer is what is written between these two: a result object. mcp_result_begin writes `{`,
  * and for a modern client resultType "complete" and _meta with serverInfo; mcp_result_end writes
@@ -83,6 +85,23 @@ bool mcp_param_str(struct mcp_call *m, const char *name, bool needed, str *out);
 /* cursor of a list: a place to go on from, opaque to clients. False: it was refused. */
 bool mcp_cursor(struct mcp_call *m, str *after);
 void mcp_write_next(struct json_writer *w, str after); /* nextCursor; nothing when it is empty */
+
+/* mcp_ask with an input that was made here. */
+void mcp_ask_with(struct mcp_call *m, const char *op, struct json input,
+                  void (*then)(struct mcp_call *m, const struct command *done));
+
+/* What an operation has answered, as a value that lives as long as the call. */
+const struct json *mcp_answer_json(struct mcp_call *m, const struct command *done);
+
+/* Whether an error says that there is no such thing, for whoever asks. */
+bool error_says_unknown(err e);
+
+/* An operation's error as the answer; one that says that there is no such thing has the code
+ * `unknown` and `data`. */
+void mcp_refuse_error(struct mcp_call *m, err e, enum rpc_code unknown, str data);
+
+/* For a list that is never cut: refuses and gives false when a page of it is asked for. */
+bool mcp_one_page(struct mcp_call *m);
 
 /* ---- methods ---- */
 
@@ -130,14 +149,36 @@ const struct op *tool_find(const struct mcp *m, const struct actor *actor, str n
 /* The answer is a tool's result: a text, or an error that says how to repair it. */
 void tool_answer_text(struct mcp_call *m, str text, bool is_error);
 
-/* The member structuredContent of a result, for those who are told by it. */
-void tool_write_json(struct mcp_call *m, struct json_writer *w, str printed);
-
 /* ---- tasks.c ---- */
 
 /* Answers a tools/call that started a run, for a client that knows tasks. `run` is what run.get
  * answers. */
 void task_answer_created(struct mcp_call *m, const struct json *run);
+
+/* ---- resources.c ---- */
+
+#define STATE_TEMPLATE "baton://state/{id}"
+#define VERSION_TEMPLATE "baton://state/{id}/v/{n}"
+
+/* The state and the version (0: the current one) that an address means; false: it is none. */
+bool state_uri_read(str uri, str *state_id, int64_t *version);
+
+/* ---- prompts.c ---- */
+
+/* What an argument can be completed from. */
+enum completes {
+    COMPLETES_NOTHING,
+    COMPLETES_STATES,
+    COMPLETES_VERSIONS,
+    COMPLETES_SCHEMAS,
+    COMPLETES_SESSIONS,
+};
+
+/* What the argument of a prompt is completed from; false: there is no such prompt or argument. */
+bool prompt_completes(str prompt, str argument, enum completes *out);
+
+/* Whether the client can have to do with tasks; refuses and gives false when not. */
+bool task_check_client(struct mcp_call *m);
 
 /* ---- rounds.c: what a client hands back ---- */
 

@@ -3,7 +3,8 @@
  * What users and documents say in them stands in fences, as data. The request for the state update
  * is the one that baton itself sends: prompt.update tells it. */
 #include "base/utf8.h"
-#include "mcp/parts.h"
+#include "mcp/mcp_private.h"
+#include "mcp/write.h"
 
 enum { ARGUMENTS_MAX = 2, PROMPTS_TTL_MS = 300000, SCHEMA_SHOWN_MAX = 8192, NAME_MAX_LEN = 100 };
 

@@ -5,7 +5,8 @@
  *
  * What there is for whom is the business of state.list and state.read, which are performed for the
  * one who asks: a session sees its own state, the operator all. */
-#include "mcp/parts.h"
+#include "mcp/mcp_private.h"
+#include "mcp/write.h"
 
 enum { PAGE = 100, TEMPLATES_TTL_MS = 300000 };
 

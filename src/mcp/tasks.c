@@ -7,7 +7,8 @@
  * call that has started a run has ended in none. */
 #include <assert.h>
 
-#include "mcp/parts.h"
+#include "mcp/mcp_private.h"
+#include "mcp/write.h"
 #include "mcp/tools.h"
 
 enum { POLL_MS = 2000 };
@@ -101,7 +102,8 @@ static void write_result(struct mcp_call *m, struct json_writer *w, str told)
     write_begin(w, STR("content"), '[');
     write_text_block(w, told);
     json_write_end(w, ']');
-    tool_write_json(m, w, told);
+    if (tool_is_structured(m))
+        write_printed(w, STR("structuredContent"), told);
     json_write_end(w, '}');
 }
 

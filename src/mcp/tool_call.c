@@ -6,9 +6,9 @@
  * its children have ended. */
 #include <assert.h>
 
-#include "mcp/parts.h"
-#include "mcp/tools.h"
+#include "mcp/mcp_private.h"
 #include "mcp/write.h"
+#include "mcp/tools.h"
 
 enum {
     ROUNDS_MAX = 5, /* that a client is asked to repeat a request */
@@ -37,27 +37,13 @@ static const struct json no_input = { .kind = JSON_OBJECT };
 
 /* ---- results ---- */
 
-/* A program of the operator's gets JSON as it is, besides the text of it. A session's answers are
- * read by a model, and of the two its client shows either, so that whatever else the model must read
- * would be lost in the other: there the text is all. */
-static bool is_structured(const struct mcp_call *m)
-{
-    return !tool_is_read(m->actor) && m->client.version >= MCP_2025_06_18;
-}
-
-void tool_write_json(struct mcp_call *m, struct json_writer *w, str printed)
-{
-    if (is_structured(m))
-        write_printed(w, STR("structuredContent"), printed);
-}
-
 /* `quoted` is the text as a JSON string, or empty; `extra` is a second text, or empty, which a
  * session alone is told. A result that is no error is JSON. */
 static void answer(struct mcp_call *m, str text, str quoted, bool is_json, bool is_error, str extra)
 {
     struct json_writer *w = mcp_result_begin(m);
 
-    assert(!extra.len || !is_structured(m));
+    assert(!extra.len || !tool_is_structured(m));
 
     buf_reserve(w->out, 2 * text.len + text.len / 4 + extra.len + 200);
     write_begin(w, STR("content"), '[');
@@ -68,8 +54,8 @@ static void answer(struct mcp_call *m, str text, str quoted, bool is_json, bool 
     if (extra.len)
         write_text_block(w, extra);
     json_write_end(w, ']');
-    if (is_json)
-        tool_write_json(m, w, text);
+    if (is_json && tool_is_structured(m))
+        write_printed(w, STR("structuredContent"), text);
     if (is_error)
         write_bool(w, STR("isError"), true);
     mcp_result_end(m);

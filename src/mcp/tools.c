@@ -220,6 +220,11 @@ bool tool_is_read(const struct actor *actor)
     return tier == TIER_CHILD || tier == TIER_ROOT;
 }
 
+bool tool_is_structured(const struct mcp_call *m)
+{
+    return !tool_is_read(m->actor) && m->client.version >= MCP_2025_06_18;
+}
+
 static bool is_seen(const struct op *op, enum op_tier tier)
 {
     switch (tier) {

@@ -21,6 +21,11 @@ struct tool {
 /* Whether a model reads what tools answer to this actor, as with every session, and no program. */
 bool tool_is_read(const struct actor *actor);
 
+/* A program of the operator's gets JSON as it is, besides the text of it. A session's answers are
+ * read by a model, and of the two its client shows either, so that whatever else the model must read
+ * would be lost in the other: there the text is all. */
+bool tool_is_structured(const struct mcp_call *m);
+
 /* As this actor sees it; NULL: there is none for it. */
 const struct tool *tool_seen(const struct mcp *m, const struct actor *actor, str name);
 

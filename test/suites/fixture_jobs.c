@@ -8,7 +8,8 @@
 #include "base/digest.h"
 #include "base/utf8.h"
 #include "suites/fixture.h"
-#include "mcp/parts.h"
+#include "mcp/mcp_private.h"
+#include "mcp/write.h"
 
 #define TASKS_MAX 256
 #define TEXT_MAX 200
