@@ -179,7 +179,13 @@ static const struct {
     { "GET /metrics HTTP/1.1|" A "|",
       "HTTP/1.1 200 *|Content-Type: text/plain; version=0.0.4; charset=utf-8|*baton_build_info{version='1.2.3'} 1|*"
       "|baton_http_requests_total{class='2xx'} *|baton_connections 1|*|more 1|" },
-    { "GET /openapi.json HTTP/1.1|" A "|", "HTTP/1.1 200 *{'openapi':*'/things/{thing_id}'*}" },
+    { "GET /openapi.json HTTP/1.1|" A "|",
+      "HTTP/1.1 200 *|Cache-Control: no-cache|ETag: '*'|*{'openapi':*'/things/{thing_id}'*}" },
+    { "HEAD /openapi.json HTTP/1.1|" A "|", "HTTP/1.1 200 *|ETag: '*'|Content-Type: application/json|Content-Length: *||" },
+    { "GET /openapi.json HTTP/1.1|" A "If-None-Match: *||",
+      "HTTP/1.1 304 Not Modified|*|Cache-Control: no-cache|ETag: '*'||" },
+    { "GET /openapi.json HTTP/1.1|" A "If-None-Match: \"another\"||", "HTTP/1.1 200 *{'openapi':*}" },
+    { "POST /openapi.json HTTP/1.1|" A "Content-Length: 0||", "HTTP/1.1 405 *Allow: GET, HEAD, OPTIONS*" },
     { "GET /ws HTTP/1.1|" H "|", "HTTP/1.1 426 *<closed>" },
 
     /* several, in order */
