@@ -19,10 +19,13 @@ FLAGS_asan    = -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sa
 # With tsan, gcc takes what a function sets when it succeeds for something without a value.
 FLAGS_tsan    = -O1 -fno-omit-frame-pointer -fsanitize=thread -Wno-maybe-uninitialized
 FLAGS_fuzz    = $(FLAGS_asan) -fsanitize=fuzzer-no-link -fprofile-instr-generate -fcoverage-mapping
+# What is counted calls the counter of test/work.c in every basic block.
+FLAGS_counted = $(FLAGS_release) -fsanitize-coverage=trace-pc
 CC_release    = $(CC)
 CC_asan       = $(CC)
 CC_tsan       = $(CC)
 CC_fuzz       = $(CLANG)
+CC_counted    = $(CC)
 
 # What else the program can be called by (src/cli/ao.c).
 NAMES = ao-start ao-resume ao-status ao-get-result ao-list-sessions
@@ -73,7 +76,8 @@ test:
 	@scripts/setup build test
 	@+$(build) build/baton build/asan/baton build/tsan/baton build/baton-suites \
 	    build/asan/baton-suites build/release/baton-test build/asan/baton-test \
-	    $(PLANTS:%=build/planted-%/baton-test) $(BENCH:test/bench/%.c=build/bench/%)
+	    build/counted/baton-test $(PLANTS:%=build/planted-%/baton-test) \
+	    $(BENCH:test/bench/%.c=build/bench/%)
 	@PLANTS="$(PLANTS)" tools/test.sh
 
 sim:
@@ -149,7 +153,7 @@ build/$(1)/%.o: %.c Makefile
 -include $$(patsubst %.c,build/$(1)/%.d,$$(MAIN) $$(SUITES_MAIN) $$(SRC) $$(TEST) $$(FUZZ) $$(BENCH) $$(BENCH_SHARED) \
     test/record/record.c)
 endef
-$(foreach w,release asan tsan fuzz,$(eval $(call way,$(w))))
+$(foreach w,release asan tsan fuzz counted,$(eval $(call way,$(w))))
 
 # The runner must find the sources from any directory.
 build/%/test/check.o build/%/test/describe_test.o: CFLAGS_ALL += -DSOURCE_DIR='"$(CURDIR)"'
@@ -157,7 +161,7 @@ build/%/test/check.o build/%/test/describe_test.o: CFLAGS_ALL += -DSOURCE_DIR='"
 objects = $(patsubst %.c,build/$(1)/%.o,$(2))
 
 # Profiles that come with the program are part of this object.
-$(patsubst %,build/%/src/core/profile_data.o,release asan tsan fuzz): $(wildcard profiles/*.json)
+$(patsubst %,build/%/src/core/profile_data.o,release asan tsan fuzz counted): $(wildcard profiles/*.json)
 
 # The list of sources, touched only when it changes: programs are linked anew when one is deleted.
 build/sources: FORCE
@@ -195,6 +199,16 @@ build/record: build/release/test/record/record.o $(call objects,release,$(SRC))
 	$(call link,release)
 build/still.so: test/record/still.c
 	$(call run_,LINK)mkdir -p $(@D) && $(CC) $(WARNINGS) -O2 -shared -fPIC -o $@ $<
+
+# The test program that counts work (test/work.c): that of the folders that serve a command, and of
+# libraries by what they are asked for.
+COUNTED = test/work.c $(foreach f,base json core ops store,$(wildcard src/$(f)/*.c src/$(f)/*/*.c))
+COUNTED_CALLS = memcpy memmove memset memcmp memchr strlen $(patsubst %,pcre2_%_8,\
+    compile jit_compile jit_match set_match_limit set_callout)
+build/counted/test/work.o: FLAGS_counted = $(FLAGS_release) -DCOUNTED
+build/counted/baton-test: $(call objects,counted,$(COUNTED)) \
+    $(call objects,release,$(filter-out $(COUNTED),$(SRC) $(TEST))) build/sources
+	$(call link,release,$(COUNTED_CALLS:%=-Wl$(comma)--wrap=%))
 
 # The test program with one planted mistake: only the files that hold it are compiled again.
 define plant

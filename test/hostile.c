@@ -2,18 +2,19 @@
 #include "hostile.h"
 
 #include <sys/resource.h>
-#include <time.h>
 
 #include "base/utf8.h"
 
-enum { CASE_MS = 100, MEMORY_MB = 256, TRIES = 8 };
+/* Some 100 ms of the cheaper units (test/work.c); what a mistake costs that makes a step of each pair
+ * is a hundred times as much. The largest case is 140 million units. */
+#define CASE_UNITS 165000000
 
-#define FIXED_WORK_MS 1.3 /* of slowness(), on the machine that the limit was set on */
+enum { MEMORY_MB = 256 };
 
 #ifdef __SANITIZE_ADDRESS__
-enum { SLOWER = 20, LARGER = 8 };
+enum { LARGER = 8 };
 #else
-enum { SLOWER = 1, LARGER = 1 };
+enum { LARGER = 1 };
 #endif
 
 static void add_piece(struct buf *out, const char *piece, uint32_t number, uint32_t left,
@@ -43,49 +44,25 @@ str text_make(struct arena *a, const struct text *t, bool quotes)
     return buf_str(&out);
 }
 
-double cpu_ms(void)
+static void note(const char *name, struct work spent)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+    if (work_is_counted())
+        check_note("%s: %.1f million units", name, (double)spent.units / 1e6);
+    else
+        check_note("%s: %.1f ms", name, spent.ms);
 }
 
-/* A machine may be slower than the one that the limit was set on, or busy now: then a fixed piece
- * of work takes longer as well, and every limit is longer by as much. The piece is repeated for as
- * long as the case took, because a machine that is busy is so by moments: a case that took 50 ms has
- * met the same ones as 50 ms of it, on average. */
-static double slowness(double case_ms)
+static void check_within(const char *name, struct work spent, uint64_t most)
 {
-    double total = 0;
-    int count = 0;
-    struct arena *a = arena_new();
-    str text = text_make(a, &(struct text)MANY("[0", ",\1", 100000, "]"), false);
-
-    while (count < 5 || total < case_ms) {
-        struct arena *scratch = arena_new();
-        const struct json *j;
-        double start = cpu_ms();
-        CHECK_OK(json_parse(scratch, text, NULL, &j));
-        total += cpu_ms() - start;
-        count++;
-        arena_free(scratch);
-    }
-    arena_free(a);
-    double each = total / count;
-    return each > FIXED_WORK_MS ? each / FIXED_WORK_MS : 1;
+    if (work_is_counted() && spent.units > most)
+        check_fail(__FILE__, __LINE__, "%s is %.1f million units of work, at most %.1f", name,
+                   (double)spent.units / 1e6, (double)most / 1e6);
 }
 
-static void check_within(const char *name, double ms, double limit_ms)
+void check_work(const char *name, struct work spent)
 {
-    double most = limit_ms * SLOWER * (ms > limit_ms * SLOWER ? slowness(ms) : 1);
-
-    if (ms > most)
-        check_fail(__FILE__, __LINE__, "%s took %.0f ms, at most %.0f", name, ms, most);
-}
-
-void check_time(const char *name, double ms)
-{
-    check_within(name, ms, CASE_MS);
+    note(name, spent);
+    check_within(name, spent, CASE_UNITS);
 }
 
 void check_memory(const char *name)
@@ -112,47 +89,29 @@ static void check_outcome(const struct hostile *h, err e)
                STR_ARG(e ? utf8_cut(e->message, 500) : STR("")));
 }
 
-/* The time of the processor too is longer where others use its caches. So what counts is how much
- * work it is: of a try that takes long, the time is divided by how long the fixed piece of work
- * takes right then, and the best try counts. */
-static double check_case(const struct hostile *h, hostile_run *run, double limit_ms)
-{
-    double best = 1e9;
-
-    for (int i = 0; i < TRIES && best > limit_ms * SLOWER; i++) {
-        struct arena *a = arena_new();
-        double ms;
-        check_outcome(h, run(a, h, &ms));
-        arena_free(a);
-        if (ms > limit_ms * SLOWER)
-            ms /= slowness(ms);
-        best = ms < best ? ms : best;
-    }
-    if (best > limit_ms * SLOWER)
-        check_fail(__FILE__, __LINE__, "%s is as much work as %.0f ms, at most %.0f", h->name, best,
-                   limit_ms * SLOWER);
-    return best;
-}
-
 void check_hostile(const struct hostile *h, size_t count, hostile_run *run)
 {
-    check_hostile_within(h, count, run, CASE_MS);
+    check_hostile_within(h, count, run, CASE_UNITS);
     check_memory("all of them together");
 }
 
-void check_hostile_within(const struct hostile *h, size_t count, hostile_run *run, double limit_ms)
+void check_hostile_within(const struct hostile *h, size_t count, hostile_run *run, uint64_t most)
 {
-    const char *slowest = "";
-    double most = 0;
+    const char *name = "";
+    struct work largest = { 0 };
 
     for (; count > 0; h++, count--) {
-        double ms = check_case(h, run, limit_ms);
-        if (ms > most) {
-            most = ms;
-            slowest = h->name;
+        struct arena *a = arena_new();
+        struct work spent;
+        check_outcome(h, run(a, h, &spent));
+        arena_free(a);
+        check_within(h->name, spent, most);
+        if (work_is_counted() ? spent.units > largest.units : spent.ms > largest.ms) {
+            largest = spent;
+            name = h->name;
         }
     }
-    check_note("slowest: %s, %.1f ms", slowest, most);
+    note(name, largest);
 }
 
 struct json value_of(struct arena *a, const struct text *t)

@@ -8,20 +8,20 @@ static void drop(void *schema)
     schema_unref(schema);
 }
 
-static err run_schema(struct arena *a, const struct hostile *h, double *ms)
+static err run_schema(struct arena *a, const struct hostile *h, struct work *spent)
 {
     const struct schema_options options = { .assert_formats = true };
     struct json text = value_of(a, &h->first), doc = value_of(a, &h->second);
     const struct violation *list;
     struct schema *s = NULL;
-    double start = cpu_ms();
+    struct work start = work_now();
     err e = schema_compile(a, &text, &options, &s);
 
     if (s) {
         arena_on_release(a, drop, s);
         e = schema_require(a, s, &doc);
     }
-    *ms = cpu_ms() - start;
+    *spent = work_since(start);
     if (s)
         CHECK((schema_explain(a, s, &doc, 1, &list) > 0) == (e != NULL));
     return e;

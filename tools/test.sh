@@ -31,12 +31,22 @@ one() {
     esac
 }
 
-# The unit tests count themselves; a runner that dies before it has is one failure.
+# The unit tests of a build, or those that are named; they count themselves, and a runner that dies
+# before it has is one failure.
 unit() {
     echo "$1:"
     lines=$(wc -l <"$totals")
-    "build/$1/baton-test" --totals "$totals"
+    program=build/$1/baton-test
+    shift
+    "$program" --totals "$totals" "$@"
     [ "$(wc -l <"$totals")" -gt "$lines" ] || echo "0 1 0" >>"$totals"
+}
+
+# The tests that say how much work something may be, which only this build counts (test/work.h).
+counted() {
+    # shellcheck disable=SC2046 # many names
+    unit counted $(awk -F '[(,)]' '/^TEST/ { name = $2 }
+        /check_work\(|CHECK_HOSTILE\(|check_hostile_within\(/ { print name }' test/*_test.c | sort -u)
 }
 
 # A script of test/cli runs in an empty directory and finds the program in $BATON.
@@ -139,6 +149,7 @@ if [ -n "${BATON_TEST_ONLY-}" ]; then
 fi
 part "unit tests, release" unit release
 part "unit tests, asan" unit asan
+part "work, counted" counted
 part "races, tsan" tsan
 part "scripts and planted mistakes" beside
 part "layers" one "the layers of src/ (tools/layers.sh)" tools/layers.sh
