@@ -344,7 +344,7 @@ TEST(conn_is_late_when_its_deadline_has_passed)
     int64_t took = loop_now_ms(b->loop) - begin;
     CHECK_STR(str_from(told), "late closed ");
     CHECK(took >= 20);
-    CHECK(took < 1000);
+    CHECK(took < 10 * 1000); /* which is stuck, on whatever machine */
     bench_free(b);
 }
 

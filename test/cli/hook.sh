@@ -25,6 +25,7 @@ exits 0
 shows 'BATON_HOOK_TIMEOUT_MS'
 
 serve --runner off
+export BATON_HOOK_TIMEOUT_MS=60000 # the machine may be busy
 
 run_on "$start" hook claude
 exits 0
@@ -77,25 +78,29 @@ if command -v curl >/dev/null; then
     [ "$(ask -H "Authorization: Bearer $token" -H 'Host: evil.example' -d "$start")" = 421 ] || fail 'expected 421'
 fi
 
-# A server that hangs is waited for no longer than it was said.
+# A server that hangs is waited for as long as was said, which is not the 2 s of other times; how much
+# longer it takes to end is the machine's business.
+lasted() {
+    took=$((($(date +%s%N) - before) / 1000000))
+    [ "$took" -ge 2400 ] || fail "expected it to wait for 2500 ms, not for $took"
+    [ "$took" -lt 30000 ] || fail "expected it to end after 2500 ms, not after $took"
+}
 kill -STOP "$server"
 before=$(date +%s%N)
-BATON_HOOK_TIMEOUT_MS=300 run_on "$start" hook claude
-after=$(date +%s%N)
+BATON_HOOK_TIMEOUT_MS=2500 run_on "$start" hook claude
+lasted
 kill -CONT "$server"
 exits 0
 prints
-[ $(((after - before) / 1000000)) -lt 1500 ] || fail 'expected it to end after 300 ms'
 # So is a standard input that does not end.
 mkfifo endless
 exec 4<>endless
 before=$(date +%s%N)
-BATON_HOOK_TIMEOUT_MS=200 run hook claude <&4
-after=$(date +%s%N)
+BATON_HOOK_TIMEOUT_MS=2500 run hook claude <&4
+lasted
 exits 0
 prints
 complains 'took too long'
-[ $(((after - before) / 1000000)) -lt 1500 ] || fail 'expected it to end after 200 ms'
 stop
 
 # It starts no server.
