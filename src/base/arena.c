@@ -214,6 +214,74 @@ str arena_copy(struct arena *a, str s)
     return (str){ at, s.len };
 }
 
+void arena_on_release(struct arena *a, void (*fn)(void *), void *thing)
+{
+    struct arena_hook *hook = arena_alloc(a, sizeof *hook);
+    *hook = (struct arena_hook){ fn, thing, a->hooks };
+    a->hooks = hook;
+}
+
+/* ---- a buffer ---- */
+
+/* Never more than the bound, or a write within the room would not be noticed. One piece that is
+ * larger all by itself is put somewhere too, since its writer has been promised a place. */
+static void buf_widen(struct buf *b, size_t n)
+{
+    size_t room = b->room ? b->room * 2 : 256;
+
+    if (room < b->len + n)
+        room = b->len + n; /* who asks for much at once knows how much it is */
+    if (b->most && room > b->most)
+        room = b->len + n > b->most ? b->len + n : b->most;
+    b->at = arena_grow(b->arena, b->at, b->room, room);
+    b->room = room;
+}
+
+char *buf_reserve(struct buf *b, size_t n)
+{
+    if (n > b->room - b->len && b->most && b->len + n > b->most) {
+        b->full = true;
+        b->len = b->mark;
+    }
+    if (n > b->room - b->len)
+        buf_widen(b, n);
+    return b->at + b->len;
+}
+
+void buf_vprintf(struct buf *b, const char *format, va_list args)
+{
+    va_list again;
+
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, format, args);
+    assert(n >= 0);
+    vsnprintf(buf_reserve(b, (size_t)n + 1), (size_t)n + 1, format, again);
+    b->len += (size_t)n;
+    va_end(again);
+}
+
+void buf_int(struct buf *b, int64_t n)
+{
+    char room[INT_ROOM];
+
+    buf_add(b, str_of_int(room, n));
+}
+
+void buf_printf(struct buf *b, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    buf_vprintf(b, format, args);
+    va_end(args);
+}
+
+str buf_str(struct buf *b)
+{
+    *buf_reserve(b, 1) = '\0';
+    return (str){ b->at, b->len };
+}
+
 str arena_printf(struct arena *a, const char *format, ...)
 {
     struct buf b = buf_in(a);
@@ -223,11 +291,4 @@ str arena_printf(struct arena *a, const char *format, ...)
     buf_vprintf(&b, format, args);
     va_end(args);
     return buf_str(&b);
-}
-
-void arena_on_release(struct arena *a, void (*fn)(void *), void *thing)
-{
-    struct arena_hook *hook = arena_alloc(a, sizeof *hook);
-    *hook = (struct arena_hook){ fn, thing, a->hooks };
-    a->hooks = hook;
 }

@@ -1,4 +1,4 @@
-/* arena.h: the memory of one request.
+/* arena.h: the memory of one request, and a buffer that grows in it.
  *
  * Allocation moves a pointer; nothing is freed until all of it is. Out of
  * memory ends the process: a command is a transaction, so nothing is left half
@@ -96,5 +96,51 @@ void arena_on_release(struct arena *a, void (*fn)(void *), void *thing);
 void *mem_alloc(size_t size);
 void *mem_grow(void *old, size_t size);
 void mem_free(void *p);
+
+/* ---- a buffer ---- */
+
+/* Bytes that grow in an arena. What buf_str gives is followed by a NUL that it does not count.
+ *
+ * One that has a bound never holds more: what would exceed it is forgotten, from the mark on, and it
+ * says that it is full. So whoever writes needs no way out, and whoever has set the bound asks once,
+ * at the end; or writes a part, and where that was too much takes it back. */
+struct buf {
+    struct arena *arena;
+    char *at;
+    size_t len, room;
+    size_t most; /* 0: no bound */
+    size_t mark; /* what stands before it stays */
+    bool full;
+};
+
+static inline struct buf buf_in(struct arena *a)
+{
+    return (struct buf){ .arena = a };
+}
+
+/* Space for n more bytes; the caller writes them and adds to len. */
+char *buf_reserve(struct buf *b, size_t n);
+
+static inline void buf_byte(struct buf *b, char c)
+{
+    if (b->len == b->room)
+        buf_reserve(b, 1);
+    b->at[b->len++] = c;
+}
+
+static inline void buf_add(struct buf *b, str s)
+{
+    if (s.len == 0)
+        return;
+    if (s.len > b->room - b->len)
+        buf_reserve(b, s.len);
+    memcpy(b->at + b->len, s.at, s.len);
+    b->len += s.len;
+}
+
+void buf_int(struct buf *b, int64_t n);
+void buf_printf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void buf_vprintf(struct buf *b, const char *format, va_list args);
+str buf_str(struct buf *b);
 
 #endif

@@ -4,7 +4,7 @@
 #ifndef BASE_DIGEST_H
 #define BASE_DIGEST_H
 
-#include "base/str.h"
+#include "base/arena.h"
 
 #define SHA1_BYTES 20
 #define SHA256_BYTES 32

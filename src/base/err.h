@@ -5,7 +5,7 @@
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
 
-#include "base/str.h"
+#include "base/arena.h"
 
 struct arena;
 

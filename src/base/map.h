@@ -5,7 +5,7 @@
 #ifndef BASE_MAP_H
 #define BASE_MAP_H
 
-#include "base/str.h"
+#include "base/arena.h"
 
 struct map_entry {
     str key;

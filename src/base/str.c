@@ -1,12 +1,6 @@
 /* str.c: what is too long to stand in str.h. */
 #include "base/str.h"
 
-#include <assert.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "base/arena.h"
-
 int str_compare(str a, str b)
 {
     size_t common = a.len < b.len ? a.len : b.len;
@@ -132,63 +126,4 @@ unsigned str_distance(str a, str b, unsigned most)
         row = oldest;
     }
     return least(last[b.len], most + 1);
-}
-
-/* Never more than the bound, or a write within the room would not be noticed. One piece that is
- * larger all by itself is put somewhere too, since its writer has been promised a place. */
-static void buf_widen(struct buf *b, size_t n)
-{
-    size_t room = b->room ? b->room * 2 : 256;
-
-    if (room < b->len + n)
-        room = b->len + n; /* who asks for much at once knows how much it is */
-    if (b->most && room > b->most)
-        room = b->len + n > b->most ? b->len + n : b->most;
-    b->at = arena_grow(b->arena, b->at, b->room, room);
-    b->room = room;
-}
-
-char *buf_reserve(struct buf *b, size_t n)
-{
-    if (n > b->room - b->len && b->most && b->len + n > b->most) {
-        b->full = true;
-        b->len = b->mark;
-    }
-    if (n > b->room - b->len)
-        buf_widen(b, n);
-    return b->at + b->len;
-}
-
-void buf_vprintf(struct buf *b, const char *format, va_list args)
-{
-    va_list again;
-
-    va_copy(again, args);
-    int n = vsnprintf(NULL, 0, format, args);
-    assert(n >= 0);
-    vsnprintf(buf_reserve(b, (size_t)n + 1), (size_t)n + 1, format, again);
-    b->len += (size_t)n;
-    va_end(again);
-}
-
-void buf_int(struct buf *b, int64_t n)
-{
-    char room[INT_ROOM];
-
-    buf_add(b, str_of_int(room, n));
-}
-
-void buf_printf(struct buf *b, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    buf_vprintf(b, format, args);
-    va_end(args);
-}
-
-str buf_str(struct buf *b)
-{
-    *buf_reserve(b, 1) = '\0';
-    return (str){ b->at, b->len };
 }

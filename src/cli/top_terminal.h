@@ -4,7 +4,7 @@
 #ifndef CLI_TOP_TERMINAL_H
 #define CLI_TOP_TERMINAL_H
 
-#include "base/str.h"
+#include "base/arena.h"
 
 /* Takes the terminal of standard output, and keys from standard input where that is one too. A byte
  * is written to `wake` when its size has changed, or after it was given back for a while (Ctrl-Z).

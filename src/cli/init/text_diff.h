@@ -4,7 +4,7 @@
 #ifndef CLI_INIT_TEXT_DIFF_H
 #define CLI_INIT_TEXT_DIFF_H
 
-#include "base/str.h"
+#include "base/arena.h"
 
 /* Appends the diff from `old` to `new`, with three lines around each change; nothing when they are
  * the same. A text that is empty is one that is not there. Control characters are shown, not sent
