@@ -22,8 +22,6 @@ TEST(queue_gives_in_the_order_it_took_and_around_its_end)
 
     for (int round = 0; round < 7; round++) {
         CHECK(put(q, round * 3, 3));
-        CHECK_INT(queue_length(q), 3);
-        CHECK_INT(queue_room(q), 2);
         CHECK_INT(queue_take(q, out, 8, 0), 3);
         for (int i = 0; i < 3; i++)
             CHECK_INT(out[i], next++);
@@ -38,7 +36,6 @@ TEST(queue_takes_all_of_a_list_or_none_of_it)
 
     CHECK(put(q, 0, 3));
     CHECK(!put(q, 3, 3));
-    CHECK_INT(queue_length(q), 3);
     CHECK(put(q, 3, 2));
     CHECK(!put(q, 9, 1));
     CHECK(put(q, 9, 0)); /* nothing always fits */

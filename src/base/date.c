@@ -1,4 +1,4 @@
-/* date.c: times, durations and money as integers, and their texts.
+/* date.c: times and durations as integers, and their texts.
  *
  * The calendar is the Gregorian one, extended to years before it was made. */
 #include "base/date.h"
@@ -34,7 +34,8 @@ static int64_t march_month_start(int64_t month)
     return (153 * month + 2) / 5;
 }
 
-int64_t date_days(int year, unsigned month, unsigned day)
+/* Days since 1970-01-01, as date_civil has them. */
+static int64_t days_of(int year, unsigned month, unsigned day)
 {
     assert(month >= 1 && month <= 12);
     int64_t march_year = (int64_t)year - (month < 3), march_month = (month + 9) % 12;
@@ -110,7 +111,7 @@ static bool take_day(str *s, int64_t *days)
         return false;
     if (month < 1 || month > 12 || day < 1 || day > date_days_in_month((int)year, month))
         return false;
-    *days = date_days((int)year, month, day);
+    *days = days_of((int)year, month, day);
     return true;
 }
 
@@ -218,7 +219,7 @@ str date_print(char buffer[DATE_TEXT_MAX], int64_t ms)
     return put_end(buffer, put_char(at, 'Z'));
 }
 
-/* ---- amounts: what durations and money have in common ---- */
+/* ---- durations ---- */
 
 /* 12.50 is 12 and 50 of 10^2. */
 struct amount {
@@ -262,15 +263,11 @@ static bool add_amount(uint64_t *total, const struct amount *amount, uint64_t un
            !__builtin_add_overflow(*total, part / amount->fraction_of, total);
 }
 
-static bool give_signed(uint64_t magnitude, bool negative, int64_t *out)
+static bool give(uint64_t total, int64_t *out)
 {
-    if (magnitude > (uint64_t)INT64_MAX + negative)
-        return false;
-    *out = (int64_t)(negative ? 0 - magnitude : magnitude);
-    return true;
+    *out = (int64_t)total;
+    return total <= INT64_MAX;
 }
-
-/* ---- durations ---- */
 
 // clang-format off
 static const struct { str name; uint64_t ms; } units[] = {
@@ -291,7 +288,7 @@ bool duration_parse(str text, int64_t *ms)
     if (!take_amount(&text, &amount))
         return false;
     if (text.len == 0)
-        return add_amount(&total, &amount, SECOND_MS) && give_signed(total, false, ms);
+        return add_amount(&total, &amount, SECOND_MS) && give(total, ms);
 
     for (;;) {
         size_t letters = 0;
@@ -304,7 +301,7 @@ bool duration_parse(str text, int64_t *ms)
         next++;
         text = str_slice(text, letters, text.len);
         if (text.len == 0)
-            return give_signed(total, false, ms);
+            return give(total, ms);
         if (!take_amount(&text, &amount))
             return false;
     }
@@ -331,56 +328,4 @@ str duration_print(char buffer[DATE_TEXT_MAX], int64_t ms)
             at = put_char(at, units[i].name.at[k]);
     }
     return put_end(buffer, at);
-}
-
-/* ---- money ---- */
-
-#define DOLLAR_MICROS 1000000
-
-/* Copies the text without its commas, which stand before every three digits or not at all. */
-static bool drop_commas(char *room, size_t room_len, str *text)
-{
-    size_t whole = str_find(*text, '.'), used = 0;
-    bool grouped = str_find(*text, ',') < text->len;
-    if (text->len > room_len || (grouped && whole % 4 == 0)) /* a first group of none or four */
-        return false;
-    for (size_t i = 0; i < text->len; i++) {
-        bool comma_place = grouped && i < whole && (whole - i) % 4 == 0;
-        if ((text->at[i] == ',') != comma_place)
-            return false;
-        if (!comma_place)
-            room[used++] = text->at[i];
-    }
-    *text = (str){ room, used };
-    return true;
-}
-
-bool money_parse(str text, int64_t *micros)
-{
-    bool negative = take_char(&text, '-');
-    take_char(&text, '$');
-
-    char room[64];
-    struct amount amount;
-    uint64_t total = 0;
-    return drop_commas(room, sizeof(room), &text) && take_amount(&text, &amount) && text.len == 0 &&
-           amount.places <= 6 && add_amount(&total, &amount, DOLLAR_MICROS) &&
-           give_signed(total, negative, micros);
-}
-
-str money_print(char buffer[DATE_TEXT_MAX], int64_t micros)
-{
-    char *at = buffer;
-    uint64_t n = (uint64_t)micros;
-    if (micros < 0) {
-        at = put_char(at, '-');
-        n = 0 - n;
-    }
-    at = put_number(put_char(at, '$'), n / DOLLAR_MICROS, 1);
-
-    uint64_t fraction = n % DOLLAR_MICROS;
-    unsigned places = 6;
-    for (; places > 2 && fraction % 10 == 0; places--)
-        fraction /= 10;
-    return put_end(buffer, put_number(put_char(at, '.'), fraction, places));
 }

@@ -1,7 +1,7 @@
-/* date.h: times, durations and money as integers, and their texts.
+/* date.h: times and durations as integers, and their texts.
  *
- * Times are milliseconds since 1970-01-01T00:00:00Z, durations milliseconds,
- * money micro-dollars. Does not know what time it is. */
+ * Times are milliseconds since 1970-01-01T00:00:00Z, durations milliseconds.
+ * Does not know what time it is. */
 #ifndef BASE_DATE_H
 #define BASE_DATE_H
 
@@ -23,12 +23,7 @@ str date_print(char buffer[DATE_TEXT_MAX], int64_t ms);
 bool duration_parse(str text, int64_t *ms);
 str duration_print(char buffer[DATE_TEXT_MAX], int64_t ms); /* "1h30m", "0s", "-5s" */
 
-/* "$0.75", "0.75", "$1,250.00", "-$3": at most six decimals, exact. */
-bool money_parse(str text, int64_t *micros);
-str money_print(char buffer[DATE_TEXT_MAX], int64_t micros); /* "$0.75", "$0.000125" */
-
-/* Days since 1970-01-01 of a proleptic Gregorian date, and back. */
-int64_t date_days(int year, unsigned month, unsigned day);
+/* The proleptic Gregorian date of so many days since 1970-01-01. */
 void date_civil(int64_t days, int *year, unsigned *month, unsigned *day);
 unsigned date_days_in_month(int year, unsigned month);
 

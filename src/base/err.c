@@ -5,17 +5,17 @@
 
 #include "base/arena.h"
 
-static const struct error_kind_info looks[ERROR_KIND_COUNT] = {
-#define ERROR_LOOK(name_, http_, rpc_, exit_, title_) \
+static const struct error_kind_info rows[ERROR_KIND_COUNT] = {
+#define ERROR_ROW(name_, http_, rpc_, exit_, title_) \
     [ERR_##name_] = { .name = #name_, .title = title_, .http = http_, .rpc = rpc_, .exit = exit_ },
-    ERROR_KINDS(ERROR_LOOK)
-#undef ERROR_LOOK
+    ERROR_KINDS(ERROR_ROW)
+#undef ERROR_ROW
 };
 
 const struct error_kind_info *error_kind_info(enum error_kind kind)
 {
     assert(kind < ERROR_KIND_COUNT);
-    return &looks[kind];
+    return &rows[kind];
 }
 
 static err error_make(struct arena *a, struct error like)

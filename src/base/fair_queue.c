@@ -122,7 +122,7 @@ static struct tenant *tenant_open(struct fair_queue *t, str name, bool first)
     return l;
 }
 
-static void lane_next(struct fair_queue *t)
+static void turn_next(struct fair_queue *t)
 {
     t->at = t->at->next;
     t->at->due_us += PART_US;
@@ -215,7 +215,7 @@ static void wait_for_some(struct fair_queue *t, int64_t wait_ms)
 static struct fair_item take_one(struct fair_queue *t, int64_t *us)
 {
     while (t->at->due_us < takes_us(t, t->at->first->item.tenant))
-        lane_next(t);
+        turn_next(t);
     struct tenant *l = t->at;
     struct slot *p = l->first;
     struct fair_item taken = p->item;
@@ -226,7 +226,7 @@ static struct fair_item take_one(struct fair_queue *t, int64_t *us)
     p->next = t->free_slots;
     t->free_slots = p;
     t->count--;
-    lane_next(t);
+    turn_next(t);
     if (--l->count == 0)
         tenant_close(t, l, taken.tenant);
     return taken;

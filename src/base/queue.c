@@ -119,16 +119,3 @@ bool queue_ended(struct queue *q)
     pthread_mutex_unlock(&q->lock);
     return ended;
 }
-
-size_t queue_length(struct queue *q)
-{
-    pthread_mutex_lock(&q->lock);
-    size_t count = q->count;
-    pthread_mutex_unlock(&q->lock);
-    return count;
-}
-
-size_t queue_room(struct queue *q)
-{
-    return q->room - queue_length(q);
-}

@@ -29,9 +29,4 @@ void queue_close(struct queue *q);
 /* Closed, and everything was taken. */
 bool queue_ended(struct queue *q);
 
-size_t queue_length(struct queue *q);
-
-/* How many more would go in now. It can only grow for who is the only one to put. */
-size_t queue_room(struct queue *q);
-
 #endif
