@@ -20,7 +20,7 @@ static const struct json *parsed(const char *text)
 
 static void drop(void *schema)
 {
-    schema_unref(schema);
+    schema_free(schema);
 }
 
 static struct schema *compiled(const char *text)
@@ -521,7 +521,7 @@ static void check_file(const char *path, str dialect)
             continue; /* it refers to documents that only the suite's own test knows */
         for (size_t j = 0; (test = json_at(json_get(group, "tests"), j)); j++)
             check_agreement(s, test, path);
-        schema_unref(s);
+        schema_free(s);
     }
 }
 

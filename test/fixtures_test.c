@@ -91,7 +91,7 @@ TEST(each_fixture_tool_has_a_schema_that_compiles_and_a_name_of_its_own)
             struct schema *schema;
             CHECK_OK(
                 schema_compile(s.arena, json_get(&tools->items[i], "inputSchema"), NULL, &schema));
-            schema_unref(schema);
+            schema_free(schema);
             for (uint32_t k = 0; k < i; k++)
                 CHECK(!str_eq(json_str(&tools->items[i], "name"),
                               json_str(&tools->items[k], "name")));

@@ -5,7 +5,7 @@
 
 static void drop(void *schema)
 {
-    schema_unref(schema);
+    schema_free(schema);
 }
 
 static err run_schema(struct arena *a, const struct hostile *h, struct work *spent)

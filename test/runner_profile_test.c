@@ -65,7 +65,7 @@ TEST(built_in_profiles_fit_their_schema)
         CHECK_OK(schema_require(a, schema, profile));
     }
     CHECK_INT(i, 8);
-    schema_unref(schema);
+    schema_free(schema);
 }
 
 // clang-format off

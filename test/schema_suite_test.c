@@ -95,7 +95,7 @@ static void group_run(str file, const struct json *group)
             passed++;
     }
     if (!e)
-        schema_unref(schema);
+        schema_free(schema);
 }
 
 static void file_run(const char *path, const char *name)

@@ -42,7 +42,7 @@ static void cases_run(const struct fit_case *cases, size_t count,
             if (fits(s, cases[i].bad[j]))
                 check_fail(__FILE__, __LINE__, "%s should not fit %s", cases[i].bad[j],
                            cases[i].schema);
-        schema_unref(s);
+        schema_free(s);
     }
 }
 
@@ -255,8 +255,8 @@ TEST(formats_are_asserted_on_request_only)
     CHECK(!fits(strict, "'yesterday'"));
     CHECK(fits(strict, "'2025-01-15T10:35:00Z'"));
     CHECK(fits(strict, "12"));
-    schema_unref(silent);
-    schema_unref(strict);
+    schema_free(silent);
+    schema_free(strict);
 }
 
 TEST(compile_errors_point_into_the_schema)
@@ -357,7 +357,7 @@ TEST(properties_are_found_in_tables_of_every_size)
         document.len++;
         json_put(a, &document, STR("unknown"), json_null());
         CHECK_INT(schema_check(s, &document), SCHEMA_UNFIT);
-        schema_unref(s);
+        schema_free(s);
     }
 }
 
@@ -380,7 +380,7 @@ TEST(enums_of_every_size_know_their_values)
             CHECK_INT(schema_check(s, &longer), SCHEMA_UNFIT);
         }
         CHECK(!fits(s, "''") && !fits(s, "1") && !fits(s, "null"));
-        schema_unref(s);
+        schema_free(s);
     }
 }
 
@@ -440,7 +440,7 @@ TEST(a_circle_of_references_is_told_when_it_is_compiled)
         CHECK_ERR(e, ERR_UNFIT);
         CHECK_HAS(e->message, cases[i].circle);
         CHECK_OK(schema_compile(check_arena(), &text, &stored, &s)); /* it was taken once */
-        schema_unref(s);
+        schema_free(s);
     }
 }
 
@@ -456,7 +456,7 @@ TEST(references_that_go_into_the_document_are_no_circle)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct schema_warnings w = { .count = 0 };
         struct schema_options options = { .warnings = &w };
-        schema_unref(compiled(texts[i], &options));
+        schema_free(compiled(texts[i], &options));
         CHECK_INT(w.count, 0);
     }
 }
@@ -478,7 +478,7 @@ TEST(a_circle_that_depends_on_the_value_ends)
         CHECK_HAS(w.items[0].message, "# → ");
         CHECK_INT(schema_check(s, &one), SCHEMA_EXHAUSTED);
         CHECK_ERR(schema_require(check_arena(), s, &one), ERR_UNFIT);
-        schema_unref(s);
+        schema_free(s);
     }
 }
 
@@ -495,7 +495,6 @@ static void *check_often(void *schema)
         right += schema_check(schema, good) == SCHEMA_FITS &&
                  schema_check(schema, bad) == SCHEMA_UNFIT;
     arena_free(a);
-    schema_unref(schema);
     return (void *)right;
 }
 
@@ -505,13 +504,13 @@ TEST(threads_share_a_schema)
     pthread_t threads[4];
 
     for (int i = 0; i < 4; i++)
-        CHECK_INT(pthread_create(&threads[i], NULL, check_often, schema_ref(s)), 0);
-    schema_unref(s);
+        CHECK_INT(pthread_create(&threads[i], NULL, check_often, s), 0);
     for (int i = 0; i < 4; i++) {
         void *right;
         pthread_join(threads[i], &right);
         CHECK_INT((uintptr_t)right, 2000);
     }
+    schema_free(s);
 }
 
 /* The schema and its text are apart: a program outlives what it was made from. */
@@ -531,7 +530,7 @@ TEST(a_program_keeps_what_it_needs)
     CHECK(fits(s, "{'status':'open','x':[1.0,{'a':2}]}"));
     CHECK(fits(s, "{'status':'a longer text than sixteen'}"));
     CHECK(!fits(s, "{'status':'shut'}"));
-    schema_unref(s);
+    schema_free(s);
 }
 
 TEST(nothing_is_allocated_while_a_document_fits)
@@ -550,7 +549,7 @@ TEST(nothing_is_allocated_while_a_document_fits)
         CHECK_INT(schema_check(s, &doc), SCHEMA_FITS);
     struct mallinfo2 after = mallinfo2();
     CHECK_INT(after.uordblks, before.uordblks);
-    schema_unref(s);
+    schema_free(s);
 }
 
 /* ---- as others write them ---- */
@@ -560,7 +559,7 @@ static void check_warns(const char *text, const char *warning)
     struct schema_warnings w = { .count = 0 };
     struct schema_options options = { .warnings = &w };
 
-    schema_unref(compiled(text, &options));
+    schema_free(compiled(text, &options));
     CHECK_INT(w.count, warning ? 1 : 0);
     if (warning)
         CHECK_HAS(arena_printf(check_arena(), STR_FMT "/" STR_FMT ": " STR_FMT,
@@ -596,7 +595,7 @@ TEST(a_warning_cuts_no_character)
     for (int i = 0; i < 100; i++)
         buf_add(&text, STR("\u00e9"));
     buf_add(&text, STR("'}}"));
-    schema_unref(compiled(buf_str(&text).at, &options));
+    schema_free(compiled(buf_str(&text).at, &options));
     CHECK_INT(w.count, 2);
     for (size_t i = 0; i < w.count; i++)
         CHECK(utf8_valid(w.items[i].message));

@@ -178,7 +178,7 @@ static inline const struct json *told(struct desk *d, const char *tool, const ch
                             NULL, &schema));
     *actor = before;
     CHECK_OK(schema_require(check_arena(), schema, told));
-    schema_unref(schema);
+    schema_free(schema);
     return told;
 }
 

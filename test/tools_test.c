@@ -57,7 +57,7 @@ static const struct json *schema_of(const struct json *tool, const char *which)
     struct schema *compiled;
 
     CHECK_OK(schema_compile(check_arena(), schema, NULL, &compiled));
-    schema_unref(compiled);
+    schema_free(compiled);
     CHECK_STR(json_str(schema, "type"), "object");
     return schema;
 }

@@ -285,7 +285,7 @@ err json_check_run(struct cli *c)
         arena_reset(a);
     }
     arena_free(a);
-    schema_unref(k.schema);
+    schema_free(k.schema);
 
     if (!k.quiet && !c->json)
         write_summary(&k);

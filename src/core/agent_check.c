@@ -207,7 +207,7 @@ static err schema_fits(struct arena *a, const char *schema_text, const struct js
     TRY(json_parse(a, str_from(schema_text), NULL, &schema));
     TRY(schema_compile(a, schema, NULL, &program));
     err e = schema_require(a, program, text);
-    schema_unref(program);
+    schema_free(program);
     return e;
 }
 

@@ -53,7 +53,7 @@ static err baton_check(struct arena *a, const struct json *schema)
     TRY(json_parse(a, str_from(baton_schema), NULL, &text));
     TRY(schema_compile(a, text, NULL, &program));
     err e = schema_require(a, program, schema);
-    schema_unref(program);
+    schema_free(program);
     return e;
 }
 

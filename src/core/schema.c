@@ -36,7 +36,7 @@ struct schema_cache *schema_cache_new(uint32_t most)
 
 static void cached_release(struct cached *entry)
 {
-    schema_unref(entry->rules.program);
+    schema_free(entry->rules.program);
     arena_free(entry->arena);
 }
 

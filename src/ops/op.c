@@ -234,8 +234,8 @@ err op_table_new(struct arena *a, const struct op_list *lists, size_t count, str
 void op_table_free(struct op_table *t)
 {
     for (size_t i = 0; i < t->count; i++) {
-        schema_unref(t->entries[i].input);
-        schema_unref(t->entries[i].output);
+        schema_free(t->entries[i].input);
+        schema_free(t->entries[i].output);
     }
     arena_free(t->arena);
 }

@@ -70,7 +70,7 @@ static err scenario_check(struct arena *a, const struct json *scenario)
     TRY(json_parse(a, str_from(scenario_schema), NULL, &text));
     TRY(schema_compile(a, text, NULL, &program));
     err e = schema_require(a, program, scenario);
-    schema_unref(program);
+    schema_free(program);
     return e ? err_new(a, ERR_INVALID, "this is no scenario: " STR_FMT, STR_ARG(e->message)) : NULL;
 }
 

@@ -345,7 +345,7 @@ static void table_by_schema(struct arena *a, struct subject *s)
             first = few;
         printf("%6zu properties        %22.1f %9.1f%s", properties, few,
                ns_each_member(a, s, properties, properties), properties < 1000 ? "\n" : "");
-        schema_unref(schema);
+        schema_free(schema);
     }
     goal("at most 2x the first", few / first, 2);
 }
@@ -412,7 +412,7 @@ static void measure_all(struct arena *a, const char *schema_path)
     table_by_document(a, &subject);
     table_by_schema(a, &subject);
     printf("\n%u goals, %u not met, %u not measured\n", goals, goals_missed, goals_unknown);
-    schema_unref(schema);
+    schema_free(schema);
     arena_free(subject.scratch);
 }
 

@@ -351,7 +351,7 @@ struct command *world_ask(struct world *w, struct arena *a, const char *op, str 
 
 static void release(void *program)
 {
-    schema_unref(program);
+    schema_free(program);
 }
 
 static void schema_look(struct model *m, struct world *w, struct model_schema *s)

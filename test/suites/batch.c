@@ -110,7 +110,7 @@ static err validate(struct batch *b, struct arena *a, const struct json *request
             buf_printf(&exhausted, "%s%u", exhausted.len ? ", " : "", i);
     }
     json_write_end(w, ']');
-    schema_unref(schema);
+    schema_free(schema);
 
     if (exhausted.len) {
         str which = buf_str(&exhausted);

@@ -43,7 +43,7 @@ str fixture_violations(struct mcp_call *m, const char *schema, const struct json
     (void)e;
     struct buf text = buf_in(m->arena);
     size_t count = schema_explain(m->arena, compiled, value, VIOLATIONS_MAX, &found);
-    schema_unref(compiled);
+    schema_free(compiled);
     for (size_t i = 0; i < count; i++) {
         str where = found[i].pointer;
         buf_printf(&text, "%s" STR_FMT "%s" STR_FMT, i ? "; " : "", STR_ARG(where),

@@ -263,7 +263,6 @@ err schema_compile(struct arena *a, const struct json *text, const struct schema
         .dynamics = map_in(arena),
     };
 
-    s->references = 1;
     s->arena = arena;
     err e = build_run(&b, text, s);
     if (e) {
@@ -275,14 +274,8 @@ err schema_compile(struct arena *a, const struct json *text, const struct schema
     return NULL;
 }
 
-struct schema *schema_ref(struct schema *s)
+void schema_free(struct schema *s)
 {
-    __atomic_add_fetch(&s->references, 1, __ATOMIC_RELAXED);
-    return s;
-}
-
-void schema_unref(struct schema *s)
-{
-    if (s && __atomic_sub_fetch(&s->references, 1, __ATOMIC_ACQ_REL) == 0)
+    if (s)
         arena_free(s->arena);
 }

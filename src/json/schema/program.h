@@ -175,7 +175,6 @@ struct dynamic {
 };
 
 struct schema {
-    int references; /* atomic */
     struct arena *arena;
     const struct node *root;
 

@@ -62,11 +62,11 @@ struct schema_options {
 
 /* Compiles. `options` may be NULL. The program keeps copies of what it needs of the text. UNFIT,
  * with a pointer into the schema, when the text is not a valid schema of its dialect, or refers to
- * something that is not there; TOO_LARGE when it has too many parts. */
+ * something that is not there; TOO_LARGE when it has too many parts. It is immutable, and threads
+ * may share it until it is freed. */
 err schema_compile(struct arena *a, const struct json *text, const struct schema_options *options,
                    struct schema **out);
-struct schema *schema_ref(struct schema *s);
-void schema_unref(struct schema *s);
+void schema_free(struct schema *s);
 
 enum schema_verdict {
     SCHEMA_FITS,
