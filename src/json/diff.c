@@ -1,26 +1,45 @@
 /* diff.c: two documents → the patch between them.
  *
- * Documents of very many values are compared place by place, by diff_coarse.c.
- * Of others both trees are walked once to find the hash and the printed size of every
- * value, so that comparing two of them is mostly comparing numbers. Then the
- * trees are descended together where they differ. Each container that differs
- * is described by the operations inside it, unless replacing it whole takes
- * fewer bytes. */
+ * Both trees are walked once to find the hash and the printed size of every value,
+ * so that comparing two of them is mostly comparing numbers. Then the trees are
+ * descended together where they differ. Each container that differs is described by
+ * the operations inside it, unless replacing it whole takes fewer bytes.
+ *
+ * Documents of so many values that this would take too long are compared coarsely:
+ * each value is looked at about once, members are compared by name, elements by
+ * their index, and what is equal at both ends of two arrays of different length is
+ * set aside. Nothing is found to have moved. When that gives many operations, the
+ * document is replaced whole. */
 #include "json/diff.h"
+
+#include <assert.h>
 
 #include "base/hash.h"
 #include "json/diff_array.h"
-#include "json/diff_private.h"
 #include "json/patch.h"
+#include "json/pointer.h"
 
 enum {
     STEPS_DEFAULT = 1000000,
     VALUES_FINE_MAX = 200000, /* of both documents together, that are compared with care */
+    /* Of a coarse comparison: */
+    OPERATIONS_MAX = 1000,      /* beyond which the whole document is shorter, or nearly */
+    COARSE_STEPS_MAX = 2000000, /* values that are compared; those of equal ends are once more */
+};
+
+struct diff {
+    struct arena *arena, *scratch; /* scratch goes when the patch is done */
+    struct json ops;
+    size_t bytes;    /* of the operations, as printed, with a comma after each */
+    struct buf path; /* of the values that are being compared */
+    uint64_t steps;  /* that are left */
+    uint64_t work;   /* of applying the patch: what its removals, moves and additions shift */
 };
 
 /* ---- the nodes ---- */
 
-size_t diff_string_bytes(str s)
+/* How many bytes a text has when it is printed. */
+static size_t string_bytes(str s)
 {
     struct json text = json_string(s);
     return json_print_size(&text);
@@ -48,7 +67,7 @@ static struct diff_node node_of(struct arena *a, const struct json *j)
         struct diff_node kid = node_of(a, m ? &m->value : &j->items[i]);
         /* A sum for members, whose order does not matter. */
         node.hash = m ? node.hash + mix(m->hash, kid.hash) : mix(node.hash, kid.hash);
-        node.bytes += kid.bytes + (m ? diff_string_bytes(json_name(m)) + 1 : 0);
+        node.bytes += kid.bytes + (m ? string_bytes(json_name(m)) + 1 : 0);
         node.kids[i] = kid;
     }
     return node;
@@ -56,7 +75,27 @@ static struct diff_node node_of(struct arena *a, const struct json *j)
 
 /* ---- the operations ---- */
 
-void diff_emit(struct diff *d, const char *name, const str *from, const struct diff_node *value)
+static size_t path_enter(struct diff *d, str name)
+{
+    size_t len = d->path.len;
+    json_pointer_add(&d->path, name);
+    return len;
+}
+
+static size_t path_enter_index(struct diff *d, size_t index)
+{
+    size_t len = d->path.len;
+    json_pointer_add_index(&d->path, index);
+    return len;
+}
+
+static void path_leave(struct diff *d, size_t len)
+{
+    d->path.len = len;
+}
+
+/* One operation at the current path. `from` is of a move; `value` may be NULL. */
+static void emit(struct diff *d, const char *name, const str *from, const struct diff_node *value)
 {
     struct json op = json_object();
 
@@ -72,27 +111,30 @@ void diff_emit(struct diff *d, const char *name, const str *from, const struct d
     json_push(d->arena, &d->ops, op);
 }
 
-void diff_shifts(struct diff *d, const struct json *container, uint32_t index)
+/* An operation shifts the elements or members of a container from `index` on. */
+static void charge_shift(struct diff *d, const struct json *container, uint32_t index)
 {
     bool object = container->kind == JSON_OBJECT;
     size_t size = object ? sizeof(struct json_member) : sizeof(struct json);
 
+    assert(index <= container->len);
     d->work += 1 + (container->len - index) * size / 64;
 }
 
-void diff_replace_all(struct diff *d, const struct json *to)
+/* The whole document instead of what was found. */
+static void replace_all(struct diff *d, const struct json *to)
 {
     struct diff_node node = { .value = to, .bytes = json_print_size(to) };
 
     d->ops.len = 0;
     d->path.len = 0;
     d->work = 0;
-    diff_emit(d, "replace", NULL, &node);
+    emit(d, "replace", NULL, &node);
 }
 
 static size_t replace_bytes(struct diff *d, const struct diff_node *to)
 {
-    return strlen("{'op':'replace','path':,'value':},") + diff_string_bytes(buf_str(&d->path)) +
+    return strlen("{'op':'replace','path':,'value':},") + string_bytes(buf_str(&d->path)) +
            to->bytes;
 }
 
@@ -117,8 +159,8 @@ static bool diff_members(struct diff *d, const struct diff_node *from, const str
         if (kept[i])
             continue;
         size_t was = path_enter(d, json_name(&old->members[i]));
-        diff_shifts(d, old, i);
-        diff_emit(d, "remove", NULL, NULL);
+        charge_shift(d, old, i);
+        emit(d, "remove", NULL, NULL);
         path_leave(d, was);
     }
     for (uint32_t j = 0; j < new->len && d->bytes <= most; j++) {
@@ -126,7 +168,7 @@ static bool diff_members(struct diff *d, const struct diff_node *from, const str
             continue;
         size_t was = path_enter(d, json_name(&new->members[j]));
         if (came[j] == JSON_NONE)
-            diff_emit(d, "add", NULL, &to->kids[j]);
+            emit(d, "add", NULL, &to->kids[j]);
         else
             diff_values(d, &from->kids[came[j]], &to->kids[j]);
         path_leave(d, was);
@@ -142,8 +184,8 @@ static void remove_elements(struct diff *d, const struct json *old, const uint32
         if (home[i] != DIFF_NONE)
             continue;
         size_t was = path_enter_index(d, i);
-        diff_shifts(d, old, i);
-        diff_emit(d, "remove", NULL, NULL);
+        charge_shift(d, old, i);
+        emit(d, "remove", NULL, NULL);
         path_leave(d, was);
     }
 }
@@ -155,7 +197,7 @@ static void move_element(struct diff *d, uint32_t from, uint32_t to)
     path_leave(d, was);
 
     path_enter_index(d, to);
-    diff_emit(d, "move", &source, NULL);
+    emit(d, "move", &source, NULL);
     path_leave(d, was);
 }
 
@@ -204,8 +246,8 @@ static void add_elements(struct diff *d, const struct diff_node *to, const uint3
         if (partner[j] != DIFF_NONE)
             continue;
         size_t was = j < count ? path_enter_index(d, j) : path_enter(d, STR("-"));
-        diff_shifts(d, to->value, j);
-        diff_emit(d, "add", NULL, &to->kids[j]);
+        charge_shift(d, to->value, j);
+        emit(d, "add", NULL, &to->kids[j]);
         path_leave(d, was);
         count++;
     }
@@ -283,7 +325,7 @@ static void diff_values(struct diff *d, const struct diff_node *from, const stru
     d->ops.len = ops;
     d->work = work;
     d->bytes = bytes;
-    diff_emit(d, "replace", NULL, to);
+    emit(d, "replace", NULL, to);
 }
 
 static void diff_fine(struct diff *d, const struct json *from, const struct json *to)
@@ -293,6 +335,130 @@ static void diff_fine(struct diff *d, const struct json *from, const struct json
     if (!diff_same(&old, &new))
         diff_values(d, &old, &new);
 }
+
+/* ---- very many values ---- */
+
+struct coarse {
+    struct diff *d;
+    uint64_t work; /* that is left */
+};
+
+static bool given_up(const struct coarse *c)
+{
+    return c->work == 0 || c->d->ops.len > OPERATIONS_MAX;
+}
+
+static void emit_value(struct coarse *c, const char *op, const struct json *value)
+{
+    struct diff_node node = { .value = value };
+
+    if (value)
+        node.bytes = json_print_size(value);
+    emit(c->d, op, NULL, value ? &node : NULL);
+}
+
+/* Most values are no containers and have not changed: their path need not be known. */
+static bool same_leaf(struct coarse *c, const struct json *from, const struct json *to)
+{
+    return from->kind != JSON_ARRAY && from->kind != JSON_OBJECT &&
+           json_equal_within(from, to, &c->work);
+}
+
+static void coarse_values(struct coarse *c, const struct json *from, const struct json *to);
+
+static void coarse_members(struct coarse *c, const struct json *from, const struct json *to)
+{
+    const uint32_t *came = json_match(c->d->scratch, to, from);
+    bool *kept = arena_zero(c->d->scratch, from->len);
+
+    for (uint32_t j = 0; j < to->len; j++)
+        if (came[j] != JSON_NONE)
+            kept[came[j]] = true;
+    for (uint32_t i = 0; i < from->len && !given_up(c); i++) {
+        if (kept[i])
+            continue;
+        size_t was = path_enter(c->d, json_name(&from->members[i]));
+        charge_shift(c->d, from, i);
+        emit_value(c, "remove", NULL);
+        path_leave(c->d, was);
+    }
+    for (uint32_t j = 0; j < to->len && !given_up(c); j++) {
+        const struct json *old = came[j] == JSON_NONE ? NULL : &from->members[came[j]].value;
+        const struct json *new = &to->members[j].value;
+        if (old && same_leaf(c, old, new))
+            continue;
+        size_t was = path_enter(c->d, json_name(&to->members[j]));
+        if (old)
+            coarse_values(c, old, new);
+        else
+            emit_value(c, "add", new);
+        path_leave(c->d, was);
+    }
+}
+
+/* How many elements are the same from the front, or from the back, of `most`. */
+static uint32_t equal_end(struct coarse *c, const struct json *from, const struct json *to,
+                          bool back, uint32_t most)
+{
+    uint32_t i = 0;
+
+    while (i < most && json_equal_within(&from->items[back ? from->len - 1 - i : i],
+                                         &to->items[back ? to->len - 1 - i : i], &c->work))
+        i++;
+    return i;
+}
+
+static void coarse_elements(struct coarse *c, const struct json *from, const struct json *to)
+{
+    uint32_t shorter = from->len < to->len ? from->len : to->len, head = 0, tail = 0;
+
+    if (from->len != to->len) {
+        head = equal_end(c, from, to, false, shorter);
+        tail = equal_end(c, from, to, true, shorter - head);
+    }
+    uint32_t old_end = from->len - tail, new_end = to->len - tail;
+    for (uint32_t i = old_end; i > head && i > new_end && !given_up(c); i--) {
+        size_t was = path_enter_index(c->d, i - 1);
+        charge_shift(c->d, from, i - 1);
+        emit_value(c, "remove", NULL);
+        path_leave(c->d, was);
+    }
+    for (uint32_t i = head; i < new_end && !given_up(c); i++) {
+        const struct json *old = i < old_end ? &from->items[i] : NULL, *new = &to->items[i];
+        if (old && same_leaf(c, old, new))
+            continue;
+        size_t was = path_enter_index(c->d, i);
+        if (old) {
+            coarse_values(c, old, new);
+        } else {
+            charge_shift(c->d, to, i);
+            emit_value(c, "add", new);
+        }
+        path_leave(c->d, was);
+    }
+}
+
+static void coarse_values(struct coarse *c, const struct json *from, const struct json *to)
+{
+    if (from->kind == to->kind && to->kind == JSON_OBJECT)
+        coarse_members(c, from, to);
+    else if (from->kind == to->kind && to->kind == JSON_ARRAY)
+        coarse_elements(c, from, to);
+    else if (!json_equal_within(from, to, &c->work))
+        emit_value(c, "replace", to);
+}
+
+static void diff_coarse(struct diff *d, const struct json *from, const struct json *to)
+{
+    struct coarse c = { d, COARSE_STEPS_MAX };
+
+    coarse_values(&c, from, to);
+    if (!given_up(&c) && d->bytes <= json_print_size(to))
+        return;
+    replace_all(d, to);
+}
+
+/* ---- the whole ---- */
 
 /* Takes the values of a document off `left`; false when there are more. */
 static bool has_at_most(const struct json *j, uint64_t *left)
@@ -325,7 +491,7 @@ struct json json_diff(struct arena *a, const struct json *from, const struct jso
     else
         diff_coarse(&d, from, to);
     if (d.work > JSON_PATCH_WORK)
-        diff_replace_all(&d, to);
+        replace_all(&d, to);
     if (work)
         *work = d.work;
     arena_free(d.scratch);
