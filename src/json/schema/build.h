@@ -1,5 +1,6 @@
 /* build.h: a schema on its way from text to program. Private to json/schema_*.c.
  *
+ *   build.c          errors, bounds, and the nodes as they are made
  *   load.c           finds resources, anchors, and what references mean
  *   dialect.c        … which keywords count there
  *   shape.c          … whether their values look as they must
@@ -186,6 +187,27 @@ static inline struct schema_location *build_location(const struct build *b, cons
     return map_get(&b->known, address_key(&json));
 }
 
+/* ---- build.c ---- */
+
+/* The document of that address, of those that were given; or NULL. */
+const struct json *build_document(const struct build *b, str uri);
+
+/* UNFIT, with a pointer into the schema. */
+err build_error(struct build *b, str pointer, const char *keyword, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Says something that is no error, to whoever asked for it. */
+void build_warn(struct build *b, str pointer, const char *keyword, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* TOO_LARGE when there are more parts than may be. */
+err build_count(struct build *b, str pointer, uint32_t parts);
+
+/* The node of a schema that stands inside another one; it may be filled later. NULL gives NULL. */
+const struct node *build_node(struct build *b, const struct json *json);
+const struct node *build_node_at(struct build *b, const struct schema_location *location);
+const struct node **build_nodes(struct build *b, const struct json *array);
+
 /* ---- dialect.c ---- */
 
 /* Reads the keywords that a dialect knows. */
@@ -206,20 +228,6 @@ err build_load_root(struct build *b, const struct json *text, struct schema_loca
 err build_resolve(struct build *b, const struct schema_location *from, enum keyword keyword,
                   str reference, struct schema_location *out, str *dynamic);
 
-/* The document of that address, of those that were given; or NULL. */
-const struct json *build_document(const struct build *b, str uri);
-
-/* UNFIT, with a pointer into the schema. */
-err build_error(struct build *b, str pointer, const char *keyword, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
-/* Says something that is no error, to whoever asked for it. */
-void build_warn(struct build *b, str pointer, const char *keyword, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
-/* TOO_LARGE when there are more parts than may be. */
-err build_count(struct build *b, str pointer, uint32_t parts);
-
 /* ---- shape.c ---- */
 
 /* Whether a keyword's value looks as it must. */
@@ -228,12 +236,6 @@ enum shape keyword_shape(enum keyword k);
 
 /* The bit of enum json_kind for a type's name, both number kinds for "number"; 0: unknown. */
 unsigned type_kinds(str name);
-
-/* ---- compile.c ---- */
-
-/* The node of a schema that stands inside another one; it may be filled later. NULL gives NULL. */
-const struct node *build_node(struct build *b, const struct json *json);
-const struct node **build_nodes(struct build *b, const struct json *array);
 
 /* ---- compile_kinds.c ---- */
 

@@ -33,17 +33,6 @@ void check_release(struct check *c)
     arena_free(c->overflow);
 }
 
-uint64_t *check_words(struct check *c, uint32_t n)
-{
-    if (n <= CHECK_WORDS - c->word_count) {
-        c->word_count += n;
-        return c->words + c->word_count - n;
-    }
-    if (!c->overflow)
-        c->overflow = arena_new();
-    return ARENA_ARRAY(c->overflow, uint64_t, n);
-}
-
 uint64_t *check_bits(struct check *c, uint32_t n)
 {
     uint32_t words = (n + 63) / 64;
@@ -112,9 +101,10 @@ static bool has_members(struct check *c, const struct json *object, const struct
 static bool check_plain(struct check *c, const struct object_rules *o, const struct json *v);
 static bool check_items(struct check *c, const struct node *n, const struct json *v, uint32_t from);
 
-/* Out of line, so that what goes on around a call of it keeps its registers. */
-__attribute__((noinline)) bool check_closer(struct check *c, const struct node *n,
-                                            const struct json *v)
+/* Whether a value fits that a node does not let pass by its kind alone. Out of line, so that what
+ * goes on around a call of it keeps its registers. */
+static __attribute__((noinline)) bool check_closer(struct check *c, const struct node *n,
+                                                   const struct json *v)
 {
     if (!node_takes_kind(n, v))
         return false;
@@ -125,6 +115,12 @@ __attribute__((noinline)) bool check_closer(struct check *c, const struct node *
     case PATH_ITEMS: return v->kind != JSON_ARRAY || check_items(c, n->array->items, v, 0);
     default: return check_node(c, n, v, NULL);
     }
+}
+
+/* A value of its own, so nothing that the schema above has seen is passed on. */
+HOT bool fits(struct check *c, const struct node *n, const struct json *v)
+{
+    return n->passes >> v->kind & 1 || check_closer(c, n, v);
 }
 
 /* The object rules that most schemas have: properties and up to 64 required ones. */
@@ -335,6 +331,114 @@ static bool check_object(struct check *c, const struct object_rules *o, const st
            check_dependencies(c, o, v, seen);
 }
 
+/* ---- dynamic references ---- */
+
+/* The node of a dynamic anchor in a resource, or NULL. */
+static const struct node *dynamic_in(const struct schema *s, uint32_t resource, uint32_t anchor)
+{
+    uint32_t low = s->dynamic_start[resource], high = s->dynamic_start[resource + 1];
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (s->dynamics[middle].anchor == anchor)
+            return s->dynamics[middle].node;
+        if (s->dynamics[middle].anchor < anchor)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+const struct node *check_dynamic(const struct check *c, const struct rule *r)
+{
+    const struct node *found = r->nodes[0];
+
+    for (const struct scope *at = c->scope; at; at = at->outer) {
+        const struct node *n = dynamic_in(c->schema, at->resource, r->dynamic);
+        if (n)
+            found = n; /* the outermost wins, and it comes last */
+    }
+    return found;
+}
+
+/* ---- rules: what applies other schemas to the instance itself ---- */
+
+static void bits_join(uint64_t *bits, const uint64_t *more, uint32_t n)
+{
+    for (uint32_t i = 0; i < (n + 63) / 64; i++)
+        bits[i] |= more[i];
+}
+
+/* One of several alternatives: what it has seen counts only when it fits. */
+static bool check_branch(struct check *c, const struct node *n, const struct json *v,
+                         uint64_t *seen)
+{
+    if (!seen)
+        return fits(c, n, v);
+    uint32_t mark = c->word_count;
+    uint64_t *own = check_bits(c, v->len);
+    bool fit = check_node(c, n, v, own);
+    if (fit)
+        bits_join(seen, own, v->len);
+    c->word_count = mark;
+    return fit;
+}
+
+static bool check_all(struct check *c, const struct rule *r, const struct json *v, uint64_t *seen)
+{
+    for (uint32_t i = 0; i < r->count; i++)
+        if (!check_node(c, r->nodes[i], v, seen))
+            return false;
+    return true;
+}
+
+static bool check_any(struct check *c, const struct rule *r, const struct json *v, uint64_t *seen)
+{
+    bool fit = false;
+
+    for (uint32_t i = 0; i < r->count && (!fit || seen); i++)
+        fit |= check_branch(c, r->nodes[i], v, seen);
+    return fit;
+}
+
+static bool check_one(struct check *c, const struct rule *r, const struct json *v, uint64_t *seen)
+{
+    uint32_t fit = 0;
+
+    for (uint32_t i = 0; i < r->count && fit < 2; i++)
+        fit += check_branch(c, r->nodes[i], v, seen);
+    return fit == 1;
+}
+
+static bool check_not(struct check *c, const struct rule *r, const struct json *v, uint64_t *seen)
+{
+    (void)seen;
+    return !fits(c, r->nodes[0], v);
+}
+
+static bool check_if(struct check *c, const struct rule *r, const struct json *v, uint64_t *seen)
+{
+    const struct node *then = r->nodes[check_branch(c, r->nodes[0], v, seen) ? 1 : 2];
+    return !then || check_node(c, then, v, seen);
+}
+
+static bool check_dynamic_rule(struct check *c, const struct rule *r, const struct json *v,
+                               uint64_t *seen)
+{
+    return check_node(c, check_dynamic(c, r), v, seen);
+}
+
+static bool check_rule(struct check *c, const struct rule *r, const struct json *v, uint64_t *seen)
+{
+    static bool (*const checks[])(struct check *, const struct rule *, const struct json *,
+                                  uint64_t *) = {
+        [RULE_ALL] = check_all, [RULE_ANY] = check_any, [RULE_ONE] = check_one,
+        [RULE_NOT] = check_not, [RULE_IF] = check_if,   [RULE_DYNAMIC] = check_dynamic_rule,
+    };
+    return checks[r->kind](c, r, v, seen);
+}
+
 /* ---- nodes ---- */
 
 static bool check_kind_rules(struct check *c, const struct node *n, const struct json *v,
@@ -361,7 +465,7 @@ static bool check_keywords(struct check *c, const struct node *n, const struct j
     if (!check_kind_rules(c, n, v, seen))
         return false;
     for (uint32_t i = 0; i < n->rule_count; i++)
-        if (!rule_checks[n->rules[i].kind](c, &n->rules[i], v, seen))
+        if (!check_rule(c, &n->rules[i], v, seen))
             return false;
     return true;
 }

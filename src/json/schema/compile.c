@@ -8,48 +8,6 @@
 
 #include "json/schema/build.h"
 
-/* ---- nodes ---- */
-
-static const struct node *node_for(struct build *b, const struct schema_location *place)
-{
-    struct node *n = map_get(&b->nodes, address_key(&place->json));
-    if (n)
-        return n;
-    if (b->count == b->room) {
-        uint32_t room = b->room ? b->room * 2 : 64;
-        b->queue =
-            arena_grow(b->arena, b->queue, b->room * sizeof *b->queue, room * sizeof *b->queue);
-        b->made = arena_grow(b->arena, b->made, b->room * sizeof *b->made, room * sizeof *b->made);
-        b->room = room;
-    }
-    const struct json **key = arena_alloc(b->arena, sizeof *key);
-    *key = place->json;
-    n = ARENA_NEW(b->arena, struct node);
-    n->number_in_build = b->count;
-    map_put(&b->nodes, address_key(key), n);
-    b->queue[b->count] = *place;
-    b->made[b->count++] = n;
-    return n;
-}
-
-const struct node *build_node(struct build *b, const struct json *json)
-{
-    if (!json)
-        return NULL;
-    const struct schema_location *place = build_location(b, json);
-    assert(place);
-    return node_for(b, place);
-}
-
-const struct node **build_nodes(struct build *b, const struct json *array)
-{
-    const struct node **nodes = ARENA_ARRAY(b->arena, const struct node *, array->len);
-
-    for (uint32_t i = 0; i < array->len; i++)
-        nodes[i] = build_node(b, &array->items[i]);
-    return nodes;
-}
-
 /* ---- references and applicators ---- */
 
 struct rules {
@@ -97,7 +55,7 @@ static err ref_of(struct build *b, const struct schema_location *at, enum keywor
     bool dynamic = k == KEYWORD_DYNAMIC_REF && anchor.len;
     if (k == KEYWORD_RECURSIVE_REF)
         dynamic = map_get(&to.resource->dynamic_anchors, STR("")) && to.json == to.resource->root;
-    rule_add_one(b, rules, dynamic ? RULE_DYNAMIC : RULE_ALL, k, node_for(b, &to));
+    rule_add_one(b, rules, dynamic ? RULE_DYNAMIC : RULE_ALL, k, build_node_at(b, &to));
     if (dynamic)
         rules->at[rules->count - 1].dynamic = dynamic_index(b, anchor);
     return NULL;
@@ -236,7 +194,7 @@ static err build_run(struct build *b, const struct json *text, struct schema *s)
     struct schema_location root;
 
     TRY(build_load_root(b, text, &root));
-    s->root = node_for(b, &root);
+    s->root = build_node_at(b, &root);
     TRY(queue_run(b));
     TRY(dynamics_compile(b));
     TRY(build_loops(b));

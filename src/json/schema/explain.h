@@ -1,9 +1,10 @@
 /* explain.h: walking a program again to say what does not fit. Private to json/schema_*.c.
  *
- *   findings.c        collecting violations, the useful ones first; what callers see
+ *   violations.c      what callers see
  *   explain.c         the walk over the keywords of a node
  *   explain_object.c  … those of objects
  *   closest.c         … anyOf and oneOf: which alternative was meant
+ *   findings.c        collecting violations, the useful ones first
  *   message.c         the words
  *
  * The walk happens only after a check has failed. It has a budget of its own. */

@@ -12,68 +12,6 @@ enum {
     WIDE_OBJECT = 32, /* members from which on an object gets an index */
 };
 
-/* ---- errors ---- */
-
-err build_error(struct build *b, str pointer, const char *keyword, const char *format, ...)
-{
-    struct buf message = buf_in(b->errors), members = buf_in(b->errors);
-    va_list args;
-
-    va_start(args, format);
-    buf_vprintf(&message, format, args);
-    va_end(args);
-
-    struct json_writer w = json_writer_to(&members);
-    buf_add(&members, STR("\"errors\":"));
-    json_write_begin(&w, '[');
-    json_write_begin(&w, '{');
-    json_write_name(&w, STR("pointer"));
-    json_write_str(&w, pointer);
-    json_write_name(&w, STR("keyword"));
-    json_write_str(&w, str_from(keyword));
-    json_write_name(&w, STR("message"));
-    json_write_str(&w, buf_str(&message));
-    json_write_end(&w, '}');
-    json_write_end(&w, ']');
-
-    err e = err_new(b->errors, ERR_UNFIT, "schema " STR_FMT "%s%s: " STR_FMT, STR_ARG(pointer),
-                    keyword[0]    ? "/"
-                    : pointer.len ? ""
-                                  : "(whole document)",
-                    keyword, STR_ARG(buf_str(&message)));
-    return err_with(b->errors, e, buf_str(&members));
-}
-
-void build_warn(struct build *b, str pointer, const char *keyword, const char *format, ...)
-{
-    struct schema_warnings *w = b->options->warnings;
-    struct buf message = buf_in(b->errors);
-    va_list args;
-
-    if (!w || w->count == SCHEMA_WARNINGS_MAX)
-        return;
-    va_start(args, format);
-    buf_vprintf(&message, format, args);
-    va_end(args);
-    w->items[w->count++] =
-        (struct violation){ arena_copy(b->errors, pointer), str_from(keyword), buf_str(&message) };
-}
-
-err build_count(struct build *b, str pointer, uint32_t parts)
-{
-    uint32_t most = b->options->parts_max ? b->options->parts_max : SCHEMA_PARTS_MAX;
-
-    b->parts += parts;
-    if (b->parts <= most || b->options->is_known)
-        return NULL;
-    return err_new(
-        b->errors, ERR_TOO_LARGE,
-        "schema " STR_FMT ": expected at most %u schemas inside each other and beside each "
-        "other, a different pattern counted as %d, found more: refer to one from several "
-        "places with $ref, or split the document",
-        STR_ARG(pointer), (unsigned)most, SCHEMA_PATTERN_PARTS);
-}
-
 /* ---- scanning ---- */
 
 static struct resource *resource_add(struct build *b, str uri, const struct json *root,
@@ -258,14 +196,6 @@ static err scan(struct build *b, struct schema_location at)
 }
 
 /* ---- documents ---- */
-
-const struct json *build_document(const struct build *b, str uri)
-{
-    for (size_t i = 0; i < b->options->document_count; i++)
-        if (str_eq(uri_without_empty_fragment(b->options->documents[i].uri), uri))
-            return b->options->documents[i].text;
-    return NULL;
-}
 
 /* Pointers into a document other than the root begin with its address. */
 static err document_load(struct build *b, str uri, const struct json *text, struct resource **out)
