@@ -1,7 +1,9 @@
 #!/bin/sh
-# layers.sh: who may include whom. The table is the one of docs/architecture.md.
+# layers.sh: who may include whom, the table of docs/architecture.md; and which files of a folder
+# need each other.
 #
-# Silent when all is well; else each broken rule with its file and line.
+# Silent when all is well; else each broken rule with its file and line. With --cycles, only prints
+# all groups of files that need each other, also those that are known.
 cd "$(dirname "$0")/.." || exit 2
 
 # A folder, or one header of a folder. A folder may always include itself, and what lies in a
@@ -94,10 +96,117 @@ system_is_apart() {
         sed 's/$/   (only os\/ may name this)/' | { ! grep . ; }
 }
 
+# Files of a folder, its parts included, that need each other: each uses what another of them
+# defines, also by way of others. Whoever changes one has to have read all of them, so a group is
+# named here, with the reason, or it fails. A group that got smaller is still the known one.
+#
+# By nature: a filter of a query holds queries, and a query filters; what a schema says of a value
+# is worded by wording what the schemas in it say.
+by_nature='
+json: path/filter path/run
+json: schema/closest schema/explain schema/explain_object
+'
+
+# To come apart: a line goes when its group has.
+to_come_apart='
+store: postgres postgres_connect postgres_open sqlite_open store
+core: callback callback_deliver
+core: run run_queue
+ops: grant perform
+ops: hooks hooks_session hooks_tool
+mcp: completion era head listen mcp parts prompts resources rounds tasks tool_call tools
+wire: barrier conn deliver grants http/answer http/begin http/http http/input http/routes http/sse hub hub_matcher hub_subscriber lag mcp/channel mcp/http mcp/listen mcp/play mcp/session mcp/work quota server wait ws/message ws/ws
+wire: http/head http/parse
+cli: bridge/calls bridge/head bridge/identity bridge/lanes bridge/legacy bridge/lines bridge/message bridge/site
+cli: doctor/clients doctor/doctor doctor/mcp doctor/server
+cli: init/hooks init/wire
+cli: json_check json_verbs
+app: store_backup store_check store_copy store_repair store_verbs
+app: threads writer
+'
+
+# What the objects say, as "file:   U symbol" and "file:address T symbol". An object whose source is
+# gone is left over from another day.
+symbols() {
+    find src -name '*.c' | sort | while read -r source; do
+        object=build/release/${source%.c}.o
+        if [ -f "$object" ]; then echo "$object"; fi
+    done | xargs nm -A | sed 's|^build/release/src/||; s|\.o:|.c |'
+}
+
+cycles() {
+    symbols | awk -v all="$1" -v known="$by_nature$to_come_apart" '
+        function folder(file) { return substr(file, 1, index(file, "/") - 1) }
+
+        # Marks all files that one needs, itself only if it is in a cycle.
+        function reach(from,    queue, first, last, i, file) {
+            queue[last = 1] = from
+            for (first = 1; first <= last; first++)
+                for (i = 1; i <= degree[queue[first]]; i++) {
+                    file = next_file[queue[first], i]
+                    if (!((from, file) in reached)) {
+                        reached[from, file] = 1
+                        queue[++last] = file
+                    }
+                }
+        }
+
+        # Whether all files of the group stand in one line of the known ones.
+        function is_known(group, count,    i, j, n, words, listed) {
+            for (i = 1; i <= lines; i++) {
+                n = split(line[i], words, /[: ]+/)
+                split("", listed)
+                for (j = 2; j <= n; j++) listed[words[1] "/" words[j] ".c"] = 1
+                for (j = 1; j <= count && group[j] in listed; j++) ;
+                if (j > count) return 1
+            }
+            return 0
+        }
+
+        BEGIN { lines = split(known, line, "\n") }
+        !seen[$1]++ { file[++files] = $1 }
+        $(NF - 1) == "U" { user[++uses] = $1; used[uses] = $NF; next }
+        $(NF - 1) ~ /^[A-Z]$/ { owner[$NF] = $1 }
+
+        END {
+            for (i = 1; i <= uses; i++) {
+                from = user[i]; to = owner[used[i]]
+                if (to == "" || to == from || folder(to) != folder(from)) continue
+                if (!((from, to) in symbol)) next_file[from, ++degree[from]] = to
+                if (!((from, to) in symbol)) symbol[from, to] = used[i]
+            }
+            for (i = 1; i <= files; i++) reach(file[i])
+            for (i = 1; i <= files; i++) {
+                if (file[i] in grouped || !((file[i], file[i]) in reached)) continue
+                count = 0
+                for (j = i; j <= files; j++)
+                    if (((file[i], file[j]) in reached) && ((file[j], file[i]) in reached)) {
+                        grouped[group[++count] = file[j]] = 1
+                        if (count == 1) names = file[j]
+                        else names = names " " file[j]
+                    }
+                if (!all && is_known(group, count)) continue
+                bad = 1
+                print folder(file[i]) "/: these need each other: " names
+                for (j = 1; j <= count; j++)
+                    for (k = 1; k <= count; k++)
+                        if ((group[j], group[k]) in symbol)
+                            print "    " group[j] " uses " symbol[group[j], group[k]] " of " group[k]
+            }
+            exit bad
+        }'
+}
+
+if [ "$1" = --cycles ]; then
+    cycles all
+    exit 0
+fi
+
 ours=$(mktemp)
 trap 'rm -f "$ours"' EXIT
 includes
 status=$?
 system_is_apart || status=1
+cycles || status=1
 core_is_pure && exit $status
 exit 1
