@@ -199,7 +199,7 @@ static bool call_pattern(struct path_run *run, const struct path_expr *call,
     }
     if (!regex || !path_spend(run, TRY_STEPS + subject->len / 8))
         return false;
-    enum regex_result result = regex_match_within(regex, json_text(subject), &run->steps_left);
+    enum regex_result result = regex_match(regex, json_text(subject), &run->steps_left);
     if (result == REGEX_LIMIT)
         path_stop(run);
     return result == REGEX_YES;

@@ -230,25 +230,6 @@ static int meter_item(pcre2_callout_block *block, void *data)
     return m->work > m->most ? PCRE2_ERROR_CALLOUT : 0;
 }
 
-static int match_metered(const struct regex *r, str subject, uint64_t *work)
-{
-    struct meter meter = { .most =
-                               METERED_WORK_MAX + METERED_WORK_PER_BYTE * (uint64_t)subject.len };
-
-    pcre2_set_callout(matcher_mine->context, meter_item, &meter);
-    int found = match_try(r->metered, r->metered_jit, subject, UINT32_MAX);
-    pcre2_set_callout(matcher_mine->context, NULL, NULL);
-    *work = meter.work;
-    return found;
-}
-
-static bool is_metered(const struct regex *r, str subject)
-{
-    if (!matcher_mine)
-        matcher_mine = matcher_new();
-    return r->metered && subject.len > UNMETERED_BYTES_MAX;
-}
-
 static enum regex_result match_result(int found)
 {
     if (found == PCRE2_ERROR_NOMATCH)
@@ -256,21 +237,17 @@ static enum regex_result match_result(int found)
     return found >= 0 ? REGEX_YES : REGEX_LIMIT;
 }
 
-enum regex_result regex_match(const struct regex *r, str subject)
+static enum regex_result match_metered(const struct regex *r, str subject, uint32_t *steps)
 {
-    uint64_t work;
+    struct meter meter = { .most =
+                               METERED_WORK_MAX + METERED_WORK_PER_BYTE * (uint64_t)subject.len };
 
-    if (is_metered(r, subject))
-        return match_result(match_metered(r, subject, &work));
-    return match_result(match_try(r->code, r->jit, subject, MATCH_LIMIT));
-}
+    pcre2_set_callout(matcher_mine->context, meter_item, &meter);
+    enum regex_result result =
+        match_result(match_try(r->metered, r->metered_jit, subject, UINT32_MAX));
+    pcre2_set_callout(matcher_mine->context, NULL, NULL);
 
-static enum regex_result metered_within(const struct regex *r, str subject, uint32_t *steps)
-{
-    uint64_t work;
-    enum regex_result result = match_result(match_metered(r, subject, &work));
-    uint64_t cost = 1 + work / METERED_WORK_PER_STEP;
-
+    uint64_t cost = 1 + meter.work / METERED_WORK_PER_STEP;
     if (result == REGEX_LIMIT || cost >= *steps) {
         *steps = 0;
         return REGEX_LIMIT;
@@ -281,15 +258,17 @@ static enum regex_result metered_within(const struct regex *r, str subject, uint
 
 /* PCRE2 does not tell how much it backtracked. So a match is tried with little first, and again
  * with more when that was not enough: how far it had to go tells what it cost. */
-enum regex_result regex_match_within(const struct regex *r, str subject, uint32_t *steps)
+enum regex_result regex_match(const struct regex *r, str subject, uint32_t *steps)
 {
     static const struct {
         uint32_t share, cost; /* of the whole limit; in steps */
     } tries[] = { { 64, 1 }, { 8, 2000 }, { 1, 20000 } };
     uint32_t length_cost = (uint32_t)(subject.len / 64);
 
-    if (is_metered(r, subject))
-        return metered_within(r, subject, steps);
+    if (!matcher_mine)
+        matcher_mine = matcher_new();
+    if (r->metered && subject.len > UNMETERED_BYTES_MAX)
+        return match_metered(r, subject, steps);
     for (int i = 0; i < 3; i++) {
         uint32_t cost = tries[i].cost + length_cost;
         if (*steps <= cost)

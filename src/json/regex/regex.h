@@ -30,12 +30,9 @@ err iregexp_compile(struct arena *a, str pattern, bool whole, struct regex **out
 
 void regex_free(struct regex *r);
 
-/* The subject is valid UTF-8. */
-enum regex_result regex_match(const struct regex *r, str subject);
-
-/* The same at the cost of some of `steps`: few for most matches, thousands for one that backtracks
- * much, so that many such matches end in REGEX_LIMIT too. No steps are left then. */
+/* The subject is valid UTF-8. It costs some of `steps`: few for most matches, thousands for one that
+ * backtracks much, so that many such matches end in REGEX_LIMIT too. No steps are left then. */
 #define REGEX_STEPS_MAX(len) (22001 + (len)) /* the most that one match costs */
-enum regex_result regex_match_within(const struct regex *r, str subject, uint32_t *steps);
+enum regex_result regex_match(const struct regex *r, str subject, uint32_t *steps);
 
 #endif

@@ -62,7 +62,7 @@ bool check_value_among(struct check *c, const struct value_rules *values, const 
 bool check_text_matches(struct check *c, const struct regex *regex, str text)
 {
     bool enough = c->steps_left > REGEX_STEPS_MAX(text.len);
-    enum regex_result result = regex_match_within(regex, text, &c->steps_left);
+    enum regex_result result = regex_match(regex, text, &c->steps_left);
 
     if (result == REGEX_LIMIT)
         c->regex_limit = enough;

@@ -130,7 +130,7 @@ enum regex_result explain_match(struct explain *x, const struct regex *regex, st
                                 const struct location *at)
 {
     uint32_t left = x->check.steps_left;
-    enum regex_result result = regex_match_within(regex, text, &left);
+    enum regex_result result = regex_match(regex, text, &left);
 
     if (result != REGEX_LIMIT) {
         x->check.steps_left = left;
