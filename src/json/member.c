@@ -11,7 +11,9 @@ enum {
     PROBES_MOST = 8,   /* for each member of a table; with more, sorting bounds the cost */
 };
 
-int member_order(const void *a, const void *b)
+/* For qsort over pointers to members: any order will do that is the same for the same names, and
+ * hashes are quick to compare. */
+static int member_order(const void *a, const void *b)
 {
     const struct json_member *x = *(const struct json_member *const *)a;
     const struct json_member *y = *(const struct json_member *const *)b;

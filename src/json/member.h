@@ -20,10 +20,6 @@ static inline bool member_same_name(const struct json_member *a, const struct js
            (a->name_len <= HASH_WHOLE_MAX || memcmp(a->name, b->name, a->name_len) == 0);
 }
 
-/* For qsort over pointers to members: any order will do that is the same for the same names, and
- * hashes are quick to compare. */
-int member_order(const void *a, const void *b);
-
 /* The index of a member by its name, or JSON_NONE, from that one on. */
 uint32_t member_find(const struct json *object, uint32_t from, const struct json_member *sought);
 

@@ -47,7 +47,7 @@ static inline void *scratch_push(struct parser *p, size_t size)
 }
 
 /* Where a finished value goes: behind the name that was read last, or as the next element. */
-static inline struct json *value_place(struct parser *p)
+static inline struct json *value_slot(struct parser *p)
 {
     if (p->depth && p->frames[p->depth - 1].is_object)
         return &((struct json_member *)(void *)(p->scratch + p->top))[-1].value;
@@ -56,7 +56,7 @@ static inline struct json *value_place(struct parser *p)
 
 static inline void value_done(struct parser *p, enum json_kind kind, size_t len, const char *text)
 {
-    *value_place(p) = (struct json){ .kind = kind, .len = (uint32_t)len, .text = text };
+    *value_slot(p) = (struct json){ .kind = kind, .len = (uint32_t)len, .text = text };
 }
 
 /* ---- strings ---- */
@@ -154,7 +154,7 @@ static inline bool number(struct parser *p)
         return expect_hint(p, "a number of at most 1.797e308",
                            "; it is beyond the range of a double");
     }
-    *value_place(p) = value;
+    *value_slot(p) = value;
     return true;
 }
 

@@ -68,7 +68,7 @@ static err locate(struct patching *p, const struct patch_op *op, const struct js
         bool found = index != JSON_NONE, last = i + 1 == path->count;
 
         if (!found && !(adding && last && child_can_come(at, path->tokens[i])))
-            return patch_no_place(p->arena, op, path, i, at);
+            return patch_not_found(p->arena, op, path, i, at);
         *out = (struct target){
             .parent = at,
             .index = found ? index : at->len,
@@ -222,7 +222,7 @@ static err read_action(struct arena *a, const struct json *from, struct patch_op
             op->action = &actions[i];
     if (op->action)
         return NULL;
-    str found = patch_shown(a, name);
+    str found = patch_value_text(a, name);
     return patch_error(a, op, ERR_INVALID,
                        "expected \"op\" to be add, remove, replace, move, copy or test, "
                        "found " STR_FMT,
@@ -235,7 +235,7 @@ static err read_pointer(struct arena *a, const struct json *from, const char *na
     const struct json *member = json_get(from, name);
 
     if (!json_is(member, JSON_STRING)) {
-        str found = patch_shown(a, member);
+        str found = patch_value_text(a, member);
         return patch_error(a, op, ERR_INVALID,
                            "expected \"%s\" to be a JSON Pointer like \"/a/0\", found " STR_FMT,
                            name, STR_ARG(found));
@@ -251,7 +251,7 @@ static err read_op(struct arena *a, const struct json *from, uint32_t index, str
 {
     *op = (struct patch_op){ .index = index };
     if (from->kind != JSON_OBJECT) {
-        str found = patch_shown(a, from);
+        str found = patch_value_text(a, from);
         return patch_error(a, op, ERR_INVALID,
                            "expected an object with \"op\" and \"path\", found " STR_FMT,
                            STR_ARG(found));
@@ -324,7 +324,7 @@ err json_patch(struct arena *a, struct json *doc, const struct json *patch,
     };
 
     if (patch->kind != JSON_ARRAY) {
-        str found = patch_shown(a, patch);
+        str found = patch_value_text(a, patch);
         return err_new(a, ERR_INVALID,
                        "JSON Patch: expected an array of operations, found " STR_FMT,
                        STR_ARG(found));

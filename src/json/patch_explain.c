@@ -33,14 +33,14 @@ static void add_tokens(struct buf *out, const struct json_pointer *path, size_t 
 }
 
 /* The first tokens of a path, or words for the whole document. */
-static void add_place(struct buf *out, const struct json_pointer *path, size_t count)
+static void add_location(struct buf *out, const struct json_pointer *path, size_t count)
 {
     struct buf text = buf_in(out->arena);
     add_tokens(&text, path, count);
     add_cut(out, count ? buf_str(&text) : STR("the document"));
 }
 
-str patch_shown(struct arena *a, const struct json *j)
+str patch_value_text(struct arena *a, const struct json *j)
 {
     struct buf out = buf_in(a);
 
@@ -63,12 +63,12 @@ static void add_label(struct buf *out, const struct patch_op *op)
         buf_printf(out, " (%s", op->action->name);
         if (op->from_text.at) {
             buf_byte(out, ' ');
-            add_place(out, &op->from, op->from.count);
+            add_location(out, &op->from, op->from.count);
             buf_add(out, STR(" to"));
         }
         if (op->path_text.at) {
             buf_byte(out, ' ');
-            add_place(out, &op->path, op->path.count);
+            add_location(out, &op->path, op->path.count);
         }
         buf_byte(out, ')');
     }
@@ -112,7 +112,7 @@ static void explain_element(struct buf *why, const struct json_pointer *path, si
     str token = path->tokens[i];
     uint32_t index;
 
-    add_place(why, path, i);
+    add_location(why, path, i);
     buf_printf(why, " has %u element%s, ", (unsigned)array->len, array->len == 1 ? "" : "s");
     if (json_pointer_index(token, &index)) {
         buf_printf(why, "so index %u does not exist", (unsigned)index);
@@ -170,7 +170,7 @@ static void explain_way(struct buf *why, const struct json_pointer *path, size_t
     bool list = str_eq(next, STR("-")) || json_pointer_index(next, &index);
 
     buf_printf(why, ", and it is not made on the way: first add ");
-    add_place(why, path, i + 1);
+    add_location(why, path, i + 1);
     buf_printf(why, " with the value %s, then this", list ? "[]" : "{}");
 }
 
@@ -179,7 +179,7 @@ static void explain_member(struct buf *why, const struct json_pointer *path, siz
 {
     const struct json_member *nearest = nearest_name(object, path->tokens[i]);
 
-    add_place(why, path, i);
+    add_location(why, path, i);
     buf_add(why, STR(" has no member "));
     add_name(why, path->tokens[i]);
     if (nearest) {
@@ -198,15 +198,15 @@ static void explain_member(struct buf *why, const struct json_pointer *path, siz
 static void explain_scalar(struct buf *why, const struct json_pointer *path, size_t i,
                            const struct json *at)
 {
-    add_place(why, path, i);
+    add_location(why, path, i);
     buf_add(why, STR(" is "));
-    buf_add(why, patch_shown(why->arena, at));
+    buf_add(why, patch_value_text(why->arena, at));
     buf_add(why, STR(", which has nothing inside, so not "));
     add_name(why, path->tokens[i]);
 }
 
-err patch_no_place(struct arena *a, const struct patch_op *op, const struct json_pointer *path,
-                   size_t i, const struct json *at)
+err patch_not_found(struct arena *a, const struct patch_op *op, const struct json_pointer *path,
+                    size_t i, const struct json *at)
 {
     struct buf why = buf_in(a), pointer = buf_in(a);
     bool writes = path == &op->path && op->action->writes;
@@ -291,8 +291,8 @@ err patch_differs(struct arena *a, const struct patch_op *op, const struct json 
         buf_byte(&why, ' ');
     }
     buf_add(&why, STR("found "));
-    buf_add(&why, patch_shown(a, found));
+    buf_add(&why, patch_value_text(a, found));
     buf_add(&why, STR(", expected "));
-    buf_add(&why, patch_shown(a, expected));
+    buf_add(&why, patch_value_text(a, expected));
     return labelled(a, op, ERR_CONFLICT, &there, buf_str(&why));
 }

@@ -29,8 +29,8 @@ err patch_error(struct arena *a, const struct patch_op *op, enum error_kind kind
                 const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* UNFIT: the path cannot go on at its token `i`, since `at` has nothing of that name. */
-err patch_no_place(struct arena *a, const struct patch_op *op, const struct json_pointer *path,
-                   size_t i, const struct json *at);
+err patch_not_found(struct arena *a, const struct patch_op *op, const struct json_pointer *path,
+                    size_t i, const struct json *at);
 
 /* CONFLICT: what a test found is not what it expected. Says where they first differ, as far as that
  * can be found with the work that is left. */
@@ -38,6 +38,6 @@ err patch_differs(struct arena *a, const struct patch_op *op, const struct json 
                   const struct json *expected, uint64_t work);
 
 /* A value as a reader wants to see it: itself when it is short, else what it is. */
-str patch_shown(struct arena *a, const struct json *j);
+str patch_value_text(struct arena *a, const struct json *j);
 
 #endif

@@ -3,7 +3,7 @@
  *   lex.c     the texts inside a query: blanks, strings, numbers, and where an error is
  *   parse.c   grammar and types: query text → the structs below
  *   filter.c  what a filter answers for one value; the functions
- *   run.c     walking a document; the places of what was found
+ *   run.c     walking a document; the locations of what was found
  *
  * A compiled query is immutable and may be run from several threads. */
 #ifndef JSON_PATH_PRIVATE_H

@@ -21,8 +21,8 @@ struct json_path_location {
 
 /* A value on the way down. Its location is made only when something below it matches, and then once:
  * matches share what their paths have in common. */
-struct spot {
-    struct spot *parent;
+struct walk_frame {
+    struct walk_frame *parent;
     const struct json_member *member; /* NULL: an element, or the root */
     uint32_t index;
     const struct json_path_location *location; /* NULL: not made */
@@ -47,24 +47,24 @@ void path_stop(struct path_run *run)
 
 /* ---- matches ---- */
 
-static const struct json_path_location *location_of(struct arena *a, struct spot *spot)
+static const struct json_path_location *location_of(struct arena *a, struct walk_frame *frame)
 {
-    if (spot->location)
-        return spot->location;
+    if (frame->location)
+        return frame->location;
 
     struct json_path_location *location = ARENA_NEW(a, struct json_path_location);
-    if (spot->parent)
-        location->parent = location_of(a, spot->parent);
-    if (spot->member) {
+    if (frame->parent)
+        location->parent = location_of(a, frame->parent);
+    if (frame->member) {
         location->named = true;
-        location->name = json_name(spot->member);
+        location->name = json_name(frame->member);
     }
-    location->index = spot->index;
-    spot->location = location;
+    location->index = frame->index;
+    frame->location = location;
     return location;
 }
 
-static bool keep(struct walk *w, const struct json *value, struct spot *spot)
+static bool keep(struct walk *w, const struct json *value, struct walk_frame *frame)
 {
     struct json_matches *m = w->keep;
     struct arena *a = w->run->arena;
@@ -82,27 +82,27 @@ static bool keep(struct walk *w, const struct json *value, struct spot *spot)
         m->items = arena_grow(a, m->items, w->room * sizeof *m->items, room * sizeof *m->items);
         w->room = room;
     }
-    m->items[m->count++] = (struct json_match){ value, location_of(a, spot) };
+    m->items[m->count++] = (struct json_match){ value, location_of(a, frame) };
     return true;
 }
 
 /* ---- selecting ---- */
 
 static bool visit(struct walk *w, const struct path_segment *segment, const struct json *at,
-                  struct spot *spot);
+                  struct walk_frame *frame);
 
 static bool visit_member(struct walk *w, const struct path_segment *segment,
-                         const struct json_member *member, struct spot *parent)
+                         const struct json_member *member, struct walk_frame *parent)
 {
-    struct spot spot = { .parent = parent, .member = member };
-    return path_spend(w->run, 1) && visit(w, segment, &member->value, &spot);
+    struct walk_frame frame = { .parent = parent, .member = member };
+    return path_spend(w->run, 1) && visit(w, segment, &member->value, &frame);
 }
 
 static bool visit_element(struct walk *w, const struct path_segment *segment,
-                          const struct json *array, uint32_t index, struct spot *parent)
+                          const struct json *array, uint32_t index, struct walk_frame *parent)
 {
-    struct spot spot = { .parent = parent, .index = index };
-    return path_spend(w->run, 1) && visit(w, segment, &array->items[index], &spot);
+    struct walk_frame frame = { .parent = parent, .index = index };
+    return path_spend(w->run, 1) && visit(w, segment, &array->items[index], &frame);
 }
 
 /* The member or NULL. Long objects take long to look through, and are paid for. */
@@ -130,31 +130,33 @@ static bool element_find(const struct path_selector *s, const struct json *at, u
 /* All of these answer false when the walk is over. */
 
 static bool select_name(struct walk *w, const struct path_selector *s,
-                        const struct path_segment *next, const struct json *at, struct spot *spot)
+                        const struct path_segment *next, const struct json *at,
+                        struct walk_frame *frame)
 {
     const struct json_member *member = member_find(w->run, s, at);
-    return member ? visit_member(w, next, member, spot) : !w->run->error;
+    return member ? visit_member(w, next, member, frame) : !w->run->error;
 }
 
 static bool select_index(struct walk *w, const struct path_selector *s,
-                         const struct path_segment *next, const struct json *at, struct spot *spot)
+                         const struct path_segment *next, const struct json *at,
+                         struct walk_frame *frame)
 {
     uint32_t index;
-    return !element_find(s, at, &index) || visit_element(w, next, at, index, spot);
+    return !element_find(s, at, &index) || visit_element(w, next, at, index, frame);
 }
 
 static bool select_wildcard(struct walk *w, const struct path_selector *s,
                             const struct path_segment *next, const struct json *at,
-                            struct spot *spot)
+                            struct walk_frame *frame)
 {
     (void)s;
     if (at->kind == JSON_OBJECT)
         for (uint32_t i = 0; i < at->len; i++)
-            if (!visit_member(w, next, &at->members[i], spot))
+            if (!visit_member(w, next, &at->members[i], frame))
                 return false;
     if (at->kind == JSON_ARRAY)
         for (uint32_t i = 0; i < at->len; i++)
-            if (!visit_element(w, next, at, i, spot))
+            if (!visit_element(w, next, at, i, frame))
                 return false;
     return true;
 }
@@ -165,7 +167,8 @@ static int64_t clamp(int64_t n, int64_t least, int64_t most)
 }
 
 static bool select_slice(struct walk *w, const struct path_selector *s,
-                         const struct path_segment *next, const struct json *at, struct spot *spot)
+                         const struct path_segment *next, const struct json *at,
+                         struct walk_frame *frame)
 {
     if (at->kind != JSON_ARRAY || s->step == 0)
         return true;
@@ -176,39 +179,40 @@ static bool select_slice(struct walk *w, const struct path_selector *s,
     int64_t from = clamp(s->start < 0 ? s->start + at->len : s->start, least, most);
     int64_t to = clamp(s->end < 0 ? s->end + at->len : s->end, least, most);
     for (int64_t i = from; down ? i > to : i < to; i += s->step)
-        if (!visit_element(w, next, at, (uint32_t)i, spot))
+        if (!visit_element(w, next, at, (uint32_t)i, frame))
             return false;
     return true;
 }
 
 static bool select_filter(struct walk *w, const struct path_selector *s,
-                          const struct path_segment *next, const struct json *at, struct spot *spot)
+                          const struct path_segment *next, const struct json *at,
+                          struct walk_frame *frame)
 {
     if (at->kind == JSON_OBJECT)
         for (uint32_t i = 0; i < at->len; i++)
             if (path_filter_test(w->run, s->filter, &at->members[i].value) &&
-                !visit_member(w, next, &at->members[i], spot))
+                !visit_member(w, next, &at->members[i], frame))
                 return false;
     if (at->kind == JSON_ARRAY)
         for (uint32_t i = 0; i < at->len; i++)
             if (path_filter_test(w->run, s->filter, &at->items[i]) &&
-                !visit_element(w, next, at, i, spot))
+                !visit_element(w, next, at, i, frame))
                 return false;
     return !w->run->error;
 }
 
 static bool select_all(struct walk *w, const struct path_segment *segment, const struct json *at,
-                       struct spot *spot)
+                       struct walk_frame *frame)
 {
     static bool (*const select[SELECTOR_KINDS])(struct walk *, const struct path_selector *,
                                                 const struct path_segment *, const struct json *,
-                                                struct spot *) = {
+                                                struct walk_frame *) = {
         [SELECT_NAME] = select_name,     [SELECT_WILDCARD] = select_wildcard,
         [SELECT_INDEX] = select_index,   [SELECT_SLICE] = select_slice,
         [SELECT_FILTER] = select_filter,
     };
     for (const struct path_selector *s = segment->selectors; s; s = s->next)
-        if (!path_spend(w->run, 1) || !select[s->kind](w, s, segment->next, at, spot))
+        if (!path_spend(w->run, 1) || !select[s->kind](w, s, segment->next, at, frame))
             return false;
     return true;
 }
@@ -216,18 +220,18 @@ static bool select_all(struct walk *w, const struct path_segment *segment, const
 /* The value itself, then everything below it, parents before their children: which is the
  * wildcard, with the same segment once more. */
 static bool select_descendants(struct walk *w, const struct path_segment *segment,
-                               const struct json *at, struct spot *spot)
+                               const struct json *at, struct walk_frame *frame)
 {
-    return select_all(w, segment, at, spot) && select_wildcard(w, NULL, segment, at, spot);
+    return select_all(w, segment, at, frame) && select_wildcard(w, NULL, segment, at, frame);
 }
 
 static bool visit(struct walk *w, const struct path_segment *segment, const struct json *at,
-                  struct spot *spot)
+                  struct walk_frame *frame)
 {
     if (segment)
-        return segment->descendant ? select_descendants(w, segment, at, spot)
-                                   : select_all(w, segment, at, spot);
-    if (w->keep && !keep(w, at, spot))
+        return segment->descendant ? select_descendants(w, segment, at, frame)
+                                   : select_all(w, segment, at, frame);
+    if (w->keep && !keep(w, at, frame))
         return false;
     w->last = at;
     return ++w->count < w->most;
@@ -266,7 +270,7 @@ uint64_t path_count(struct path_run *run, const struct path_query *query,
                     const struct json *current, uint64_t most, const struct json **last)
 {
     struct walk w = { .run = run, .most = most };
-    struct spot root = { 0 };
+    struct walk_frame root = { 0 };
 
     visit(&w, query->segments, query_start(run, query, current), &root);
     *last = w.last;
@@ -284,7 +288,7 @@ err json_path_run_most(struct arena *a, const struct json_path *path, const stru
 {
     struct path_run run = { .arena = a, .root = doc, .steps_left = JSON_PATH_STEPS_MAX };
     struct walk w = { .run = &run, .keep = out, .keep_max = most, .most = UINT64_MAX };
-    struct spot root = { 0 };
+    struct walk_frame root = { 0 };
 
     *out = (struct json_matches){ 0 };
     visit(&w, path->query.segments, doc, &root);
@@ -293,7 +297,7 @@ err json_path_run_most(struct arena *a, const struct json_path *path, const stru
     return run.error;
 }
 
-/* ---- places ---- */
+/* ---- locations ---- */
 
 static void print_name(struct buf *out, str name)
 {

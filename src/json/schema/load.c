@@ -175,9 +175,9 @@ static err scan(struct build *b, struct schema_location at)
     if (build_location(b, at.json))
         return NULL;
     TRY(build_count(b, at.pointer, 1));
-    struct schema_location *place = arena_alloc(b->arena, sizeof *place);
-    *place = at;
-    map_put(&b->known, address_key(&place->json), place);
+    struct schema_location *location = arena_alloc(b->arena, sizeof *location);
+    *location = at;
+    map_put(&b->known, address_key(&location->json), location);
     if (at.json->kind == JSON_BOOL)
         return NULL;
 
@@ -187,11 +187,11 @@ static err scan(struct build *b, struct schema_location at)
         TRY(dialect_find(b, at.pointer, schema, &dialect));
     keywords_read(at.json, dialect, &k);
     if (json_is(k.at[KEYWORD_ID], JSON_STRING))
-        TRY(scan_id(b, place, json_text(k.at[KEYWORD_ID]), dialect));
-    TRY(scan_anchors(b, place, &k));
+        TRY(scan_id(b, location, json_text(k.at[KEYWORD_ID]), dialect));
+    TRY(scan_anchors(b, location, &k));
     for (int i = 0; i < KEYWORD_COUNT; i++)
         if (k.at[i])
-            TRY(scan_keyword(b, place, i, k.at[i]));
+            TRY(scan_keyword(b, location, i, k.at[i]));
     return NULL;
 }
 

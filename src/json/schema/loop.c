@@ -89,7 +89,7 @@ static void location_add(struct buf *out, const struct node *n)
 }
 
 /* "/a → /b → /a". */
-static str circle_shown(const struct search *s, const struct node *to)
+static str circle_printed(const struct search *s, const struct node *to)
 {
     struct buf out = buf_in(s->b->errors);
     uint32_t i = s->length, shown = 0;
@@ -118,7 +118,7 @@ static err search_run(struct build *b, bool always)
         s.length = 0;
         if (s.colour[i] || !circle_find(&s, b->made[i], &to))
             continue;
-        str shown = circle_shown(&s, to);
+        str shown = circle_printed(&s, to);
         if (always)
             return build_error(b, to->pointer, "$ref",
                                "leads back to itself without going into the value, so that a check "
