@@ -328,14 +328,6 @@ static void diff_values(struct diff *d, const struct diff_node *from, const stru
     emit(d, "replace", NULL, to);
 }
 
-static void diff_fine(struct diff *d, const struct json *from, const struct json *to)
-{
-    struct diff_node old = node_of(d->scratch, from), new = node_of(d->scratch, to);
-
-    if (!diff_same(&old, &new))
-        diff_values(d, &old, &new);
-}
-
 /* ---- very many values ---- */
 
 struct coarse {
@@ -486,10 +478,13 @@ struct json json_diff(struct arena *a, const struct json *from, const struct jso
     };
     d.path = buf_in(d.scratch);
 
-    if (has_at_most(from, &values) && has_at_most(to, &values))
-        diff_fine(&d, from, to);
-    else
+    if (has_at_most(from, &values) && has_at_most(to, &values)) {
+        struct diff_node old = node_of(d.scratch, from), new = node_of(d.scratch, to);
+        if (!diff_same(&old, &new))
+            diff_values(&d, &old, &new);
+    } else {
         diff_coarse(&d, from, to);
+    }
     if (d.work > JSON_PATCH_WORK)
         replace_all(&d, to);
     if (work)

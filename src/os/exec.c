@@ -61,23 +61,23 @@ str exec_user_name(struct arena *a, str user)
 /* ---- starting ---- */
 
 /* What failed in the child, told through a pipe that a successful exec closes. */
-struct mishap {
+struct start_failure {
     enum { IN_SETUP, IN_USER, IN_FOLDER, IN_PROGRAM } step;
     int number;
 };
 
 static void give_up(int pipe, int step)
 {
-    struct mishap m = { step, errno };
+    struct start_failure m = { step, errno };
     ssize_t n = write(pipe, &m, sizeof m);
     (void)n;
     _exit(127);
 }
 
-static bool put_on(int fd, int place)
+static bool put_on(int fd, int target)
 {
     int null = fd < 0 ? open("/dev/null", O_RDWR) : -1;
-    return dup2(fd < 0 ? null : fd, place) >= 0;
+    return dup2(fd < 0 ? null : fd, target) >= 0;
 }
 
 /* Other threads of ours may hold locks: nothing is called here that takes one. */
@@ -105,7 +105,7 @@ static void child_become(const struct exec_plan *p, pid_t parent, int pipe)
     give_up(pipe, IN_PROGRAM);
 }
 
-static err mishap_error(struct arena *a, const struct exec_plan *p, const struct mishap *m)
+static err start_error(struct arena *a, const struct exec_plan *p, const struct start_failure *m)
 {
     enum error_kind kind = m->number == ENOENT || m->number == ENOTDIR   ? ERR_NOT_FOUND
                            : m->number == EACCES || m->number == ENOEXEC ? ERR_FORBIDDEN
@@ -133,7 +133,7 @@ static err mishap_error(struct arena *a, const struct exec_plan *p, const struct
 
 err exec_start(struct arena *a, const struct exec_plan *p, pid_t *out)
 {
-    struct mishap m;
+    struct start_failure m;
     pid_t parent = getpid();
     int ends[2];
 
@@ -157,7 +157,7 @@ err exec_start(struct arena *a, const struct exec_plan *p, pid_t *out)
         return NULL;
     }
     waitpid(pid, NULL, 0);
-    return mishap_error(a, p, &m);
+    return start_error(a, p, &m);
 }
 
 /* ---- all that came of it ---- */
@@ -281,11 +281,6 @@ static bool has_string(str strings, str mark)
     return false;
 }
 
-static bool is_marked(int64_t pid, str mark, char *room)
-{
-    return has_string((str){ room, process_environment(pid, room, ENVIRON_MAX) }, mark);
-}
-
 int exec_kill_marked(str mark)
 {
     size_t count;
@@ -293,9 +288,13 @@ int exec_kill_marked(str mark)
     char *room = mem_alloc(ENVIRON_MAX);
     int killed = 0;
 
-    for (size_t i = 0; i < count; i++)
-        if (all[i].pid != getpid() && !all[i].ended && is_marked(all[i].pid, mark, room))
+    for (size_t i = 0; i < count; i++) {
+        if (all[i].pid == getpid() || all[i].ended)
+            continue;
+        str environment = { room, process_environment(all[i].pid, room, ENVIRON_MAX) };
+        if (has_string(environment, mark))
             killed += kill((pid_t)all[i].pid, SIGKILL) == 0;
+    }
     mem_free(room);
     mem_free(all);
     return killed;

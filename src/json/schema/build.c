@@ -4,38 +4,27 @@
 
 #include <assert.h>
 
+#include "json/schema/message.h"
 #include "json/uri.h"
 
 /* ---- errors ---- */
 
 err build_error(struct build *b, str pointer, const char *keyword, const char *format, ...)
 {
-    struct buf message = buf_in(b->errors), members = buf_in(b->errors);
+    struct buf message = buf_in(b->errors);
     va_list args;
 
     va_start(args, format);
     buf_vprintf(&message, format, args);
     va_end(args);
 
-    struct json_writer w = json_writer_to(&members);
-    buf_add(&members, STR("\"errors\":"));
-    json_write_begin(&w, '[');
-    json_write_begin(&w, '{');
-    json_write_name(&w, STR("pointer"));
-    json_write_str(&w, pointer);
-    json_write_name(&w, STR("keyword"));
-    json_write_str(&w, str_from(keyword));
-    json_write_name(&w, STR("message"));
-    json_write_str(&w, buf_str(&message));
-    json_write_end(&w, '}');
-    json_write_end(&w, ']');
-
+    struct violation violation = { pointer, str_from(keyword), buf_str(&message) };
     err e = err_new(b->errors, ERR_UNFIT, "schema " STR_FMT "%s%s: " STR_FMT, STR_ARG(pointer),
                     keyword[0]    ? "/"
                     : pointer.len ? ""
                                   : "(whole document)",
-                    keyword, STR_ARG(buf_str(&message)));
-    return err_with(b->errors, e, buf_str(&members));
+                    keyword, STR_ARG(violation.message));
+    return err_with(b->errors, e, message_errors(b->errors, &violation, 1));
 }
 
 void build_warn(struct build *b, str pointer, const char *keyword, const char *format, ...)

@@ -470,13 +470,6 @@ static bool check_keywords(struct check *c, const struct node *n, const struct j
     return true;
 }
 
-static const struct node *unevaluated_of(const struct node *n, const struct json *v)
-{
-    if (v->kind == JSON_OBJECT)
-        return n->object ? n->object->unevaluated : NULL;
-    return v->kind == JSON_ARRAY && n->array ? n->array->unevaluated : NULL;
-}
-
 void check_evaluated(struct check *c, const struct node *n, const struct json *v, uint64_t *seen)
 {
     check_keywords(c, n, v, seen);
@@ -525,7 +518,7 @@ bool check_node(struct check *c, const struct node *n, const struct json *v, uin
     if (c->schema->dynamic_count && (!outer || outer->resource != n->resource))
         c->scope = &inner;
 
-    const struct node *rest = unevaluated_of(n, v);
+    const struct node *rest = node_unevaluated(n, v);
     bool fit = rest ? check_unevaluated(c, n, rest, v, seen) : check_keywords(c, n, v, seen);
     c->scope = outer;
     c->depth_left++;

@@ -12,12 +12,12 @@ enum {
     CHOICES_MAX = 100, /* values of alternatives that are nothing but a value */
     NAMES_MAX = 4,     /* of members, in words for an alternative */
     OTHERS_MAX = 3,    /* alternatives that are told beside the closest … */
-    LOOKED_AT_MAX = 8, /* … of so many */
+    WORDED_MAX = 8,    /* … of so many */
 };
 
 /* What a node says of a value at first sight, together with those that it includes by $ref and
  * allOf. */
-struct look {
+struct candidate {
     const struct json *v;
     unsigned kinds;                   /* that all of them take; 1.0 is no integer here */
     bool takes_kind;                  /* … and whether that of `v` is among them */
@@ -25,46 +25,49 @@ struct look {
     uint32_t right, wrong;            /* members with const or enum whose value fits, or not */
 };
 
-static bool has_values(const struct node *n, unsigned through)
+/* The values that a node lists, or one that it only refers to; NULL: none. */
+static const struct value_rules *values_of(const struct node *n, unsigned through)
 {
     if (n->constant || n->values)
-        return true;
+        return n->constant ? n->constant : n->values;
     for (uint32_t i = 0; through > 0 && i < n->rule_count; i++)
         if (n->rules[i].kind == RULE_ALL && n->rules[i].count == 1)
-            return has_values(n->rules[i].nodes[0], through - 1);
-    return false;
+            return values_of(n->rules[i].nodes[0], through - 1);
+    return NULL;
 }
 
-static void look_at_members(struct explain *x, struct look *l, const struct object_rules *o)
+static void candidate_add_members(struct explain *x, struct candidate *c,
+                                  const struct object_rules *o)
 {
-    explain_charge(x, l->v->len / 4);
-    for (uint32_t i = 0; i < l->v->len && !explain_stopped(x); i++) {
-        const struct property *p = object_property(o, &l->v->members[i]);
-        if (!p || !p->node || !has_values(p->node, THROUGH_MAX))
+    explain_charge(x, c->v->len / 4);
+    for (uint32_t i = 0; i < c->v->len && !explain_stopped(x); i++) {
+        const struct property *p = object_property(o, &c->v->members[i]);
+        if (!p || !p->node || !values_of(p->node, THROUGH_MAX))
             continue;
-        if (check_node(&x->check, p->node, &l->v->members[i].value, NULL))
-            l->right++;
+        if (check_node(&x->check, p->node, &c->v->members[i].value, NULL))
+            c->right++;
         else
-            l->wrong++;
+            c->wrong++;
     }
 }
 
-static void look_at(struct explain *x, struct look *l, const struct node *n, unsigned through)
+static void candidate_add(struct explain *x, struct candidate *c, const struct node *n,
+                          unsigned through)
 {
     explain_charge(x, 1);
-    l->kinds &= n->whole ? n->kinds & ~(1u << JSON_REAL) : n->kinds;
-    l->takes_kind &= node_takes_kind(n, l->v);
-    if (!l->values)
-        l->values = n->constant ? n->constant : n->values;
-    if (l->v->kind == JSON_OBJECT && n->object)
-        look_at_members(x, l, n->object);
+    c->kinds &= n->whole ? n->kinds & ~(1u << JSON_REAL) : n->kinds;
+    c->takes_kind &= node_takes_kind(n, c->v);
+    if (!c->values)
+        c->values = n->constant ? n->constant : n->values;
+    if (c->v->kind == JSON_OBJECT && n->object)
+        candidate_add_members(x, c, n->object);
     for (uint32_t i = 0; through > 0 && i < n->rule_count && !explain_stopped(x); i++)
         for (uint32_t j = 0; n->rules[i].kind == RULE_ALL && j < n->rules[i].count; j++)
-            look_at(x, l, n->rules[i].nodes[j], through - 1);
+            candidate_add(x, c, n->rules[i].nodes[j], through - 1);
 }
 
 /* Below, equal or above 0 when `a` is farther than, as far as or closer than `b`. */
-static int look_compare(const struct look *a, const struct look *b)
+static int candidate_compare(const struct candidate *a, const struct candidate *b)
 {
     if (a->takes_kind != b->takes_kind)
         return a->takes_kind - b->takes_kind;
@@ -74,14 +77,15 @@ static int look_compare(const struct look *a, const struct look *b)
 }
 
 /* When each alternative is nothing but a choice of values, all of them together are an enum. */
-static bool explain_choices(struct explain *x, const struct rule *r, const struct look *looks,
-                            const struct json *v, const struct location *at)
+static bool explain_choices(struct explain *x, const struct rule *r,
+                            const struct candidate *candidates, const struct json *v,
+                            const struct location *at)
 {
     struct json choices[CHOICES_MAX];
     size_t count = 0;
 
     for (uint32_t i = 0; i < r->count; i++) {
-        const struct value_rules *values = looks[i].values;
+        const struct value_rules *values = candidates[i].values;
         if (!values || values->all->len > CHOICES_MAX - count)
             return false;
         for (uint32_t j = 0; j < values->all->len; j++)
@@ -92,15 +96,16 @@ static bool explain_choices(struct explain *x, const struct rule *r, const struc
 }
 
 /* No alternative takes the kind of the value: says which ones there are. */
-static bool explain_kinds(struct explain *x, const struct rule *r, const struct look *looks,
-                          const struct json *v, const struct location *at)
+static bool explain_kinds(struct explain *x, const struct rule *r,
+                          const struct candidate *candidates, const struct json *v,
+                          const struct location *at)
 {
     unsigned kinds = 0;
 
     for (uint32_t i = 0; i < r->count; i++) {
-        if (looks[i].takes_kind)
+        if (candidates[i].takes_kind)
             return false;
-        kinds |= looks[i].kinds;
+        kinds |= candidates[i].kinds;
     }
     struct buf m = message_start(x->arena, kinds ? "expected " : "no value is allowed here");
     message_kinds(&m, kinds, false);
@@ -141,16 +146,6 @@ static void add_required(struct buf *out, const struct object_rules *o)
         buf_printf(out, " and %u more", (unsigned)(o->required_count - NAMES_MAX));
 }
 
-static const struct value_rules *values_of(const struct node *n, unsigned through)
-{
-    if (n->constant || n->values)
-        return n->constant ? n->constant : n->values;
-    for (uint32_t i = 0; through > 0 && i < n->rule_count; i++)
-        if (n->rules[i].kind == RULE_ALL && n->rules[i].count == 1)
-            return values_of(n->rules[i].nodes[0], through - 1);
-    return NULL;
-}
-
 /* The first member, by name, whose values it lists: `"kind": "circle"`. */
 static bool add_telling_member(struct explain *x, struct buf *out, const struct object_rules *o)
 {
@@ -159,7 +154,7 @@ static bool add_telling_member(struct explain *x, struct buf *out, const struct 
     explain_charge(x, o->name_count / 4);
     for (uint32_t i = 0; o->name_count && i <= o->slot_mask; i++) {
         const struct property *p = &o->slots[i];
-        if (!p->name.at || !p->node || !has_values(p->node, THROUGH_MAX))
+        if (!p->name.at || !p->node || !values_of(p->node, THROUGH_MAX))
             continue;
         if (!telling || str_compare((str){ p->name.at, p->name.len },
                                     (str){ telling->name.at, telling->name.len }) < 0)
@@ -196,18 +191,18 @@ static bool add_object(struct explain *x, struct buf *out, const struct node *n,
 /* By the values that it lists, the members that tell it from others, or the kinds that it takes; false:
  * there is nothing of that. */
 static bool add_alternative(struct explain *x, struct buf *out, const struct node *n,
-                            const struct look *l)
+                            const struct candidate *c)
 {
     const unsigned object = 1u << JSON_OBJECT;
 
     if (n->never)
         return false;
-    if (l->values)
-        message_values(out, l->values->all->items, l->values->all->len);
-    else if (l->kinds & object && add_object(x, out, n, THROUGH_MAX))
+    if (c->values)
+        message_values(out, c->values->all->items, c->values->all->len);
+    else if (c->kinds & object && add_object(x, out, n, THROUGH_MAX))
         return true;
-    else if (l->kinds && l->kinds != (ALL_KINDS & ~(1u << JSON_REAL)) && l->kinds != ALL_KINDS)
-        message_kinds(out, l->kinds, false);
+    else if (c->kinds && c->kinds != (ALL_KINDS & ~(1u << JSON_REAL)) && c->kinds != ALL_KINDS)
+        message_kinds(out, c->kinds, false);
     else
         return false;
     return true;
@@ -215,14 +210,14 @@ static bool add_alternative(struct explain *x, struct buf *out, const struct nod
 
 /* The first alternatives in words, once for all violations; empty: there are none. */
 static const str *alternatives_worded(struct explain *x, const struct rule *r,
-                                      const struct look *looks)
+                                      const struct candidate *candidates)
 {
-    str *words = ARENA_ARRAY(x->arena, str, LOOKED_AT_MAX);
+    str *words = ARENA_ARRAY(x->arena, str, WORDED_MAX);
 
-    for (uint32_t i = 0; i < LOOKED_AT_MAX; i++) {
+    for (uint32_t i = 0; i < WORDED_MAX; i++) {
         struct buf one = buf_in(x->arena);
         if (i < r->count && r->count > 1)
-            add_alternative(x, &one, r->nodes[i], &looks[i]);
+            add_alternative(x, &one, r->nodes[i], &candidates[i]);
         words[i] = buf_str(&one);
     }
     return words;
@@ -230,7 +225,7 @@ static const str *alternatives_worded(struct explain *x, const struct rule *r,
 
 /* Which alternative a violation is of, and which others there are: ` (as an object with "a"; also
  * allowed: a string)`. What lists its values has said so itself. */
-static str reason_of(struct explain *x, const struct rule *r, const struct look *looks,
+static str reason_of(struct explain *x, const struct rule *r, const struct candidate *candidates,
                      const str *words, uint32_t chosen)
 {
     struct buf own = buf_in(x->arena), others = buf_in(x->arena), out = buf_in(x->arena);
@@ -238,11 +233,11 @@ static str reason_of(struct explain *x, const struct rule *r, const struct look 
 
     if (r->count == 1)
         return STR("");
-    if (!looks[chosen].values && chosen < LOOKED_AT_MAX)
+    if (!candidates[chosen].values && chosen < WORDED_MAX)
         buf_add(&own, words[chosen]);
-    else if (!looks[chosen].values)
-        add_alternative(x, &own, r->nodes[chosen], &looks[chosen]);
-    for (uint32_t i = 0; i < LOOKED_AT_MAX && shown < OTHERS_MAX; i++)
+    else if (!candidates[chosen].values)
+        add_alternative(x, &own, r->nodes[chosen], &candidates[chosen]);
+    for (uint32_t i = 0; i < WORDED_MAX && shown < OTHERS_MAX; i++)
         if (i != chosen && words[i].len)
             buf_printf(&others, "%s" STR_FMT, shown++ ? ", " : "", STR_ARG(words[i]));
     if (!own.len && !shown)
@@ -315,12 +310,12 @@ void explain_several(struct explain *x, const struct rule *r, const uint32_t *fi
     } else {
         buf_add(&m, STR("to fit exactly one of the forms that are allowed here, fits "));
         for (uint32_t i = 0; i < count; i++) {
-            struct look l = { .v = &(struct json){ .kind = JSON_NULL },
-                              .kinds = ALL_KINDS,
-                              .takes_kind = true };
+            struct candidate c = { .v = &(struct json){ .kind = JSON_NULL },
+                                   .kinds = ALL_KINDS,
+                                   .takes_kind = true };
             buf_add(&m, i == 0 ? STR("") : i + 1 < count ? STR(", ") : STR(" and "));
-            look_at(x, &l, r->nodes[fit[i]], THROUGH_MAX);
-            if (!add_alternative(x, &m, r->nodes[fit[i]], &l))
+            candidate_add(x, &c, r->nodes[fit[i]], THROUGH_MAX);
+            if (!add_alternative(x, &m, r->nodes[fit[i]], &c))
                 message_pattern(&m, r->nodes[fit[i]]->pointer);
         }
     }
@@ -329,23 +324,24 @@ void explain_several(struct explain *x, const struct rule *r, const uint32_t *fi
 
 /* ---- the closest one ---- */
 
-static void explain_best(struct explain *x, const struct rule *r, const struct look *looks,
-                         const struct json *v, const struct location *at)
+static void explain_best(struct explain *x, const struct rule *r,
+                         const struct candidate *candidates, const struct json *v,
+                         const struct location *at)
 {
     struct findings best = { 0 }, *into = x->into;
-    const struct look *closest = &looks[0];
-    const str *words = alternatives_worded(x, r, looks);
+    const struct candidate *closest = &candidates[0];
+    const str *words = alternatives_worded(x, r, candidates);
     str outer = x->reason;
 
     for (uint32_t i = 1; i < r->count; i++)
-        if (look_compare(&looks[i], closest) > 0)
-            closest = &looks[i];
+        if (candidate_compare(&candidates[i], closest) > 0)
+            closest = &candidates[i];
     for (uint32_t i = 0; i < r->count; i++) {
         struct findings own = findings_in(x->arena, BRANCH_MAX);
-        if (look_compare(&looks[i], closest) != 0)
+        if (candidate_compare(&candidates[i], closest) != 0)
             continue;
         x->into = &own;
-        x->reason = reason_of(x, r, looks, words, i);
+        x->reason = reason_of(x, r, candidates, words, i);
         explain_node(x, r->nodes[i], v, at);
         x->into = into;
         if (own.count > 0 && (best.count == 0 || findings_closer(&own, &best)))
@@ -359,14 +355,14 @@ static void explain_best(struct explain *x, const struct rule *r, const struct l
 void explain_closest(struct explain *x, const struct rule *r, const struct json *v,
                      const struct location *at)
 {
-    struct look *looks = ARENA_ARRAY(x->arena, struct look, r->count);
+    struct candidate *candidates = ARENA_ARRAY(x->arena, struct candidate, r->count);
 
     x->failures++;
     for (uint32_t i = 0; i < r->count; i++) {
-        looks[i] = (struct look){ .v = v, .kinds = ALL_KINDS, .takes_kind = true };
-        look_at(x, &looks[i], r->nodes[i], THROUGH_MAX);
+        candidates[i] = (struct candidate){ .v = v, .kinds = ALL_KINDS, .takes_kind = true };
+        candidate_add(x, &candidates[i], r->nodes[i], THROUGH_MAX);
     }
-    if (!explain_choices(x, r, looks, v, at) && !explain_kinds(x, r, looks, v, at) &&
+    if (!explain_choices(x, r, candidates, v, at) && !explain_kinds(x, r, candidates, v, at) &&
         !explain_names(x, r, v, at))
-        explain_best(x, r, looks, v, at);
+        explain_best(x, r, candidates, v, at);
 }

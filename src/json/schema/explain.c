@@ -393,17 +393,10 @@ static rule_explain *const rule_explains[] = {
 
 /* ---- nodes ---- */
 
-static const struct node *unevaluated_of(const struct node *n, const struct json *v)
-{
-    if (v->kind == JSON_OBJECT)
-        return n->object ? n->object->unevaluated : NULL;
-    return v->kind == JSON_ARRAY && n->array ? n->array->unevaluated : NULL;
-}
-
 static void explain_unevaluated(struct explain *x, const struct node *n, const struct json *v,
                                 const struct location *at)
 {
-    const struct node *rest = unevaluated_of(n, v);
+    const struct node *rest = node_unevaluated(n, v);
     uint32_t mark = x->check.word_count;
 
     if (!rest)

@@ -2,6 +2,7 @@
 #include "json/schema/message.h"
 
 #include "base/utf8.h"
+#include "json/write.h"
 
 enum {
     SHOWN_MAX = 60,    /* bytes of a value or a name */
@@ -242,4 +243,22 @@ void message_quoted(struct buf *out, const struct json *v, unsigned kinds)
         buf_printf(out, ": this is JSON inside of a string; write the %s itself, without quotes",
                    held->kind == JSON_ARRAY ? "array" : "object");
     arena_free(scratch);
+}
+
+str message_errors(struct arena *a, const struct violation *list, size_t count)
+{
+    struct buf out = buf_in(a);
+    struct json_writer w = json_writer_to(&out);
+
+    buf_add(&out, STR("\"errors\":"));
+    json_write_begin(&w, '[');
+    for (size_t i = 0; i < count; i++) {
+        json_write_begin(&w, '{');
+        write_text(&w, STR("pointer"), list[i].pointer);
+        write_text(&w, STR("keyword"), list[i].keyword);
+        write_text(&w, STR("message"), list[i].message);
+        json_write_end(&w, '}');
+    }
+    json_write_end(&w, ']');
+    return buf_str(&out);
 }

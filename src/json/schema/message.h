@@ -6,7 +6,7 @@
 #ifndef JSON_SCHEMA_MESSAGE_H
 #define JSON_SCHEMA_MESSAGE_H
 
-#include "json/json.h"
+#include "json/schema/schema.h"
 
 /* A message with its first words. */
 static inline struct buf message_start(struct arena *a, const char *words)
@@ -54,5 +54,8 @@ void message_meant(struct buf *out, const struct json *v, const struct json *val
 /* `: this is JSON inside of a string …`, if `v` is a string that holds a value of those kinds, none of
  * which is a string. */
 void message_quoted(struct buf *out, const struct json *v, unsigned kinds);
+
+/* `"errors":[{"pointer":…,"keyword":…,"message":…}]`: the members of an error. */
+str message_errors(struct arena *a, const struct violation *list, size_t count);
 
 #endif

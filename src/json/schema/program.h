@@ -206,6 +206,14 @@ static inline bool node_takes_kind(const struct node *n, const struct json *j)
     return (n->kinds >> j->kind & 1) && !(n->whole && j->kind == JSON_REAL && !json_is_integral(j));
 }
 
+/* What a node says of what nothing else in it has evaluated of the instance; NULL: nothing. */
+static inline const struct node *node_unevaluated(const struct node *n, const struct json *v)
+{
+    if (v->kind == JSON_OBJECT)
+        return n->object ? n->object->unevaluated : NULL;
+    return v->kind == JSON_ARRAY && n->array ? n->array->unevaluated : NULL;
+}
+
 /* The text of a built-in meta-schema, or an empty str. */
 str schema_meta_text(str uri);
 

@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 #include "json/schema/explain.h"
+#include "json/schema/message.h"
 
 enum {
     FINDINGS_MAX = 1000, /* collected before they are sorted and cut to what was asked for */
@@ -50,16 +51,6 @@ static void explain_given_up(struct explain *x, const struct check *c, const str
     report_text(x, c->regex_limit ? pattern : c->too_deep ? deep : steps);
 }
 
-static void explain_document(struct explain *x, const struct json *doc)
-{
-    explain_node(x, x->check.schema->root, doc, &root);
-    if (x->into->count > 0)
-        return;
-    x->check.steps_left = SCHEMA_STEPS_MAX;
-    report_text(x, "the document does not fit its schema, and finding out where took too many "
-                   "steps");
-}
-
 static int finding_order(const void *a, const void *b)
 {
     const struct finding *x = a, *y = b;
@@ -77,7 +68,12 @@ static size_t explain_unfit(struct arena *a, const struct check *first, const st
     if (check_exhausted(first))
         explain_given_up(&x, first, doc);
     else
-        explain_document(&x, doc);
+        explain_node(&x, first->schema->root, doc, &root);
+    if (all.count == 0) {
+        x.check.steps_left = SCHEMA_STEPS_MAX;
+        report_text(&x, "the document does not fit its schema, and finding out where took too many "
+                        "steps");
+    }
     check_release(&x.check);
 
     qsort(all.items, all.count, sizeof *all.items, finding_order);
@@ -103,27 +99,6 @@ size_t schema_explain(struct arena *a, const struct schema *s, const struct json
 
 /* ---- as an error ---- */
 
-static str errors_member(struct arena *a, const struct violation *list, size_t count)
-{
-    struct buf out = buf_in(a);
-    struct json_writer w = json_writer_to(&out);
-
-    buf_add(&out, STR("\"errors\":"));
-    json_write_begin(&w, '[');
-    for (size_t i = 0; i < count; i++) {
-        json_write_begin(&w, '{');
-        json_write_name(&w, STR("pointer"));
-        json_write_str(&w, list[i].pointer);
-        json_write_name(&w, STR("keyword"));
-        json_write_str(&w, list[i].keyword);
-        json_write_name(&w, STR("message"));
-        json_write_str(&w, list[i].message);
-        json_write_end(&w, '}');
-    }
-    json_write_end(&w, ']');
-    return buf_str(&out);
-}
-
 err schema_require(struct arena *a, const struct schema *s, const struct json *doc)
 {
     const struct violation *list;
@@ -141,5 +116,5 @@ err schema_require(struct arena *a, const struct schema *s, const struct json *d
         buf_printf(&m, " (and %s%zu more)", count == REQUIRE_MAX ? "at least " : "", count - 1);
     str message = buf_str(&m);
     return err_with(a, err_new(a, ERR_UNFIT, STR_FMT, STR_ARG(message)),
-                    errors_member(a, list, count));
+                    message_errors(a, list, count));
 }
