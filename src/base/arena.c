@@ -116,6 +116,7 @@ void *arena_alloc_slow(struct arena *a, size_t size)
 {
     size_t bytes = a->newest ? a->newest->bytes * 2 : BLOCK_BYTES_MIN;
 
+    assert(size % 16 == 0 && size > (size_t)(a->end - a->next));
     if (bytes > BLOCK_BYTES_MAX)
         bytes = BLOCK_BYTES_MAX;
     if (bytes < size || !BLOCKS_ARE_SHARED)
@@ -197,6 +198,7 @@ void *arena_grow(struct arena *a, void *old, size_t old_size, size_t new_size)
     arena_check(a);
     if (old && (char *)old + held == a->next && wanted - held <= (size_t)(a->end - a->next)) {
         a->next += wanted - held;
+        assert(a->next <= a->end);
         return old;
     }
     void *new = arena_alloc(a, new_size);
@@ -239,6 +241,7 @@ static void buf_widen(struct buf *b, size_t n)
 
 char *buf_reserve(struct buf *b, size_t n)
 {
+    assert(b->len <= b->room && (!b->most || b->mark <= b->len));
     if (n > b->room - b->len && b->most && b->len + n > b->most) {
         b->full = true;
         b->len = b->mark;

@@ -107,6 +107,7 @@ static struct tenant *tenant_open(struct fair_queue *t, str name, bool first)
 {
     struct tenant *l = t->free_tenants, **bucket = bucket_of(t, name);
 
+    assert(l); /* no more than there are slots, since each has an item */
     t->free_tenants = l->beside;
     *l = (struct tenant){ .end = &l->first, .next = l, .previous = l, .beside = *bucket };
     *bucket = l;
@@ -132,6 +133,7 @@ static void tenant_close(struct fair_queue *t, struct tenant *l, str name)
 {
     struct tenant **at = bucket_of(t, name);
 
+    assert(l->count == 0 && !l->first);
     while (*at != l)
         at = &(*at)->beside;
     *at = l->beside;
@@ -214,6 +216,7 @@ static void wait_for_some(struct fair_queue *t, int64_t wait_ms)
 
 static struct fair_item take_one(struct fair_queue *t, int64_t *us)
 {
+    assert(t->at && t->count > 0);
     while (t->at->due_us < takes_us(t, t->at->first->item.tenant))
         turn_next(t);
     struct tenant *l = t->at;
@@ -229,6 +232,7 @@ static struct fair_item take_one(struct fair_queue *t, int64_t *us)
     turn_next(t);
     if (--l->count == 0)
         tenant_close(t, l, taken.tenant);
+    assert((t->count == 0) == (t->at == NULL));
     return taken;
 }
 

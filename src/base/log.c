@@ -160,6 +160,7 @@ void log_line(enum log_level level, const char *what, const struct log_field *fi
     }
     if (l.cut)
         put_dots(&l);
+    assert(l.len < sizeof l.at);
     l.at[l.len++] = '\n';
     sink.write(sink.to, level, (str){ l.at, l.len });
 }

@@ -1,6 +1,8 @@
 /* map.c: open addressing over an array that keeps the order of insertion. */
 #include "base/map.h"
 
+#include <assert.h>
+
 #include "base/arena.h"
 #include "base/hash.h"
 
@@ -21,6 +23,7 @@ static void map_widen(struct map *m)
 {
     uint32_t room = m->room ? m->room * 2 : 8;
 
+    assert(m->count == m->room && room > m->room);
     m->entries =
         arena_grow(m->arena, m->entries, m->count * sizeof *m->entries, room * sizeof *m->entries);
     m->room = room;
@@ -44,6 +47,7 @@ void *map_put(struct map *m, str key, void *value)
 
     if (m->count == m->room)
         map_widen(m);
+    assert(m->count < m->slot_count); /* or a search for what is not there would not end */
     uint32_t *slot = slot_of(m, key, hash);
     if (*slot) {
         struct map_entry *e = &m->entries[*slot - 1];

@@ -50,6 +50,7 @@ static void ring_add(struct queue *q, const char *values, size_t count)
 {
     size_t at = (q->first + q->count) % q->room, n = piece(q, at, count);
 
+    assert(q->first < q->room && count <= q->room - q->count);
     memcpy(q->ring + at * q->size, values, n * q->size);
     memcpy(q->ring, values + n * q->size, (count - n) * q->size);
     q->count += count;
@@ -59,6 +60,7 @@ static void ring_remove(struct queue *q, char *values, size_t count)
 {
     size_t n = piece(q, q->first, count);
 
+    assert(count <= q->count && q->count <= q->room);
     memcpy(values, q->ring + q->first * q->size, n * q->size);
     memcpy(values + n * q->size, q->ring, (count - n) * q->size);
     q->first = (q->first + count) % q->room;

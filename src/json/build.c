@@ -88,6 +88,7 @@ static void *vector_widen(struct arena *a, struct json *container, void *vector,
     assert(container->len < JSON_BYTES_CEILING);
     while ((1u << container->room) <= container->len || container->room < 2)
         container->room++;
+    assert(container->len < 1u << container->room);
     return arena_grow(a, vector, container->len * size, size << container->room);
 }
 
@@ -163,6 +164,7 @@ void json_write_begin(struct json_writer *w, char bracket)
 
 void json_write_end(struct json_writer *w, char bracket)
 {
+    assert(bracket == '}' || bracket == ']');
     assert(w->depth > 0 && !w->named);
     w->depth--;
     buf_byte(w->out, bracket);

@@ -91,6 +91,7 @@ static size_t path_enter_index(struct diff *d, size_t index)
 
 static void path_leave(struct diff *d, size_t len)
 {
+    assert(len <= d->path.len);
     d->path.len = len;
 }
 
@@ -485,6 +486,7 @@ struct json json_diff(struct arena *a, const struct json *from, const struct jso
     } else {
         diff_coarse(&d, from, to);
     }
+    assert(d.path.len == 0); /* all that was entered was left */
     if (d.work > JSON_PATCH_WORK)
         replace_all(&d, to);
     if (work)

@@ -6,6 +6,8 @@
  * those that stand in the same gap, which have been replaced or changed. */
 #include "json/diff_array.h"
 
+#include <assert.h>
+
 #include "json/member.h"
 
 #define IDS_TRIED_MAX 4 /* members ending in "_id"; each costs a look at all elements */
@@ -34,6 +36,7 @@ struct matching {
 
 static void pair(struct matching *m, uint32_t i, uint32_t j)
 {
+    assert(m->from.partner[i] == DIFF_NONE && m->to.partner[j] == DIFF_NONE);
     m->from.partner[i] = j;
     m->to.partner[j] = i;
 }
@@ -244,6 +247,7 @@ static void lcs_pair(const struct lcs *l, int64_t d)
 
     for (;; d--) {
         int64_t k = x - y, start = d ? arrival(l, d, k) : 0;
+        assert(x >= start && y >= 0);
         while (x > start) {
             x--, y--;
             pair(l->m, l->a[x], l->b[y]);

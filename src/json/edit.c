@@ -140,6 +140,7 @@ void edit_set(struct edits *e, struct json *at, struct json value)
 
 static void undo_insert(const struct edit *edit)
 {
+    assert(edit->at->len == edit->old.len + 1); /* as it left it: the later ones are undone */
     /* An insertion that made the vector grow left the old one untouched. */
     if (edit->at->items == edit->old.items)
         shift(edit->at, edit->index + 1, edit->at->len, edit->index);
@@ -182,6 +183,7 @@ static void undo_remove(const struct edit *edit)
     size_t size = element_size(container);
     uint32_t kept = container->len, end = edit->old.len;
 
+    assert(kept + edit->count == end);
     for (uint32_t k = edit->count; k-- > 0;) {
         uint32_t index = edit->indexes[k], behind = end - index - 1;
         shift(container, kept - behind, kept, index + 1);
@@ -215,6 +217,7 @@ void edit_remove(struct edits *e, struct json *container, const uint32_t *indexe
         shift(container, indexes[k] + 1, next, kept);
         kept += next - indexes[k] - 1;
     }
+    assert(kept + count == container->len);
     container->len = kept;
 }
 
@@ -240,6 +243,7 @@ static bool wide_index(struct edits *e, struct wide *w, const struct json *objec
 {
     uint32_t came = object->len - wide_came(w);
 
+    assert(object->len >= wide_came(w));
     if (w->hopeless || (w->indexed && w->gone + came <= STALE_MAX))
         return w->indexed;
     edit_charge(e, object->len / NAMES_INDEXED);

@@ -178,6 +178,7 @@ static err open_container(struct parser *p, bool is_object)
 static inline err close_container(struct parser *p)
 {
     struct frame *f = &p->frames[p->depth - 1];
+    assert(f->start <= p->top);
     size_t bytes = p->top - f->start;
     size_t n = bytes / (f->is_object ? sizeof(struct json_member) : sizeof(struct json));
     void *values = p->scratch + f->start;
@@ -351,6 +352,7 @@ err json_parse(struct arena *a, str text, const struct json_limits *limits, cons
     };
     err e = parse_document(&p);
     if (!e) {
+        assert(p.depth == 0 && p.top == sizeof(struct json));
         struct json *root = arena_alloc(a, sizeof *root);
         *root = *(struct json *)(void *)p.scratch;
         *out = root;

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* execvpe, pipe2, close_range */
 #include "os/exec.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -137,6 +138,7 @@ err exec_start(struct arena *a, const struct exec_plan *p, pid_t *out)
     pid_t parent = getpid();
     int ends[2];
 
+    assert(p->argv[0]);
     if (pipe2(ends, O_CLOEXEC) < 0)
         return err_new(a, ERR_UNAVAILABLE, "cannot make a pipe: %s", strerror(errno));
     pid_t pid = fork();

@@ -277,5 +277,6 @@ bool path_filter_test(struct path_run *run, const struct path_expr *e, const str
         [EXPR_OR] = test_any,          [EXPR_AND] = test_all,      [EXPR_NOT] = test_not,
         [EXPR_COMPARE] = test_compare, [EXPR_QUERY] = test_exists, [EXPR_CALL] = test_call,
     };
+    assert(tests[e->kind]); /* the parser lets no literal stand alone */
     return path_spend(run, 1) && tests[e->kind](run, e, current);
 }

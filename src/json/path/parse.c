@@ -4,6 +4,8 @@
  * PATH_DEPTH_MAX. What the grammar allows and the types forbid (a comparison
  * of many values, a length() that nothing is compared with) is refused here
  * too, so that running a query cannot fail but by its budget. */
+#include <assert.h>
+
 #include "base/hash.h"
 #include "base/utf8.h"
 #include "json/path/private.h"
@@ -24,6 +26,7 @@ static err depth_enter(struct path_text *t)
 
 static void depth_leave(struct path_text *t)
 {
+    assert(t->depth > 0);
     t->depth--;
 }
 

@@ -102,6 +102,8 @@ static bool visit_element(struct walk *w, const struct path_segment *segment,
                           const struct json *array, uint32_t index, struct walk_frame *parent)
 {
     struct walk_frame frame = { .parent = parent, .index = index };
+
+    assert(index < array->len);
     return path_spend(w->run, 1) && visit(w, segment, &array->items[index], &frame);
 }
 

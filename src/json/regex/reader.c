@@ -1,4 +1,5 @@
 /* reader.c: what both translators of regular expressions read and write alike. */
+#include <assert.h>
 #include <stdarg.h>
 
 #include "json/regex/private.h"
@@ -89,6 +90,8 @@ err regex_quantifier(struct regex_reader *r, size_t atom, bool lazy, bool *found
 {
     size_t where = r->at;
     uint32_t c = regex_peek(r);
+
+    assert(atom <= r->out.len && r->at <= r->pattern.len);
     *found = c == '*' || c == '+' || c == '?' ||
              (c == '{' && (!r->loose || regex_braces_follow(r)));
     if (!*found)

@@ -5,6 +5,7 @@
 #include "json/regex/regex.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
+#include <assert.h>
 #include <pcre2.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -197,6 +198,8 @@ void regex_free(struct regex *r)
 static int match_try(const pcre2_code *code, bool jit, str subject, uint32_t limit)
 {
     struct matcher *m = matcher_mine;
+
+    assert(m && code);
     PCRE2_SPTR text = (PCRE2_SPTR)(subject.len ? subject.at : "");
 
     int found = PCRE2_ERROR_JIT_STACKLIMIT;

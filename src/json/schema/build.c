@@ -83,6 +83,7 @@ const struct node *build_node_at(struct build *b, const struct schema_location *
     }
     const struct json **key = arena_alloc(b->arena, sizeof *key);
     *key = location->json;
+    assert(b->count < b->room && b->nodes.count == b->count);
     n = ARENA_NEW(b->arena, struct node);
     n->number_in_build = b->count;
     map_put(&b->nodes, address_key(key), n);

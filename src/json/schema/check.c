@@ -532,6 +532,7 @@ enum schema_verdict schema_check(const struct schema *s, const struct json *doc)
     check_init(&c, s);
     bool fit = fits(&c, s->root, doc);
     check_release(&c);
+    assert(c.word_count == 0 && c.depth_left == DEPTH_MAX && !c.scope); /* all was given back */
     if (check_exhausted(&c))
         return SCHEMA_EXHAUSTED;
     return fit ? SCHEMA_FITS : SCHEMA_UNFIT;

@@ -130,6 +130,7 @@ static err node_fill(struct build *b, const struct schema_location *at, struct n
 
 static err queue_run(struct build *b)
 {
+    assert(b->done <= b->count && b->count <= b->room);
     for (; b->done < b->count; b->done++) {
         struct schema_location at = b->queue[b->done];
         TRY(node_fill(b, &at, b->made[b->done]));
@@ -199,6 +200,7 @@ static err build_run(struct build *b, const struct json *text, struct schema *s)
     TRY(dynamics_compile(b));
     TRY(build_loops(b));
     dynamics_table(b, s);
+    assert(b->done == b->count); /* every node that others point at is filled */
     build_merge(b, s);
     return NULL;
 }

@@ -1,6 +1,8 @@
 /* findings.c: the list of what does not fit, each violation once, with its rank. */
 #include "json/schema/explain.h"
 
+#include <assert.h>
+
 #include "json/pointer.h"
 
 enum {
@@ -23,10 +25,11 @@ void findings_add(struct findings *f, const struct finding *found)
                               room * sizeof *f->items);
         f->room = room;
     }
-    struct finding *location = &f->items[f->count++];
-    *location = *found;
-    location->rank = (found->rank & ~(uint64_t)UINT32_MAX) | f->count;
-    map_put(&f->known, location->key, f);
+    struct finding *own = &f->items[f->count++];
+    *own = *found;
+    own->rank = (found->rank & ~(uint64_t)UINT32_MAX) | f->count;
+    map_put(&f->known, own->key, f);
+    assert(f->count == f->known.count && f->count <= f->most);
 }
 
 /* What often only follows from something else comes last. Then the shallow before the deep, and

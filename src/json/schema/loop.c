@@ -4,6 +4,8 @@
  * member or an element, has no meaning: a check would never end. Where it is
  * always followed, the text is no schema; where it depends on the value, the
  * text is taken with a warning, and a check that comes there is given up. */
+#include <assert.h>
+
 #include "json/schema/build.h"
 
 enum { SHOWN_MAX = 6 }; /* places of a circle that a message names */
@@ -60,6 +62,7 @@ static const struct node *next_of(const struct search *s, struct step *step)
 
 static void enter(struct search *s, const struct node *n)
 {
+    assert(s->b->made[n->number_in_build] == n && s->length < s->b->count);
     s->colour[n->number_in_build] = 1;
     s->way[s->length++] = (struct step){ .node = n };
 }
@@ -94,8 +97,9 @@ static str circle_printed(const struct search *s, const struct node *to)
     struct buf out = buf_in(s->b->errors);
     uint32_t i = s->length, shown = 0;
 
-    while (s->way[i - 1].node != to)
+    while (i > 0 && s->way[i - 1].node != to)
         i--;
+    assert(i > 0); /* it is on the way */
     for (i--; i < s->length && shown < SHOWN_MAX; i++, shown++) {
         location_add(&out, s->way[i].node);
         buf_add(&out, STR(" → "));

@@ -4,6 +4,8 @@
  * `$ref` bring in moves into the node that has them, where there is place for
  * it. After that, nodes that say little are marked, so that checking them takes
  * the short way. */
+#include <assert.h>
+
 #include "json/schema/build.h"
 
 enum {
@@ -170,6 +172,7 @@ static void merge_node(struct build *b, struct node *n)
             rules[count++].count = kept_count;
         }
     }
+    assert(count <= sizeof rules / sizeof *rules);
     struct rule *copy = ARENA_ARRAY(b->arena, struct rule, count);
     n->rules = memcpy(copy, rules, count * sizeof *copy);
     n->rule_count = count;
@@ -198,6 +201,8 @@ void build_merge(struct build *b, struct schema *s)
     for (uint32_t i = 0; i < b->count; i++) {
         b->made[i]->passes = node_passes(b->made[i]);
         b->made[i]->path = (uint8_t)node_path(b->made[i], b->dynamics.count > 0);
+        assert(b->made[i]->kinds <= ALL_KINDS);
+        assert((b->made[i]->passes & ~b->made[i]->kinds) == 0);
     }
     for (uint32_t i = 0; i < b->count; i++)
         if (b->made[i]->object)

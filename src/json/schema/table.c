@@ -2,6 +2,7 @@
  *
  * Which names a schema mentions is known when it is compiled. So there is time
  * to look for a multiplier under which no two of them meet in one slot. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "json/schema/build.h"
@@ -62,6 +63,7 @@ void slots_make(struct arena *a, struct object_rules *o, const struct property *
         o->probe = true;
     }
 
+    assert(o->name_count <= o->slot_mask); /* one is free, or a search would not end */
     struct property *slots = arena_zero(a, (o->slot_mask + 1) * sizeof *slots);
     for (uint32_t i = 0; i <= o->slot_mask; i++)
         slots[i].name.len = LENGTH_FREE;
