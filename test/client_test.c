@@ -27,9 +27,9 @@ struct script {
     int connections;
 };
 
-static struct place place_here(void)
+static struct endpoint endpoint_here(void)
 {
-    struct place p = { .token = STR("op_secret"), .down = STR("nobody is here") };
+    struct endpoint p = { .token = STR("op_secret"), .down = STR("nobody is here") };
 
     CHECK_OK(url_parse(check_arena(), STR("unix:server.sock"), &p.url));
     return p;
@@ -111,7 +111,7 @@ static void script_end(struct script *s)
 TEST(http_client_asks_twice_over_one_connection)
 {
     static const struct step steps[] = { { OK_2 "{}", false }, { OK_2 "[]", false }, { 0 } };
-    struct place p = place_here();
+    struct endpoint p = endpoint_here();
     struct arena *a = check_arena();
     struct response r;
     struct script s;
@@ -145,7 +145,7 @@ TEST(http_client_asks_twice_over_one_connection)
 TEST(http_client_connects_again_when_the_server_closed_between_requests)
 {
     static const struct step steps[] = { { OK_2 "{}", true }, { OK_2 "[]", false }, { 0 } };
-    struct place p = place_here();
+    struct endpoint p = endpoint_here();
     struct arena *a = check_arena();
     struct response r;
     struct script s;
@@ -167,7 +167,7 @@ TEST(http_client_repeats_what_can_be_repeated_once)
     static const struct step lost_once[] = { { "HTTP/1.1 200", true }, { OK_2 "{}", true }, { 0 } };
     static const struct step lost_twice[] = { { "", true }, { "", true }, { 0 } };
     static const struct step lost[] = { { "", true }, { 0 } };
-    struct place p = place_here();
+    struct endpoint p = endpoint_here();
     struct arena *a = check_arena();
     struct response r;
     struct script s;
@@ -198,7 +198,7 @@ TEST(http_client_does_not_take_bytes_that_nobody_asked_for_as_an_answer)
     static const struct step steps[] = { { OK_2 "{}" OK_2 "xx", true },
                                          { OK_2 "[]", true },
                                          { 0 } };
-    struct place p = place_here();
+    struct endpoint p = endpoint_here();
     struct arena *a = check_arena();
     struct response r;
     struct script s;
@@ -218,7 +218,7 @@ TEST(http_client_does_not_take_bytes_that_nobody_asked_for_as_an_answer)
  * send all. */
 TEST(http_client_reads_an_answer_that_comes_before_all_is_sent)
 {
-    struct place p = place_here();
+    struct endpoint p = endpoint_here();
     struct arena *a = check_arena();
     struct response r;
     size_t size = 4 << 20;
@@ -247,7 +247,7 @@ TEST(http_client_reads_an_answer_that_comes_before_all_is_sent)
 
 TEST(http_client_waits_no_longer_than_it_was_told)
 {
-    struct place p = place_here();
+    struct endpoint p = endpoint_here();
     struct arena *a = check_arena();
     struct response r;
     struct http_call get = {
@@ -266,7 +266,7 @@ TEST(http_client_waits_no_longer_than_it_was_told)
 
 TEST(http_client_says_what_to_do_when_nobody_listens)
 {
-    struct place p = place_here();
+    struct endpoint p = endpoint_here();
     struct arena *a = check_arena();
     struct response r;
     struct http_call get = { .method = "GET", .target = STR("/") };
@@ -325,7 +325,7 @@ static void *websocket_play(void *thing)
 
 TEST(ws_client_gives_messages_answers_pings_and_says_goodbye)
 {
-    struct place p = place_here();
+    struct endpoint p = endpoint_here();
     struct arena *a = check_arena();
     struct script s = { .listener = listener_make() };
     struct ws_client *c;
@@ -355,7 +355,7 @@ TEST(ws_client_tells_why_it_was_refused)
     static const struct step wrong_key[] = {
         { "HTTP/1.1 101 Switching Protocols\r\nSec-WebSocket-Accept: x\r\n\r\n", true }, { 0 }
     };
-    struct place p = place_here();
+    struct endpoint p = endpoint_here();
     struct arena *a = check_arena();
     struct ws_client *c;
     struct script s;
@@ -372,7 +372,7 @@ TEST(ws_client_tells_why_it_was_refused)
 
 TEST(ws_client_notices_that_nothing_comes)
 {
-    struct place p = place_here();
+    struct endpoint p = endpoint_here();
     struct arena *a = check_arena();
     struct ws_client *c;
     int listener = listener_make();

@@ -67,10 +67,10 @@ static const struct json *ask(const char *method, const char *target, const char
                               .body = body ? json_printed(a, &parsed) : STR("") };
     const struct json *answer = NULL;
     struct response r;
-    struct place place;
+    struct endpoint endpoint;
 
-    CHECK_OK(place_find(a, "data", &place));
-    struct http_client *client = http_client_new(&place);
+    CHECK_OK(endpoint_find(a, "data", &endpoint));
+    struct http_client *client = http_client_new(&endpoint);
     CHECK_OK(http_client_call(client, a, &call, &r));
     http_client_free(client);
     if (r.status >= 400)

@@ -59,7 +59,7 @@ static struct ws_client *subscribed_with(const struct black *b, str wish)
     struct ws_client *ws;
     str message;
 
-    CHECK_OK(ws_client_open(check_arena(), &b->place, "/ws", 5000, &ws));
+    CHECK_OK(ws_client_open(check_arena(), &b->endpoint, "/ws", 5000, &ws));
     CHECK_OK(ws_client_send(ws, check_arena(), wish, 5000));
     CHECK_OK(ws_client_next(ws, check_arena(), 5000, &message));
     return ws;
@@ -101,7 +101,7 @@ static void *write_many(void *node)
 {
     const struct black *b = node;
     struct arena *a = arena_new();
-    struct http_client *client = http_client_new(&b->place);
+    struct http_client *client = http_client_new(&b->endpoint);
 
     for (int i = 0; i < WRITES; i++) {
         struct http_call call = { .method = "POST",
@@ -160,7 +160,7 @@ TEST_LIMIT(token_that_one_node_has_revoked_is_refused_by_the_other, 60)
         struct black_token t = black_add_token(&p.a, "viewer");
         struct peer known = peer_open(&p.b, check_arena());
         struct black as = p.b;
-        as.place.token = t.text;
+        as.endpoint.token = t.text;
         str ask = arena_printf(check_arena(), STR_FMT "\r\n",
                                STR_ARG(peer_head(check_arena(), &as, "GET /workflow-states")));
 

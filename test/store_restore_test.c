@@ -60,7 +60,7 @@ static void reset_heard(const struct black *b, int64_t after)
     struct ws_client *ws;
     str message;
 
-    CHECK_OK(ws_client_open(check_arena(), &b->place, "/ws", 5000, &ws));
+    CHECK_OK(ws_client_open(check_arena(), &b->endpoint, "/ws", 5000, &ws));
     CHECK_OK(ws_client_send(ws, check_arena(), wish, 5000));
     do
         CHECK_OK(ws_client_next(ws, check_arena(), 20000, &message));

@@ -7,7 +7,7 @@
 #include "app/data.h"
 #include "app/process.h"
 #include "base/digest.h"
-#include "client/find.h"
+#include "client/endpoint.h"
 #include "os/exec.h"
 #include "runner/keeper.h"
 #include "runner/runner.h"
@@ -104,7 +104,7 @@ static err place_read(struct cli *c, struct runner_options *o)
 {
     const char *url = cli_value(c, "--url");
 
-    TRY(place_dir(c->arena, cli_value(c, "--data"), &o->home));
+    TRY(data_dir_find(c->arena, cli_value(c, "--data"), &o->home));
     TRY(data_make(c->arena, o->home));
     TRY(path_read(c, o->home.at, &o->home));
     if (url)

@@ -32,7 +32,7 @@ const struct option scripted_verb_options[] = {
 
 struct scripted {
     struct cli *cli;
-    struct place place;
+    struct endpoint endpoint;
     struct http_client *client; /* NULL until something is asked */
     str state_id;
     int calls;
@@ -58,8 +58,8 @@ static err connect_once(struct scripted *s)
 {
     if (s->client)
         return NULL;
-    TRY(place_find(s->cli->arena, NULL, &s->place));
-    s->client = http_client_new(&s->place);
+    TRY(endpoint_find(s->cli->arena, NULL, &s->endpoint));
+    s->client = http_client_new(&s->endpoint);
     return NULL;
 }
 
@@ -119,7 +119,7 @@ static err call(void *self, struct arena *a, str name, const struct json *input,
         return err_new(a, ERR_INVALID, "there is no operation " STR_FMT " to call", STR_ARG(name));
     TRY(connect_once(s));
     struct json whole = completed(s, a, op, input);
-    TRY(op_request_make(a, op, &whole, &s->place.url, &request));
+    TRY(op_request_make(a, op, &whole, &s->endpoint.url, &request));
     TRY(ask(s, a, &request, &r));
     *status = r.status;
     *answer = NULL;

@@ -3,7 +3,7 @@
 
 #include "app/data.h"
 #include "app/serve.h"
-#include "client/find.h"
+#include "client/endpoint.h"
 #include "client/url.h"
 #include "store/store.h"
 
@@ -141,7 +141,7 @@ static err runner_take(struct cli *c, bool *out)
 err serve_plan_read(struct cli *c, struct serve_plan *out)
 {
     *out = (struct serve_plan){ 0 };
-    TRY(place_dir(c->arena, cli_value(c, "--data"), &out->folder));
+    TRY(data_dir_find(c->arena, cli_value(c, "--data"), &out->folder));
     TRY(config_take(c, out->folder, &out->config));
     return runner_take(c, &out->runs_agents);
 }

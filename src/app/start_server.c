@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "app/data.h"
-#include "client/find.h"
+#include "client/endpoint.h"
 #include "client/socket.h"
 #include "os/fd.h"
 #include "os/program.h"
@@ -65,11 +65,11 @@ static void environment_clean(void)
 
 static bool is_up(struct arena *a, str dir)
 {
-    struct place place;
+    struct endpoint endpoint;
     int fd;
 
-    if (place_find(a, dir.at, &place) ||
-        socket_open(a, &place, socket_clock_ms() + CONNECT_MS, &fd))
+    if (endpoint_find(a, dir.at, &endpoint) ||
+        socket_open(a, &endpoint, socket_clock_ms() + CONNECT_MS, &fd))
         return false;
     close(fd);
     return true;

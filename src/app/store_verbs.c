@@ -11,7 +11,7 @@
 #include "app/clock.h"
 #include "app/config.h"
 #include "app/data.h"
-#include "client/find.h"
+#include "client/endpoint.h"
 #include "core/shift.h"
 #include "core/tables.h"
 #include "json/write.h"
@@ -60,7 +60,7 @@ err depot_name(struct cli *c, const char *word, struct depot *out)
     *out = (struct depot){ .locks = { -1, -1 } };
     TRY(secret_check(c, name));
     if (!word) {
-        TRY(place_dir(c->arena, cli_value(c, "--data"), &folder));
+        TRY(data_dir_find(c->arena, cli_value(c, "--data"), &folder));
         TRY(store_configured(c, folder, &name));
     }
     if (store_is_shared(name)) {

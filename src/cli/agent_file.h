@@ -46,7 +46,7 @@ enum agent_imported { AGENT_REGISTERED, AGENT_CHANGED, AGENT_UNCHANGED };
 
 /* Makes the server's agent of that name this one. A refusal is the error that its status stands
  * for. */
-err agent_import(struct arena *a, struct http_client *client, const struct place *p,
+err agent_import(struct arena *a, struct http_client *client, const struct endpoint *p,
                  const struct json *agent, enum agent_imported *out);
 
 /* `baton agent import`, beside the commands of the table of operations. */

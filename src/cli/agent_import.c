@@ -5,7 +5,7 @@
 
 /* ---- one agent ---- */
 
-static err ask(struct arena *a, struct http_client *client, const struct place *p,
+static err ask(struct arena *a, struct http_client *client, const struct endpoint *p,
                const char *method, str name, str body, int *status, const struct json **answer)
 {
     struct url_param param = { "name", name };
@@ -54,7 +54,7 @@ static struct json difference(struct arena *a, const struct json *from, const st
     return out;
 }
 
-err agent_import(struct arena *a, struct http_client *client, const struct place *p,
+err agent_import(struct arena *a, struct http_client *client, const struct endpoint *p,
                  const struct json *agent, enum agent_imported *out)
 {
     str name = json_str(agent, "name");
@@ -115,7 +115,7 @@ static void show(struct cli *c, const struct agent_file *f, const char *word, er
     cli_write(c, buf_str(&out));
 }
 
-static err import_all(struct cli *c, struct http_client *client, const struct place *p,
+static err import_all(struct cli *c, struct http_client *client, const struct endpoint *p,
                       const struct agent_file *all, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -138,7 +138,7 @@ static err import_run(struct cli *c)
     const char *project = c->arg_count ? c->args[0] : ".";
     const char *folder = arena_printf(c->arena, "%s/.claude/agents", project).at;
     const struct agent_file *all;
-    struct place place;
+    struct endpoint endpoint;
     size_t count;
 
     TRY(agent_folder_read(c->arena, folder, &all, &count));
@@ -147,9 +147,9 @@ static err import_run(struct cli *c)
                        "there are no agents in %s: expected files like reviewer.md there. Give the "
                        "project's folder, or register one with `baton agent create`",
                        folder);
-    TRY(place_find(c->arena, cli_value(c, "--data"), &place));
-    struct http_client *client = http_client_new(&place);
-    err e = import_all(c, client, &place, all, count);
+    TRY(endpoint_find(c->arena, cli_value(c, "--data"), &endpoint));
+    struct http_client *client = http_client_new(&endpoint);
+    err e = import_all(c, client, &endpoint, all, count);
     http_client_free(client);
     return e;
 }

@@ -35,10 +35,10 @@ err asker_find(struct asker *k, struct arena *a)
     if (k->client)
         return NULL;
     arena_reset(k->arena);
-    err e = place_find(k->arena, cli_value(k->cli, "--data"), &k->place);
+    err e = endpoint_find(k->arena, cli_value(k->cli, "--data"), &k->endpoint);
     if (e)
         return err_new(a, e->kind, STR_FMT, STR_ARG(e->message));
-    k->client = http_client_new(&k->place);
+    k->client = http_client_new(&k->endpoint);
     return NULL;
 }
 
@@ -75,7 +75,7 @@ err asker_ask(struct asker *k, struct arena *a, const struct question *q, const 
     struct response answer;
 
     TRY(asker_find(k, a));
-    TRY(url_target(a, &k->place.url, q->pattern, q->params, q->param_count, &call.target));
+    TRY(url_target(a, &k->endpoint.url, q->pattern, q->params, q->param_count, &call.target));
     err e = http_client_call(k->client, a, &call, &answer);
     if (e) {
         disconnect(k);

@@ -12,7 +12,7 @@
 struct asker {
     struct cli *cli;
     struct arena *arena; /* of the place where the server was last found */
-    struct place place;
+    struct endpoint endpoint;
     struct http_client *client; /* NULL: not looked for, or lost */
     bool reached;               /* it has answered at least once */
     int64_t timeout_ms;         /* of questions that say none; 0: as http_client.h says */
@@ -33,7 +33,7 @@ struct question {
 void asker_init(struct asker *k, struct cli *c);
 void asker_release(struct asker *k);
 
-/* Where the server is, unless that is known; errors are those of place_find, in the arena. */
+/* Where the server is, unless that is known; errors are those of endpoint_find, in the arena. */
 err asker_find(struct asker *k, struct arena *a);
 
 /* The same error in memory that lives as long as the command. */

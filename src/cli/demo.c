@@ -205,7 +205,7 @@ static err server_find(struct demo *d)
 
     if (d->temporary || asker_ask(&d->asker, d->cli->arena, &look, &ignored))
         return server_start(d);
-    d->url = url_authority(d->cli->arena, &d->asker.place.url);
+    d->url = url_authority(d->cli->arena, &d->asker.endpoint.url);
     return NULL;
 }
 

@@ -157,16 +157,16 @@ static err event_send(struct cli *c, int64_t until_ms, str event, str *answer)
 {
     struct url_param params[3];
     size_t count = params_make(c, params);
-    struct place place;
+    struct endpoint endpoint;
     struct response response;
     struct http_call call = { .method = "POST", .body = event };
 
-    TRY(place_find(c->arena, NULL, &place));
-    TRY(url_target(c->arena, &place.url, "/hooks/{client}", params, count, &call.target));
+    TRY(endpoint_find(c->arena, NULL, &endpoint));
+    TRY(url_target(c->arena, &endpoint.url, "/hooks/{client}", params, count, &call.target));
     call.timeout_ms = until_ms - socket_clock_ms();
     if (call.timeout_ms < 1)
         call.timeout_ms = 1;
-    struct http_client *client = http_client_new(&place);
+    struct http_client *client = http_client_new(&endpoint);
     err e = http_client_call(client, c->arena, &call, &response);
     http_client_free(client);
     TRY(e);

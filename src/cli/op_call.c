@@ -126,20 +126,20 @@ err op_call_run(struct cli *c)
     struct op_request request;
     struct response answer;
     struct op_args args;
-    struct place place;
+    struct endpoint endpoint;
 
     op_args_make(c->arena, op, &args);
     TRY(op_args_read(c, &args, &input));
     TRY(fields_make(c, fields, &call.field_count));
-    TRY(place_find(c->arena, cli_value(c, "--data"), &place));
-    TRY(op_request_make(c->arena, op, input, &place.url, &request));
+    TRY(endpoint_find(c->arena, cli_value(c, "--data"), &endpoint));
+    TRY(op_request_make(c->arena, op, input, &endpoint.url, &request));
     call.method = request.method;
     call.target = request.target;
     call.body = request.body;
     call.timeout_ms = request.timeout_ms;
     call.repeatable = !op->secret; /* the answer to a secret is not kept for a second time */
 
-    struct http_client *client = http_client_new(&place);
+    struct http_client *client = http_client_new(&endpoint);
     err e = http_client_call(client, c->arena, &call, &answer);
     http_client_free(client);
     return e ? e : render_answer(c, &answer);

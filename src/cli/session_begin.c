@@ -114,7 +114,7 @@ static err directory_read(struct asker *k, struct json *body)
     const char *given = cli_value(c, "--project-dir");
     bool below = cli_value(c, "--parent") || is_inside();
 
-    if (!given && (below || !url_is_loopback(&k->place.url)))
+    if (!given && (below || !url_is_loopback(&k->endpoint.url)))
         return NULL;
     char *whole = realpath(given ? given : ".", NULL);
     if (!whole && !given) /* the folder of this command was deleted: the runner has one */

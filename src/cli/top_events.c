@@ -10,7 +10,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "client/find.h"
+#include "client/endpoint.h"
 #include "client/ws_client.h"
 
 enum {
@@ -42,11 +42,11 @@ static void wake(const struct hearing *h)
 static err hear_once(const struct hearing *h, struct arena *a, struct arena *message)
 {
     struct ws_client *client;
-    struct place place;
+    struct endpoint endpoint;
     str text;
 
-    TRY(place_find(a, h->data, &place));
-    TRY(ws_client_open(a, &place, "/ws", CONNECT_MS, &client));
+    TRY(endpoint_find(a, h->data, &endpoint));
+    TRY(ws_client_open(a, &endpoint, "/ws", CONNECT_MS, &client));
     err e = ws_client_send(client, a, str_from(subscription), CONNECT_MS);
     while (!e) {
         wake(h); /* first for what happened before there was a connection */

@@ -203,11 +203,11 @@ static str subscription(struct watch *w)
 static err follow(struct watch *w, struct arena *a, bool *reached)
 {
     struct ws_client *client;
-    struct place place;
+    struct endpoint endpoint;
     str message;
 
-    TRY(place_find(a, cli_value(w->cli, "--data"), &place));
-    TRY(ws_client_open(a, &place, "/ws", CONNECT_MS, &client));
+    TRY(endpoint_find(a, cli_value(w->cli, "--data"), &endpoint));
+    TRY(ws_client_open(a, &endpoint, "/ws", CONNECT_MS, &client));
     *reached = true;
     err e = ws_client_send(client, a, subscription(w), CONNECT_MS);
     while (!e && !w->over) {
@@ -267,11 +267,11 @@ static err state_look(struct cli *c, bool *seen)
     struct url_param id = { "state_id", str_from(c->args[0]) };
     struct http_call call = { .method = "GET", .repeatable = true };
     struct response answer;
-    struct place place;
+    struct endpoint endpoint;
 
-    TRY(place_find(c->arena, cli_value(c, "--data"), &place));
-    TRY(url_target(c->arena, &place.url, "/workflow-states/{state_id}", &id, 1, &call.target));
-    struct http_client *client = http_client_new(&place);
+    TRY(endpoint_find(c->arena, cli_value(c, "--data"), &endpoint));
+    TRY(url_target(c->arena, &endpoint.url, "/workflow-states/{state_id}", &id, 1, &call.target));
+    struct http_client *client = http_client_new(&endpoint);
     err e = http_client_call(client, c->arena, &call, &answer);
     http_client_free(client);
     *seen = !e && answer.status < 400;

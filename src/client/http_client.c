@@ -11,14 +11,14 @@ enum {
 };
 
 struct http_client {
-    const struct place *place;
+    const struct endpoint *endpoint;
     int fd; /* −1: not connected */
 };
 
-struct http_client *http_client_new(const struct place *p)
+struct http_client *http_client_new(const struct endpoint *p)
 {
     struct http_client *c = mem_alloc(sizeof *c);
-    *c = (struct http_client){ .place = p, .fd = -1 };
+    *c = (struct http_client){ .endpoint = p, .fd = -1 };
     return c;
 }
 
@@ -45,7 +45,7 @@ static void put_field(struct buf *out, str name, str value)
     buf_add(out, STR("\r\n"));
 }
 
-void http_client_head(struct buf *out, const struct place *p, const char *method, str target)
+void http_client_head(struct buf *out, const struct endpoint *p, const char *method, str target)
 {
     buf_printf(out, "%s ", method);
     buf_add(out, target);
@@ -56,7 +56,7 @@ void http_client_head(struct buf *out, const struct place *p, const char *method
     buf_add(out, STR("\r\n"));
 }
 
-static str request_print(struct arena *a, const struct place *p, const struct http_call *call)
+static str request_print(struct arena *a, const struct endpoint *p, const struct http_call *call)
 {
     struct buf out = buf_in(a);
 
@@ -121,7 +121,7 @@ static err try_once(struct http_client *c, struct arena *a, str request, int64_t
     if (c->fd >= 0 && socket_ready(c->fd))
         disconnect(c);
     if (c->fd < 0)
-        TRY(socket_open(a, c->place, until_ms, &c->fd));
+        TRY(socket_open(a, c->endpoint, until_ms, &c->fd));
 
     err e = socket_send(c->fd, request, until_ms) == SOCKET_LATE
                 ? too_late(a, timeout_ms)
@@ -137,7 +137,7 @@ err http_client_call(struct http_client *c, struct arena *a, const struct http_c
 {
     int64_t timeout_ms = call->timeout_ms ? call->timeout_ms : TIMEOUT_MS;
     int64_t until_ms = socket_clock_ms() + timeout_ms;
-    str request = request_print(a, c->place, call);
+    str request = request_print(a, c->endpoint, call);
     bool lost;
 
     err e = try_once(c, a, request, until_ms, timeout_ms, out, &lost);

@@ -6,7 +6,7 @@
 #ifndef CLIENT_HTTP_CLIENT_H
 #define CLIENT_HTTP_CLIENT_H
 
-#include "client/find.h"
+#include "client/endpoint.h"
 #include "client/http_response.h"
 
 struct http_client;
@@ -21,8 +21,8 @@ struct http_call {
     int64_t timeout_ms; /* for all of it; 0: 30 s */
 };
 
-/* The place lives at least as long as the client. */
-struct http_client *http_client_new(const struct place *p);
+/* The endpoint lives at least as long as the client. */
+struct http_client *http_client_new(const struct endpoint *p);
 void http_client_free(struct http_client *c);
 
 /* Asks and waits for the whole answer, whatever its status. UNAVAILABLE: no server, no answer in
@@ -32,6 +32,6 @@ err http_client_call(struct http_client *c, struct arena *a, const struct http_c
 
 /* The lines of a request that all of them have, for those who speak another protocol later: the
  * first line, Host and Authorization. */
-void http_client_head(struct buf *out, const struct place *p, const char *method, str target);
+void http_client_head(struct buf *out, const struct endpoint *p, const char *method, str target);
 
 #endif

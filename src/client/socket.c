@@ -128,7 +128,7 @@ static err open_named(struct arena *a, const struct url *u, int64_t until_ms, in
     return NULL;
 }
 
-err socket_open(struct arena *a, const struct place *p, int64_t until_ms, int *fd)
+err socket_open(struct arena *a, const struct endpoint *p, int64_t until_ms, int *fd)
 {
     const struct url *u = &p->url;
     int failed = 0;

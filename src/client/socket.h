@@ -4,14 +4,14 @@
 #ifndef CLIENT_SOCKET_H
 #define CLIENT_SOCKET_H
 
-#include "client/find.h"
+#include "client/endpoint.h"
 
 /* A clock that never jumps; deadlines are times of it, in milliseconds. */
 int64_t socket_clock_ms(void);
 int64_t socket_clock_us(void);
 
 /* Connects. UNAVAILABLE: nothing listens there, or not in time. */
-err socket_open(struct arena *a, const struct place *p, int64_t until_ms, int *fd);
+err socket_open(struct arena *a, const struct endpoint *p, int64_t until_ms, int *fd);
 
 enum socket_result {
     SOCKET_DONE,

@@ -58,7 +58,7 @@ static err refill(struct ws_client *c, struct arena *a, int64_t until_ms)
 
 /* ---- the handshake ---- */
 
-static err send_handshake(struct ws_client *c, struct arena *a, const struct place *p,
+static err send_handshake(struct ws_client *c, struct arena *a, const struct endpoint *p,
                           const char *path, str key, int64_t timeout_ms)
 {
     struct buf out = buf_in(a);
@@ -97,7 +97,7 @@ static err read_handshake(struct ws_client *c, struct arena *a, str key, int64_t
     return websocket_check_accept(a, key, accept);
 }
 
-err ws_client_open(struct arena *a, const struct place *p, const char *path, int64_t timeout_ms,
+err ws_client_open(struct arena *a, const struct endpoint *p, const char *path, int64_t timeout_ms,
                    struct ws_client **out)
 {
     struct ws_client *c = mem_alloc(sizeof *c);

@@ -5,13 +5,13 @@
 #ifndef CLIENT_WS_CLIENT_H
 #define CLIENT_WS_CLIENT_H
 
-#include "client/find.h"
+#include "client/endpoint.h"
 
 struct ws_client;
 
 /* Connects and shakes hands. The server's own refusal comes as the error kind of its status;
  * UNAVAILABLE: there is no server, or not in time. */
-err ws_client_open(struct arena *a, const struct place *p, const char *path, int64_t timeout_ms,
+err ws_client_open(struct arena *a, const struct endpoint *p, const char *path, int64_t timeout_ms,
                    struct ws_client **out);
 void ws_client_free(struct ws_client *c);
 

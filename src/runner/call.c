@@ -11,7 +11,7 @@ struct caller {
     struct arena *arena; /* of the place */
     str data, token;     /* token: empty: what the environment says */
     bool found;
-    struct place place;
+    struct endpoint endpoint;
     struct http_client *client;
 };
 
@@ -71,10 +71,10 @@ static err find(struct caller *c)
     if (c->found)
         return NULL;
     arena_reset(c->arena);
-    TRY(place_find(c->arena, c->data.len ? c->data.at : NULL, &c->place));
+    TRY(endpoint_find(c->arena, c->data.len ? c->data.at : NULL, &c->endpoint));
     if (c->token.len)
-        c->place.token = c->token;
-    c->client = http_client_new(&c->place);
+        c->endpoint.token = c->token;
+    c->client = http_client_new(&c->endpoint);
     c->found = true;
     return NULL;
 }
@@ -102,7 +102,7 @@ static err ask(struct caller *c, struct arena *a, const struct call *call, struc
                                  .timeout_ms = call->timeout_ms };
 
     TRY(find(c));
-    TRY(url_target(a, &c->place.url, call->pattern, call->params, call->param_count,
+    TRY(url_target(a, &c->endpoint.url, call->pattern, call->params, call->param_count,
                    &request.target));
     return http_client_call(c->client, a, &request, out);
 }

@@ -12,7 +12,7 @@
 struct caller;
 
 /* `data` is the directory of a server on this machine; empty: BATON_URL says where it is. The
- * environment says which token is shown (client/find.h). */
+ * environment says which token is shown (client/endpoint.h). */
 struct caller *caller_new(str data);
 
 /* The same, showing this token instead. */

@@ -15,7 +15,7 @@ enum { SECRETS_MAX = 16 << 10, UUID_BYTES = 16, STATE_MS = 10000 };
 
 /* ---- what it was told ---- */
 
-/* The runner's token goes on through the environment of this process, where client/find.h looks. */
+/* The runner's token goes on through the environment of this process, where client/endpoint.h looks. */
 static err secrets_read(struct keeper *k)
 {
     char *room = arena_alloc(k->arena, SECRETS_MAX);

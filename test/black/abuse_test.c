@@ -72,7 +72,7 @@ static str with_token(const struct black *b, str bytes)
 
     buf_add(&out, str_slice(bytes, 0, before));
     if (at)
-        buf_printf(&out, "Authorization: Bearer " STR_FMT "\r\n", STR_ARG(b->place.token));
+        buf_printf(&out, "Authorization: Bearer " STR_FMT "\r\n", STR_ARG(b->endpoint.token));
     buf_add(&out, str_slice(bytes, before, bytes.len));
     return buf_str(&out);
 }
@@ -170,7 +170,7 @@ TEST(page_of_another_site_gets_nothing)
         str request = arena_printf(check_arena(),
                                    "GET /tokens HTTP/1.1\r\nHost: %s\r\n"
                                    "Authorization: Bearer " STR_FMT "\r\n\r\n",
-                                   hosts[i], STR_ARG(b.place.token));
+                                   hosts[i], STR_ARG(b.endpoint.token));
         CHECK_INT(status_to(&b, request), 421);
     }
     for (size_t i = 0; i < sizeof origins / sizeof *origins; i++) {
@@ -296,7 +296,7 @@ TEST(token_that_is_revoked_is_of_no_use_from_then_on)
 
     black_start(&b);
     struct black_token viewer = black_add_token(&b, "viewer");
-    struct place as = b.place;
+    struct endpoint as = b.endpoint;
     as.token = viewer.text;
     struct http_client *kept = http_client_new(&as);
     struct http_call call = { .method = "GET", .target = STR("/workflow-states") };

@@ -77,7 +77,7 @@ static struct response ask(struct honest *h, struct http_client *client, struct 
 static void *honest_run(void *self)
 {
     struct honest *h = self;
-    struct place as = h->server->place;
+    struct endpoint as = h->server->endpoint;
 
     as.token = h->token;
     struct http_client *client = http_client_new(&as);
@@ -110,7 +110,7 @@ static void honest_begin(struct honest *all, const struct black *b)
         *h = (struct honest){ .server = b };
         h->state_id = black_add_state(b, "{}");
         str name = arena_printf(check_arena(), "honest-%d", i);
-        h->token = i ? adversary_token(b, name.at, h->state_id, "") : b->place.token;
+        h->token = i ? adversary_token(b, name.at, h->state_id, "") : b->endpoint.token;
         h->took_us = ARENA_ARRAY(check_arena(), int64_t, TOOK_MOST);
         CHECK(pthread_create(&h->thread, NULL, honest_run, h) == 0);
     }

@@ -128,9 +128,9 @@ void black_start(struct black *b)
                    STR_ARG(line), STR_ARG(end_of_log()));
     CHECK(str_to_int(str_slice(line, start.len, line.len), &port));
     CHECK_INT(port, b->port);
-    if (b->place.token.len)
-        return; /* it is started again: other threads may be using the place */
-    b->place = (struct place){
+    if (b->endpoint.token.len)
+        return; /* it is started again: other threads may be using the endpoint */
+    b->endpoint = (struct endpoint){
         .url = { .scheme = URL_HTTP, .host = STR("127.0.0.1"), .port = b->port },
         .token = str_trim(check_read(arena_printf(check_arena(), "%s/operator.token", b->data).at)),
     };
@@ -233,7 +233,7 @@ str black_json(struct arena *a, const char *text)
 struct reply black_ask_as(const struct black *b, str token, const char *route, const char *body)
 {
     struct arena *a = check_arena();
-    struct place as = b->place;
+    struct endpoint as = b->endpoint;
     str method, target;
 
     as.token = token;
@@ -257,7 +257,7 @@ struct reply black_ask_as(const struct black *b, str token, const char *route, c
 
 struct reply black_ask(const struct black *b, const char *route, const char *body)
 {
-    return black_ask_as(b, b->place.token, route, body);
+    return black_ask_as(b, b->endpoint.token, route, body);
 }
 
 const struct json *black_expect(const struct black *b, int status, const char *route,
@@ -353,7 +353,7 @@ str peer_head(struct arena *a, const struct black *b, const char *route)
     return arena_printf(a,
                         "%s HTTP/1.1\r\nHost: localhost\r\n"
                         "Authorization: Bearer " STR_FMT "\r\n",
-                        route, STR_ARG(b->place.token));
+                        route, STR_ARG(b->endpoint.token));
 }
 
 /* False: the connection has ended. Its end in time is what tests wait for. */

@@ -30,8 +30,8 @@ struct black {
         *args;     /* more arguments, up to a NULL; or NULL. No runner, unless they say so */
     uint16_t port; /* 0: a free one, which it keeps when it is started again */
     pid_t pid;
-    int out;            /* its standard output */
-    struct place place; /* where clients find it, with the operator's token */
+    int out;                  /* its standard output */
+    struct endpoint endpoint; /* where clients find it, with the operator's token */
 };
 
 /* The program: the one that $BATON_SERVER names; else beside the test (build/asan/baton), or a folder

@@ -237,7 +237,7 @@ static void listen_once(struct listener *l, struct arena *a)
     uint32_t stay = c->node_count > 1 ? random_below(&l->random, STAY) : UINT32_MAX;
     struct ws_client *ws;
 
-    if (ws_client_open(a, &c->nodes[l->node].place, "/ws", c->patience_ms, &ws)) {
+    if (ws_client_open(a, &c->nodes[l->node].endpoint, "/ws", c->patience_ms, &ws)) {
         chaos_wait_ms(5);
         return;
     }

@@ -72,7 +72,7 @@ TEST_LIMIT(operator_gets_in_past_more_idle_connections_than_there_may_be, 60)
     CHECK_INT(black_ask(&b, "GET /workflow-states", "").status, 200);
     CHECK_INT(black_ask_as(&b, viewer.text, "GET /workflow-states", "").status, 200);
     struct black by_socket = b;
-    by_socket.place.url = (struct url){ .scheme = URL_UNIX, .socket = STR("data/baton.sock") };
+    by_socket.endpoint.url = (struct url){ .scheme = URL_UNIX, .socket = STR("data/baton.sock") };
     CHECK_INT(black_ask(&by_socket, "GET /workflow-states", "").status, 200);
     CHECK(black_metric(&b, "baton_connections_unknown") <= 1024);
     CHECK(black_metric(&b, "baton_connections_dropped_total") > 3000);
@@ -235,7 +235,7 @@ static void *crowd_write(void *self)
 {
     struct crowd *c = self;
     struct arena *a = arena_new();
-    struct http_client *client = http_client_new(&c->server.place);
+    struct http_client *client = http_client_new(&c->server.endpoint);
     char text[TEXT + 1];
 
     memset(text, 'x', TEXT);
@@ -269,7 +269,7 @@ static void *crowd_listen(void *self)
     str message;
     int64_t version = 0;
 
-    CHECK_OK(ws_client_open(a, &c->server.place, "/ws", 5000, &ws));
+    CHECK_OK(ws_client_open(a, &c->server.endpoint, "/ws", 5000, &ws));
     CHECK_OK(ws_client_send(
         ws, a,
         arena_printf(a, "{\"action\":\"subscribe\",\"state_id\":\"" STR_FMT "\",\"after\":0}",

@@ -233,7 +233,7 @@ TEST(documents_event_tells_of_each_update)
     black_start(&b);
     schema_register(&b);
     str id = state_make(&b);
-    CHECK_OK(ws_client_open(check_arena(), &b.place, "/ws", 5000, &ws));
+    CHECK_OK(ws_client_open(check_arena(), &b.endpoint, "/ws", 5000, &ws));
     str subscribe = arena_printf(check_arena(),
                                  "{\"action\":\"subscribe\",\"state_id\":\"" STR_FMT "\"}",
                                  STR_ARG(id));

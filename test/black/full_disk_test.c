@@ -128,7 +128,7 @@ struct filler {
 static void fill(struct filler *f, int times)
 {
     struct arena *a = arena_new();
-    struct http_client *client = http_client_new(&f->server->place);
+    struct http_client *client = http_client_new(&f->server->endpoint);
     char *text = arena_alloc(a, TEXT + 1);
 
     memset(text, 'a' + f->number, TEXT);

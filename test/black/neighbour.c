@@ -34,7 +34,7 @@ static void one(struct neighbour *n, struct http_client *client, const char *met
 static void *neighbour_run(void *self)
 {
     struct neighbour *n = self;
-    struct http_client *client = http_client_new(&n->server->place);
+    struct http_client *client = http_client_new(&n->server->endpoint);
 
     while (!n->over) {
         one(n, client, "PATCH",

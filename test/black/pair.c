@@ -67,7 +67,7 @@ struct response node_add_one(const struct black *b, str state, const char *key)
         .field_count = 1,
         .body = STR(ADD_ONE),
     };
-    struct http_client *client = http_client_new(&b->place);
+    struct http_client *client = http_client_new(&b->endpoint);
     struct response r;
 
     CHECK_OK(http_client_call(client, a, &call, &r));

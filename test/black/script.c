@@ -38,7 +38,7 @@ void script_agent(const struct black *b, const char *name, const char *text)
 
 static void ask(const struct black *b, struct json request)
 {
-    struct http_client *client = http_client_new(&b->place);
+    struct http_client *client = http_client_new(&b->endpoint);
     struct http_call call = { .method = "POST",
                               .target = STR("/runs"),
                               .body = json_printed(check_arena(), &request) };

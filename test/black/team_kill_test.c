@@ -107,7 +107,7 @@ TEST_LIMIT(server_killed_while_a_run_is_claimed, 60)
     char host[256];
 
     struct black runner = t->server;
-    runner.place.token = str_trim(check_read("data/runner.token"));
+    runner.endpoint.token = str_trim(check_read("data/runner.token"));
     CHECK(gethostname(host, sizeof host) == 0);
     str body = arena_printf(check_arena(), "{'name':'local','hostname':'%s'}", host);
     const struct json *made = black_expect(&runner, 201, "POST /runner/register", body.at);

@@ -20,7 +20,7 @@ static struct black as_runner(const struct black *b)
 {
     struct black r = *b;
 
-    r.place.token = black_add_token(b, "runner").text;
+    r.endpoint.token = black_add_token(b, "runner").text;
     return r;
 }
 

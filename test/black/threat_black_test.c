@@ -31,7 +31,7 @@ static struct hand hand_claim(const struct black *b, const char *session)
     struct hand h = { .as = *b };
     struct arena *a = check_arena();
 
-    h.as.place.token = black_add_token(b, "runner").text;
+    h.as.endpoint.token = black_add_token(b, "runner").text;
     h.runner_id = json_str(black_expect(&h.as, 201, "POST /runner/register",
                                         "{'hostname':'h','tags':['hand']}"),
                            "runner_id");
@@ -79,10 +79,10 @@ static void token_ends(const struct black *shown_to, const struct black *ended_o
     str text;
 
     hand_report(&h, "started");
-    agent.place.token = h.token;
+    agent.endpoint.token = h.token;
     struct peer p = peer_open(&agent, check_arena());
     CHECK_INT(ask_on(&p, &agent, "GET /sessions/root"), 200);
-    CHECK_OK(ws_client_open(check_arena(), &agent.place, "/ws", WS_MS, &ws));
+    CHECK_OK(ws_client_open(check_arena(), &agent.endpoint, "/ws", WS_MS, &ws));
     str subscribe = arena_printf(check_arena(),
                                  "{\"action\":\"subscribe\",\"subject\":\"" STR_FMT "\"}",
                                  STR_ARG(h.session_id));
@@ -244,7 +244,7 @@ static struct secrets secrets_tell(const struct black *b, const char *data)
                  "read line <go\n");
     script_start(b, "root", "teller", "tell", "");
     s.all[0] = secret_of(script_hear("heard"));
-    s.all[1] = secret_of(b->place.token);
+    s.all[1] = secret_of(b->endpoint.token);
     s.all[2] =
         secret_of(str_trim(check_read(arena_printf(check_arena(), "%s/runner.token", data).at)));
     command_lines_absent(&s, "keep-run");
@@ -261,7 +261,7 @@ TEST_LIMIT(secrets_are_in_no_file_no_answer_and_no_command_line, LIMIT_S)
     black_start(&b);
     setenv("PROGRAM", script_program(&b), 1);
     black_stop(&b);
-    b.place.token = STR("");
+    b.endpoint.token = STR("");
     black_start(&b); /* so that its agents know the program */
     struct secrets s = secrets_tell(&b, "data");
     answers_absent(&b, &s);

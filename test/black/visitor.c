@@ -37,7 +37,7 @@ void visitor_open(struct visitor *v, struct chaos *c, uint64_t seed)
         .chaos = c, .random = { seed }, .arena = arena_new(), .patience_ms = c->patience_ms
     };
     v->node = (int)random_below(&v->random, (uint32_t)c->node_count);
-    v->client = http_client_new(&c->nodes[v->node].place);
+    v->client = http_client_new(&c->nodes[v->node].endpoint);
     arena_give(v->arena);
 }
 
@@ -55,7 +55,7 @@ void visitor_move(struct visitor *v)
         return;
     http_client_free(v->client);
     v->node = to;
-    v->client = http_client_new(&v->chaos->nodes[to].place);
+    v->client = http_client_new(&v->chaos->nodes[to].endpoint);
 }
 
 struct response visitor_ask(struct visitor *v, const char *method, int state, const char *query,

@@ -43,7 +43,7 @@ void head_value(struct buf *out, const char *name, str value)
 void head_begin(struct bridge *b, struct buf *out, const char *method, const char *pattern, str id,
                 bool as_operator)
 {
-    const struct place *p = &b->site.place;
+    const struct endpoint *p = &b->site.endpoint;
     bool own = b->identity.own && !as_operator;
     str before, after;
 

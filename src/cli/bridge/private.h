@@ -19,7 +19,7 @@
 #include "base/list.h"
 #include "cli/bridge/bridge.h"
 #include "client/event_stream.h"
-#include "client/find.h"
+#include "client/endpoint.h"
 #include "client/http_response.h"
 #include "mcp/rpc.h"
 
@@ -94,8 +94,8 @@ enum site_state { SITE_UNKNOWN, SITE_FOUND, SITE_STARTING };
 
 struct site {
     enum site_state state;
-    struct arena *arena; /* of the place */
-    struct place place;
+    struct arena *arena; /* of the endpoint */
+    struct endpoint endpoint;
     str dir;      /* for which a server may be started; empty: none may */
     int starting; /* the pipe that tells of the end of the start; −1: none */
     pid_t starter;

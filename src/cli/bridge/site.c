@@ -28,7 +28,7 @@ void site_init(struct bridge *b)
 
     *s = (struct site){ .arena = arena_new(), .why_arena = arena_new(), .starting = -1 };
     bool elsewhere = !b->options.data && url && *url;
-    if (!b->options.start || elsewhere || place_dir(s->why_arena, b->options.data, &s->dir))
+    if (!b->options.start || elsewhere || data_dir_find(s->why_arena, b->options.data, &s->dir))
         s->dir = STR("");
     s->dir = arena_copy(s->why_arena, s->dir);
 }
@@ -69,11 +69,11 @@ bool site_reach(struct bridge *b, int *fd)
         return false;
     if (s->state == SITE_UNKNOWN) {
         arena_reset(s->arena);
-        e = place_find(s->arena, b->options.data, &s->place);
+        e = endpoint_find(s->arena, b->options.data, &s->endpoint);
     }
     if (!e) {
         s->state = SITE_FOUND;
-        e = socket_open(b->scratch, &s->place, socket_clock_ms() + CONNECT_MS, fd);
+        e = socket_open(b->scratch, &s->endpoint, socket_clock_ms() + CONNECT_MS, fd);
     }
     if (e)
         note_down(b, e);

@@ -113,19 +113,19 @@ static err place_settle(struct doctor *d)
         unsetenv("BATON_URL");
     else if (url && *url)
         return NULL;
-    return place_dir(d->arena, given, &d->data);
+    return data_dir_find(d->arena, given, &d->data);
 }
 
 static bool is_up(struct doctor *d)
 {
     struct http_call call = { .method = "GET", .timeout_ms = UP_MS };
-    struct place place;
+    struct endpoint endpoint;
     struct response r;
 
-    if (place_find(d->arena, cli_value(d->cli, "--data"), &place) ||
-        url_target(d->arena, &place.url, "/health", NULL, 0, &call.target))
+    if (endpoint_find(d->arena, cli_value(d->cli, "--data"), &endpoint) ||
+        url_target(d->arena, &endpoint.url, "/health", NULL, 0, &call.target))
         return false;
-    struct http_client *client = http_client_new(&place);
+    struct http_client *client = http_client_new(&endpoint);
     err e = http_client_call(client, d->arena, &call, &r);
     http_client_free(client);
     return !e;

@@ -23,7 +23,7 @@ struct doctor {
     struct arena *arena;
     str root;                   /* the project */
     str data;                   /* the data directory; empty: the server is elsewhere */
-    struct place place;         /* of the server */
+    struct endpoint endpoint;   /* of the server */
     struct http_client *client; /* NULL: there is none to ask */
     bool works;                 /* the server answers, and knows the token */
     struct json found;          /* what was found: an object for each check */

@@ -102,7 +102,7 @@ static err http_send(struct talk *t, const char *verb, const char *method, str b
         fields[call.field_count++] = (struct response_field){ STR("Mcp-Method"), str_from(method) };
     if (t->session.len)
         fields[call.field_count++] = (struct response_field){ STR("Mcp-Session-Id"), t->session };
-    TRY(url_target(t->arena, &t->doctor->place.url, "/mcp", NULL, 0, &call.target));
+    TRY(url_target(t->arena, &t->doctor->endpoint.url, "/mcp", NULL, 0, &call.target));
     TRY(http_client_call(t->doctor->client, t->arena, &call, r));
     if (r->status < 400)
         return NULL;

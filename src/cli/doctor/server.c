@@ -63,7 +63,7 @@ static err ask(struct doctor *d, const char *path, const struct url_param *param
     struct http_call call = { .method = "GET", .repeatable = true, .timeout_ms = ASK_MS };
 
     *out = NULL;
-    TRY(url_target(d->arena, &d->place.url, path, params, count, &call.target));
+    TRY(url_target(d->arena, &d->endpoint.url, path, params, count, &call.target));
     TRY(http_client_call(d->client, d->arena, &call, r));
     if (r->status >= 400)
         return render_refusal(d->arena, r);
@@ -72,10 +72,10 @@ static err ask(struct doctor *d, const char *path, const struct url_param *param
 
 static void version_tell(struct doctor *d, str version)
 {
-    str where = d->place.url.scheme == URL_UNIX
-                    ? d->place.url.socket
+    str where = d->endpoint.url.scheme == URL_UNIX
+                    ? d->endpoint.url.socket
                     : arena_printf(d->arena, "http://" STR_FMT,
-                                   STR_ARG(url_authority(d->arena, &d->place.url)));
+                                   STR_ARG(url_authority(d->arena, &d->endpoint.url)));
 
     if (str_eq(version, STR(BATON_VERSION)))
         doctor_tell(d, DOCTOR_OK, "server", STR(""), "version " STR_FMT " answers at " STR_FMT,
@@ -107,9 +107,9 @@ static void token_tell(struct doctor *d)
 
 static void socket_tell(struct doctor *d)
 {
-    if (d->place.url.scheme == URL_UNIX)
+    if (d->endpoint.url.scheme == URL_UNIX)
         doctor_tell(d, DOCTOR_OK, "socket", STR(""), "programs of this machine use " STR_FMT,
-                    STR_ARG(d->place.url.socket));
+                    STR_ARG(d->endpoint.url.socket));
     else if (d->data.len)
         doctor_tell(d, DOCTOR_WARN, "socket", STR("baton serve, without --socket off"),
                     "there is none: whoever takes the server's port would be shown the token");
@@ -119,10 +119,10 @@ void doctor_server(struct doctor *d)
 {
     const struct json *health;
     struct response r;
-    err e = place_find(d->arena, cli_value(d->cli, "--data"), &d->place);
+    err e = endpoint_find(d->arena, cli_value(d->cli, "--data"), &d->endpoint);
 
     if (!e) {
-        d->client = http_client_new(&d->place);
+        d->client = http_client_new(&d->endpoint);
         e = ask(d, "/health", NULL, 0, &r, &health);
     }
     if (e) {

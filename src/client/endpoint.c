@@ -1,5 +1,5 @@
-/* find.c: where the server is, and with which token it is asked. */
-#include "client/find.h"
+/* endpoint.c: where the server is, and with which token it is asked. */
+#include "client/endpoint.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -50,7 +50,7 @@ static str path_in(struct arena *a, str dir, const char *name)
 
 /* ---- the directory ---- */
 
-err place_dir(struct arena *a, const char *given, str *out)
+err data_dir_find(struct arena *a, const char *given, str *out)
 {
     const char *state = env("XDG_STATE_HOME"), *home = env("HOME");
 
@@ -148,7 +148,7 @@ static bool is_socket(str path)
     return stat(path.at, &st) == 0 && S_ISSOCK(st.st_mode);
 }
 
-static err find_in(struct arena *a, str dir, struct place *out)
+static err find_in(struct arena *a, str dir, struct endpoint *out)
 {
     str socket, url;
 
@@ -166,7 +166,7 @@ static err find_in(struct arena *a, str dir, struct place *out)
     return e ? err_within(a, e, STR_FMT "/server.json", STR_ARG(dir)) : NULL;
 }
 
-static err find_url(struct arena *a, const char *url, struct place *out)
+static err find_url(struct arena *a, const char *url, struct endpoint *out)
 {
     err e = url_parse(a, str_from(url), &out->url);
     if (e)
@@ -176,13 +176,13 @@ static err find_url(struct arena *a, const char *url, struct place *out)
     return NULL;
 }
 
-err place_find(struct arena *a, const char *given, struct place *out)
+err endpoint_find(struct arena *a, const char *given, struct endpoint *out)
 {
     const char *url = given ? NULL : env("BATON_URL");
     str dir = STR("");
 
-    *out = (struct place){ .token = STR("") };
-    err no_dir = place_dir(a, given, &dir);
+    *out = (struct endpoint){ .token = STR("") };
+    err no_dir = data_dir_find(a, given, &dir);
     if (no_dir && !url)
         return no_dir;
     TRY(url ? find_url(a, url, out) : find_in(a, dir, out));

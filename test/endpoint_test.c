@@ -1,5 +1,5 @@
-/* find_test.c: which server, by which way, with which token. */
-#include "client/find.h"
+/* endpoint_test.c: which server, by which way, with which token. */
+#include "client/endpoint.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,71 +44,71 @@ TEST(data_directory_is_what_was_said_last)
     str dir;
 
     env_clear();
-    CHECK_ERR(place_dir(a, NULL, &dir), ERR_INVALID);
+    CHECK_ERR(data_dir_find(a, NULL, &dir), ERR_INVALID);
     setenv("HOME", "/home/me", 1);
-    CHECK_OK(place_dir(a, NULL, &dir));
+    CHECK_OK(data_dir_find(a, NULL, &dir));
     CHECK_STR(dir, "/home/me/.local/state/baton");
     setenv("XDG_STATE_HOME", "relative", 1);
-    CHECK_OK(place_dir(a, NULL, &dir));
+    CHECK_OK(data_dir_find(a, NULL, &dir));
     CHECK_STR(dir, "/home/me/.local/state/baton");
     setenv("XDG_STATE_HOME", "/state", 1);
-    CHECK_OK(place_dir(a, NULL, &dir));
+    CHECK_OK(data_dir_find(a, NULL, &dir));
     CHECK_STR(dir, "/state/baton");
     setenv("BATON_DATA", "here", 1);
-    CHECK_OK(place_dir(a, NULL, &dir));
+    CHECK_OK(data_dir_find(a, NULL, &dir));
     CHECK_STR(dir, "here");
-    CHECK_OK(place_dir(a, "there", &dir));
+    CHECK_OK(data_dir_find(a, "there", &dir));
     CHECK_STR(dir, "there");
 }
 
-TEST(place_without_a_server_says_how_to_start_one)
+TEST(endpoint_without_a_server_says_how_to_start_one)
 {
     struct arena *a = check_arena();
-    struct place p;
+    struct endpoint p;
 
     env_clear();
     setenv("BATON_DATA", "team", 1);
-    err e = place_find(a, NULL, &p);
+    err e = endpoint_find(a, NULL, &p);
     CHECK_ERR(e, ERR_UNAVAILABLE);
     CHECK_STR(e->message, "no server is running for team: start one with `baton serve`");
 }
 
-TEST(place_of_a_directory_is_its_socket_before_its_port)
+TEST(endpoint_of_a_directory_is_its_socket_before_its_port)
 {
     struct arena *a = check_arena();
-    struct place p;
+    struct endpoint p;
 
     env_clear();
     CHECK(mkdir("team", 0700) == 0);
     file_make("team/operator.token", "op_secret\n");
     file_make("team/server.json", "{\"url\":\"http://127.0.0.1:8765\",\"pid\":1}");
-    CHECK_OK(place_find(a, "team", &p));
+    CHECK_OK(endpoint_find(a, "team", &p));
     CHECK_INT(p.url.scheme, URL_HTTP);
     CHECK_INT(p.url.port, 8765);
     CHECK_STR(p.token, "op_secret");
     CHECK_STR(p.down, "no server is running for team: start one with `baton serve`");
 
     socket_make("team/baton.sock");
-    CHECK_OK(place_find(a, "team", &p));
+    CHECK_OK(endpoint_find(a, "team", &p));
     CHECK_STR(p.url.socket, "team/baton.sock");
 
     file_make("team/server.json", "{\"url\":\"http://127.0.0.1:8765\",\"socket\":\"/run/b.sock\"}");
-    CHECK_OK(place_find(a, "team", &p));
+    CHECK_OK(endpoint_find(a, "team", &p));
     CHECK_STR(p.url.socket, "/run/b.sock");
 
     file_make("team/server.json", "{\"url\":");
-    CHECK_ERR(place_find(a, "team", &p), ERR_INVALID);
+    CHECK_ERR(endpoint_find(a, "team", &p), ERR_INVALID);
 }
 
-TEST(place_is_what_the_environment_says)
+TEST(endpoint_is_what_the_environment_says)
 {
     struct arena *a = check_arena();
-    struct place p;
+    struct endpoint p;
 
     env_clear();
     setenv("BATON_URL", "http://example.org:80/base", 1);
     setenv("BATON_TOKEN", "ss_one", 1);
-    CHECK_OK(place_find(a, NULL, &p));
+    CHECK_OK(endpoint_find(a, NULL, &p));
     CHECK_STR(p.url.host, "example.org");
     CHECK_STR(p.token, "ss_one");
     CHECK_STR(p.down, "no server answers at BATON_URL http://example.org:80/base: start it, or "
@@ -117,11 +117,11 @@ TEST(place_is_what_the_environment_says)
     unsetenv("BATON_TOKEN");
     file_make("token", "  ss_two\n");
     setenv("BATON_TOKEN_FILE", "token", 1);
-    CHECK_OK(place_find(a, NULL, &p));
+    CHECK_OK(endpoint_find(a, NULL, &p));
     CHECK_STR(p.token, "ss_two");
 
     setenv("BATON_URL", "ftp://example.org", 1);
-    CHECK_ERR(place_find(a, NULL, &p), ERR_INVALID);
+    CHECK_ERR(endpoint_find(a, NULL, &p), ERR_INVALID);
 }
 
 /* Who can set BATON_URL must not thereby get the operator's token. */
@@ -138,14 +138,14 @@ TEST(token_of_the_operator_never_leaves_this_machine)
         { "http://127.0.0.1.example", false }, { "http://0.0.0.0:8765", false },
     };
     struct arena *a = check_arena();
-    struct place p;
+    struct endpoint p;
 
     env_clear();
     setenv("BATON_DATA", ".", 1);
     file_make("operator.token", "op_secret\n");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         setenv("BATON_URL", cases[i].url, 1);
-        err e = place_find(a, NULL, &p);
+        err e = endpoint_find(a, NULL, &p);
         if (cases[i].sent) {
             CHECK_OK(e);
             CHECK_STR(p.token, "op_secret");
@@ -159,14 +159,14 @@ TEST(token_of_the_operator_never_leaves_this_machine)
 TEST(token_of_its_own_goes_before_the_operators)
 {
     struct arena *a = check_arena();
-    struct place p;
+    struct endpoint p;
 
     env_clear();
     setenv("BATON_DATA", ".", 1);
     setenv("BATON_TOKEN", "ss_mine", 1);
     file_make("operator.token", "op_secret\n");
     file_make("server.json", "{\"url\":\"http://127.0.0.1:8765\"}");
-    CHECK_OK(place_find(a, NULL, &p));
+    CHECK_OK(endpoint_find(a, NULL, &p));
     CHECK_STR(p.token, "ss_mine");
 }
 
@@ -176,19 +176,19 @@ TEST(token_is_one_word)
     static const char *const tokens[] = { "two words", "op_a\nX-Evil: 1", "op_\001",
                                           "op_\xc3\xa9" };
     struct arena *a = check_arena();
-    struct place p;
+    struct endpoint p;
 
     env_clear();
     setenv("BATON_URL", "http://127.0.0.1:1", 1);
     for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++) {
         setenv("BATON_TOKEN", tokens[i], 1);
-        err e = place_find(a, NULL, &p);
+        err e = endpoint_find(a, NULL, &p);
         CHECK_ERR(e, ERR_INVALID);
         CHECK(!strstr(arena_copy(a, e->message).at, tokens[i]));
     }
     unsetenv("BATON_TOKEN");
     setenv("BATON_TOKEN_FILE", "token", 1);
-    CHECK_ERR(place_find(a, NULL, &p), ERR_UNAUTHENTICATED);
+    CHECK_ERR(endpoint_find(a, NULL, &p), ERR_UNAUTHENTICATED);
     file_make("token", " \n");
-    CHECK_ERR(place_find(a, NULL, &p), ERR_UNAUTHENTICATED);
+    CHECK_ERR(endpoint_find(a, NULL, &p), ERR_UNAUTHENTICATED);
 }
