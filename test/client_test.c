@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "client/http_client.h"
+#include "client/caller.h"
 #include "client/ws_client.h"
 #include "wire/ws/frame.h"
 
@@ -278,6 +278,73 @@ TEST(http_client_says_what_to_do_when_nobody_listens)
     CHECK_OK(url_parse(a, STR("https://localhost"), &p.url));
     CHECK_ERR(http_client_call(c, a, &get, &r), ERR_INVALID);
     http_client_free(c);
+}
+
+/* ---- calls ---- */
+
+TEST(caller_repeats_what_reads_or_has_a_key_and_nothing_else)
+{
+    static const struct step lost_once[] = { { "", true }, { OK_2 "{}", true }, { 0 } };
+    static const struct step lost[] = { { "", true }, { 0 } };
+    static const struct {
+        struct call call;
+        bool repeated;
+    } cases[] = {
+        { { .method = "GET", .pattern = "/a" }, true },
+        { { .method = "POST", .pattern = "/a" }, false },
+        { { .method = "POST", .pattern = "/a", .key = STR("k1") }, true },
+        { { .method = "POST", .pattern = "/a", .reads = true }, true },
+        { { .method = "POST", .pattern = "/a", .key = STR("k1"), .once = true }, false },
+        { { .method = "GET", .pattern = "/a", .once = true }, false },
+    };
+
+    setenv("BATON_URL", "unix:server.sock", 1);
+    setenv("BATON_TOKEN", "op_1", 1);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct json *answer;
+        struct caller c;
+        struct script s;
+        script_start(&s, cases[i].repeated ? lost_once : lost);
+        caller_init(&c, NULL);
+        err e = caller_call(&c, check_arena(), &cases[i].call, &answer);
+        caller_release(&c);
+        script_end(&s);
+        CHECK_INT(!e, cases[i].repeated);
+        CHECK_INT(c.reached, cases[i].repeated);
+        CHECK_INT(s.connections, cases[i].repeated ? 2 : 1);
+        CHECK_STR(str_from(s.requests[1]), cases[i].repeated ? s.requests[0] : "");
+    }
+}
+
+TEST(caller_looks_for_a_server_again_that_did_not_take_its_token)
+{
+    static const struct step steps[] = {
+        { "HTTP/1.1 401 No\r\nContent-Length: 39\r\n\r\n"
+          "{\"title\":\"Unknown\",\"detail\":\"it ended\"}",
+          true },
+        { OK_2 "{}", true },
+        { 0 },
+    };
+    struct call call = { .method = "GET", .pattern = "/a" };
+    struct arena *a = check_arena();
+    const struct json *answer;
+    struct caller c;
+    struct script s;
+
+    setenv("BATON_URL", "unix:server.sock", 1);
+    setenv("BATON_TOKEN", "op_1", 1);
+    script_start(&s, steps);
+    caller_init(&c, NULL);
+    err e = caller_call(&c, a, &call, &answer);
+    CHECK_ERR(e, ERR_UNAUTHENTICATED);
+    CHECK_STR(e->message, "Unknown: it ended");
+    setenv("BATON_TOKEN", "op_2", 1);
+    CHECK_OK(caller_call(&c, a, &call, &answer));
+    CHECK(json_is(answer, JSON_OBJECT));
+    caller_release(&c);
+    script_end(&s);
+    CHECK_HAS(str_from(s.requests[0]), "Bearer op_1\r\n");
+    CHECK_HAS(str_from(s.requests[1]), "Bearer op_2\r\n");
 }
 
 /* ---- WebSocket ---- */

@@ -290,13 +290,16 @@ TEST(end_is_told_when_a_server_that_was_away_is_back)
 /* What a keeper tells with, in this process, to a server that is away. */
 static struct report report_to(struct fake *f)
 {
+    static struct caller caller;
     char url[64];
 
     snprintf(url, sizeof url, "http://127.0.0.1:%u", (unsigned)f->port);
     setenv("BATON_URL", url, 1);
     setenv("BATON_TOKEN", "rn_of_the_runner", 1);
     fake_set(f, &f->away, true);
-    return (struct report){ .caller = caller_new(STR("")),
+    caller_init(&caller, NULL);
+    caller.refusal = report_refusal;
+    return (struct report){ .caller = &caller,
                             .run_id = STR("run_1"),
                             .runner_id = STR("rnr_1"),
                             .fence = 1,
@@ -343,7 +346,7 @@ TEST(report_is_told_until_a_server_that_was_away_hears_it)
     CHECK_INT((intptr_t)result, REPORT_TAKEN);
     CHECK_STR(body_str(fake_wait(f, "run_1", "completed", 1), "result"), "done");
     CHECK_INT(fake_count(f, "run_1", "completed"), 1);
-    caller_free(r.caller);
+    caller_release(r.caller);
 }
 
 TEST(report_that_nobody_hears_ends_with_its_patience)
@@ -355,7 +358,7 @@ TEST(report_that_nobody_hears_ends_with_its_patience)
     fake_set(f, &f->away, false);
     f->refuse = "completed";
     CHECK_INT(report_until(&r, "completed", 1, NULL, 600000), REPORT_REFUSED);
-    caller_free(r.caller);
+    caller_release(r.caller);
 }
 
 /* All that was told of a run's output, in order. */
@@ -391,7 +394,7 @@ TEST(output_while_the_server_is_away_is_told_once_when_it_is_back)
     pulse_free(p, 600000); /* tells what there is */
     CHECK_STR(output_told(f), "one\ntwo\n");
     CHECK_STR(body_str(&f->reports[f->count - 1], "client_id"), "client-1");
-    caller_free(r.caller);
+    caller_release(r.caller);
     close(wake);
 }
 

@@ -188,3 +188,12 @@ err endpoint_find(struct arena *a, const char *given, struct endpoint *out)
     TRY(url ? find_url(a, url, out) : find_in(a, dir, out));
     return token_find(a, dir, !no_dir && url_is_loopback(&out->url), &out->token);
 }
+
+str endpoint_url(struct arena *a, const char *given)
+{
+    str socket, url;
+
+    if (!given)
+        return str_from(getenv("BATON_URL"));
+    return server_read(a, str_from(given), &socket, &url) ? STR("") : url;
+}

@@ -24,4 +24,8 @@ err data_dir_find(struct arena *a, const char *given, str *out);
  * to show. INVALID: BATON_URL, a token or server.json is not what it should be. */
 err endpoint_find(struct arena *a, const char *given, struct endpoint *out);
 
+/* The address at which programs of others reach it, for whom a directory's socket is not: http://…;
+ * empty as long as nobody knows. */
+str endpoint_url(struct arena *a, const char *given);
+
 #endif

@@ -356,6 +356,7 @@ static void keep(struct keeper *k)
 err keeper_run(struct arena *a, str folder)
 {
     struct keeper k = { .arena = a, .folder = folder, .out_fd = -1, .err_fd = -1 };
+    struct caller caller;
 
     if (fcntl(KEEPER_LOCK, F_SETFD, FD_CLOEXEC) < 0 || fcntl(KEEPER_READY, F_SETFD, FD_CLOEXEC) < 0)
         return err_new(a, ERR_INVALID,
@@ -365,9 +366,11 @@ err keeper_run(struct arena *a, str folder)
     signals_make(&k);
     exec_adopt();
     exec_hide();
-    k.report.caller = caller_new(k.data);
+    caller_init(&caller, k.data);
+    caller.refusal = report_refusal;
+    k.report.caller = &caller;
     keep(&k);
-    caller_free(k.report.caller);
+    caller_release(&caller);
     folder_remove(a, folder);
     return NULL;
 }

@@ -57,7 +57,8 @@ err keeper_read(struct keeper *k)
     k->run = json_get(k->spec, "run");
     k->profile = json_get(k->run, "profile");
     k->agent = json_get(k->run, "agent");
-    k->data = json_str(k->spec, "data");
+    str data = json_str(k->spec, "data");
+    k->data = data.len ? arena_copy(k->arena, data).at : NULL;
     k->home = json_str(k->spec, "home");
     k->project_dir = json_str(k->run, "project_dir");
     if (!k->project_dir.len)
@@ -116,12 +117,14 @@ static err state_write(struct keeper *k, str path, str *out)
                          .param_count = 1,
                          .timeout_ms = STATE_MS };
     const struct json *state;
+    struct caller caller;
 
     if (!id.len || !profile_uses(k->profile, "{state_file}"))
         return NULL;
-    struct caller *caller = caller_with(k->data, k->token);
-    err e = caller_ask(caller, k->arena, &call, &state);
-    caller_free(caller);
+    caller_init(&caller, k->data);
+    caller.token = k->token;
+    err e = caller_call(&caller, k->arena, &call, &state);
+    caller_release(&caller);
     if (e || !state)
         return NULL; /* it can be read by other ways */
     *out = path;
@@ -210,7 +213,7 @@ err keeper_prepare(struct keeper *k, struct exec_plan *plan)
                         .project_dir = k->project_dir,
                         .baton = own_program(k),
                         .runner_dir = k->home,
-                        .url = caller_url(k->report.caller, k->arena) };
+                        .url = endpoint_url(k->arena, k->data) };
     str token_file;
     char **argv;
 

@@ -24,7 +24,8 @@ struct keeper {
 
     /* What it was told. */
     const struct json *spec, *run, *profile, *agent;
-    str data, home, token;
+    const char *data; /* of the server; NULL: BATON_URL says where it is */
+    str home, token;
     const struct exec_user *user;
     str project_dir;
     int64_t lease_ms;

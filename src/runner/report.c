@@ -42,6 +42,14 @@ static enum report_answer answer_of(err e)
     }
 }
 
+err report_refusal(struct arena *a, const struct response *r)
+{
+    str detail = response_detail(a, r);
+
+    return err_new(a, response_kind(r->status), "%d " STR_FMT, r->status,
+                   STR_ARG(detail.len ? detail : STR("without a reason")));
+}
+
 enum report_answer report_once(struct report *r, struct arena *a, const char *what, int64_t number,
                                const struct json *facts, const struct json **answer)
 {
@@ -57,7 +65,7 @@ enum report_answer report_once(struct report *r, struct arena *a, const char *wh
                             what, (long long)number),
         .timeout_ms = ANSWER_MS,
     };
-    err e = caller_ask(r->caller, a, &call, answer);
+    err e = caller_call(r->caller, a, &call, answer);
     enum report_answer result = answer_of(e);
 
     if (e && result != REPORT_LATER)

@@ -5,7 +5,7 @@
 #ifndef RUNNER_REPORT_H
 #define RUNNER_REPORT_H
 
-#include "runner/call.h"
+#include "client/caller.h"
 #include "runner/stream.h"
 
 enum report_answer {
@@ -31,6 +31,9 @@ enum report_answer report_once(struct report *r, struct arena *a, const char *wh
  * there is nobody to hear it. */
 enum report_answer report_until(struct report *r, const char *what, int64_t number,
                                 const struct json *facts, int64_t patience_ms);
+
+/* How a caller tells a refusal in the log of a machine: by its status. */
+err report_refusal(struct arena *a, const struct response *r);
 
 /* Adds the member `usage`, where something is known of it. */
 void report_usage(struct arena *a, struct json *facts, const struct stream_usage *u);

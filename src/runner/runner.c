@@ -11,8 +11,8 @@
 
 #include "base/log.h"
 #include "client/socket.h"
-#include "runner/call.h"
 #include "runner/folder.h"
+#include "runner/report.h"
 #include "runner/runner_private.h"
 
 enum {
@@ -37,7 +37,7 @@ struct told {
 struct worker {
     const struct runner_options *o;
     struct arena *arena; /* of one turn */
-    struct caller *caller;
+    struct caller caller;
     char id[128]; /* empty: not registered */
     int64_t poll_ms, beat_ms;
     int64_t heard_ms, beat_at_ms;
@@ -149,7 +149,7 @@ static err post(struct worker *w, const char *pattern, const struct json *body,
                          .body = json_printed(w->arena, body),
                          .timeout_ms = CALL_MS };
 
-    return heard(w, caller_ask(w->caller, w->arena, &call, answer));
+    return heard(w, caller_call(&w->caller, w->arena, &call, answer));
 }
 
 static struct json strings(struct arena *a, const str *list, size_t count)
@@ -289,6 +289,7 @@ static err claim(struct worker *w)
                          .pattern = "/runner/runs",
                          .params = params,
                          .param_count = 1,
+                         .once = true, /* a GET that claims */
                          .timeout_ms = w->poll_ms + POLL_MORE_MS };
     const struct json *answer;
     int64_t now = socket_clock_ms(), away_ms = now - w->heard_ms;
@@ -296,7 +297,7 @@ static err claim(struct worker *w)
     for (int i = 0; i < TOLD_MAX; i++)
         if (now < w->told[i].until_ms)
             params[call.param_count++] = (struct url_param){ "known", str_from(w->told[i].id) };
-    TRY(heard(w, caller_ask(w->caller, w->arena, &call, &answer)));
+    TRY(heard(w, caller_call(&w->caller, w->arena, &call, &answer)));
     if (json_bool_or(answer, "deregistered", false))
         removed(w, away_ms);
     stops_take(w, json_get(answer, "stop_runs"));
@@ -364,11 +365,12 @@ err runner_run(struct arena *a, const struct runner_options *o)
     exec_adopt();
     signals_make(o->local);
     w.arena = arena_new();
-    w.caller = caller_new(o->data);
+    caller_init(&w.caller, o->data.len ? o->data.at : NULL);
+    w.caller.refusal = report_refusal;
     err e = work(&w);
     if (e)
-        e = err_new(a, e->kind, STR_FMT, STR_ARG(e->message));
-    caller_free(w.caller);
+        e = err_copy(a, e);
+    caller_release(&w.caller);
     arena_free(w.arena);
     return e;
 }
