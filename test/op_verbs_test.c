@@ -40,7 +40,8 @@ static err line_request(struct arena *a, const char *line, str *out)
 {
     struct url url;
     struct op_args args;
-    struct op_request request;
+    struct call call;
+    str target;
     const struct json *input;
     struct cli c;
 
@@ -48,9 +49,10 @@ static err line_request(struct arena *a, const char *line, str *out)
     TRY(line_read(a, &c, line));
     op_args_make(a, c.verb->op, &args);
     TRY(op_args_read(&c, &args, &input));
-    TRY(op_request_make(a, c.verb->op, input, &url, &request));
-    *out = arena_printf(a, "%s " STR_FMT "%s" STR_FMT, request.method, STR_ARG(request.target),
-                        request.body.len ? " " : "", STR_ARG(request.body));
+    op_call_make(a, c.verb->op, input, &call);
+    TRY(url_target(a, &url, call.pattern, call.params, call.param_count, &target));
+    *out = arena_printf(a, "%s " STR_FMT "%s" STR_FMT, call.method, STR_ARG(target),
+                        call.body.len ? " " : "", STR_ARG(call.body));
     return NULL;
 }
 

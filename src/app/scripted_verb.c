@@ -12,7 +12,6 @@
 
 #include "app/data.h"
 #include "cli/op_verbs.h"
-#include "client/http_client.h"
 #include "client/socket.h"
 #include "runner/scripted.h"
 
@@ -32,8 +31,7 @@ const struct option scripted_verb_options[] = {
 
 struct scripted {
     struct cli *cli;
-    struct endpoint endpoint;
-    struct http_client *client; /* NULL until something is asked */
+    struct caller caller;
     str state_id;
     int calls;
 };
@@ -54,15 +52,6 @@ static err tell(void *self, struct arena *a, const struct json *line)
     return cli_flush(s->cli) ? NULL : err_new(a, ERR_UNAVAILABLE, "nobody reads what it says");
 }
 
-static err connect_once(struct scripted *s)
-{
-    if (s->client)
-        return NULL;
-    TRY(endpoint_find(s->cli->arena, NULL, &s->endpoint));
-    s->client = http_client_new(&s->endpoint);
-    return NULL;
-}
-
 /* The input, with what an agent's session implies. */
 static struct json completed(struct scripted *s, struct arena *a, const struct op *op,
                              const struct json *input)
@@ -75,21 +64,16 @@ static struct json completed(struct scripted *s, struct arena *a, const struct o
 }
 
 /* A server that is being started again is asked again; the key makes that the same as once. */
-static err ask(struct scripted *s, struct arena *a, const struct op_request *request,
-               struct response *out)
+static err call_until_there(struct scripted *s, struct arena *a, struct call *call,
+                            struct response *out)
 {
-    str key = arena_printf(a, STR_FMT "-%d", STR_ARG(variable("BATON_RUN_ID")), ++s->calls);
-    struct response_field field = { STR("Idempotency-Key"), key };
-    struct http_call call = { .method = request->method,
-                              .target = request->target,
-                              .fields = &field,
-                              .field_count = strcmp(request->method, "GET") != 0,
-                              .body = request->body,
-                              .timeout_ms = request->timeout_ms };
     int64_t until_ms = socket_clock_ms() + AWAY_MS;
 
+    s->calls++;
+    if (strcmp(call->method, "GET") != 0)
+        call->key = arena_printf(a, STR_FMT "-%d", STR_ARG(variable("BATON_RUN_ID")), s->calls);
     for (;;) {
-        err e = http_client_call(s->client, a, &call, out);
+        err e = caller_request(&s->caller, a, call, out);
         bool away = e ? e->kind == ERR_UNAVAILABLE
                       : out->status == error_kind_info(ERR_UNAVAILABLE)->http;
         if (!away || socket_clock_ms() >= until_ms)
@@ -107,20 +91,20 @@ static const struct op *op_named(str name)
     return op_nth(i);
 }
 
-static err call(void *self, struct arena *a, str name, const struct json *input, int *status,
-                const struct json **answer)
+static err call_named(void *self, struct arena *a, str name, const struct json *input, int *status,
+                      const struct json **answer)
 {
     struct scripted *s = self;
     const struct op *op = op_named(name);
-    struct op_request request;
+    struct call call;
     struct response r;
 
     if (!op || !op->http)
         return err_new(a, ERR_INVALID, "there is no operation " STR_FMT " to call", STR_ARG(name));
-    TRY(connect_once(s));
+    TRY(caller_find(&s->caller, a));
     struct json whole = completed(s, a, op, input);
-    TRY(op_request_make(a, op, &whole, &s->endpoint.url, &request));
-    TRY(ask(s, a, &request, &r));
+    op_call_make(a, op, &whole, &call);
+    TRY(call_until_there(s, a, &call, &r));
     *status = r.status;
     *answer = NULL;
     if (r.body.len)
@@ -199,13 +183,16 @@ static err scenario_find(struct cli *c, str id, bool fresh, str purpose, const s
 static err play(struct cli *c, const struct json *scenario, const struct scripted_turn *turn)
 {
     struct scripted s = { .cli = c, .state_id = variable("WORKFLOW_STATE_ID") };
-    struct scripted_io io = {
-        .self = &s, .tell = tell, .call = call, .pause = pause_ms, .touch = touch, .exists = exists
-    };
+    struct scripted_io io = { .self = &s,
+                              .tell = tell,
+                              .call = call_named,
+                              .pause = pause_ms,
+                              .touch = touch,
+                              .exists = exists };
 
+    caller_init(&s.caller, NULL);
     c->exit = scripted_play(c->arena, scenario, turn, &io);
-    if (s.client)
-        http_client_free(s.client);
+    caller_release(&s.caller);
     return NULL;
 }
 

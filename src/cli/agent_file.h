@@ -17,7 +17,6 @@
 #define CLI_AGENT_FILE_H
 
 #include "cli/cli.h"
-#include "client/http_client.h"
 
 /* ---- agent_file.c ---- */
 
@@ -41,13 +40,6 @@ err agent_folder_read(struct arena *a, const char *folder, const struct agent_fi
 err agent_folder_find(struct arena *a, const char *project_dir, str name, const struct json **out);
 
 /* ---- agent_import.c ---- */
-
-enum agent_imported { AGENT_REGISTERED, AGENT_CHANGED, AGENT_UNCHANGED };
-
-/* Makes the server's agent of that name this one. A refusal is the error that its status stands
- * for. */
-err agent_import(struct arena *a, struct http_client *client, const struct endpoint *p,
-                 const struct json *agent, enum agent_imported *out);
 
 /* `baton agent import`, beside the commands of the table of operations. */
 extern const struct verb agent_verbs[];

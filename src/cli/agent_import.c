@@ -2,29 +2,18 @@
  *
  * It may be called again and again: what has not changed is left alone. */
 #include "cli/agent_file.h"
+#include "client/caller.h"
 
 /* ---- one agent ---- */
 
-static err ask(struct arena *a, struct http_client *client, const struct endpoint *p,
-               const char *method, str name, str body, int *status, const struct json **answer)
+enum agent_imported { AGENT_REGISTERED, AGENT_CHANGED, AGENT_UNCHANGED };
+
+/* The file stands before it, so that the reason is enough. */
+static err refusal(struct arena *a, const struct response *r)
 {
-    struct url_param param = { "name", name };
-    struct http_call call = { .method = method, .body = body, .repeatable = true };
-    struct response r;
+    str detail = response_detail(a, r);
 
-    TRY(url_target(a, &p->url, name.len ? "/agents/{name}" : "/agents", &param, name.len > 0,
-                   &call.target));
-    TRY(http_client_call(client, a, &call, &r));
-    *status = r.status;
-    *answer = NULL;
-    return r.body.len ? json_parse(a, r.body, &json_limits_own, answer) : NULL;
-}
-
-static err refusal(struct arena *a, int status, const struct json *problem)
-{
-    str detail = json_str(problem, "detail");
-
-    return err_new(a, response_kind(status), STR_FMT,
+    return err_new(a, response_kind(r->status), STR_FMT,
                    STR_ARG(detail.len ? detail : STR("the server gave no reason")));
 }
 
@@ -54,28 +43,37 @@ static struct json difference(struct arena *a, const struct json *from, const st
     return out;
 }
 
-err agent_import(struct arena *a, struct http_client *client, const struct endpoint *p,
-                 const struct json *agent, enum agent_imported *out)
+/* Makes the server's agent of that name this one. */
+static err agent_import(struct arena *a, struct caller *k, const struct json *agent,
+                        enum agent_imported *out)
 {
-    str name = json_str(agent, "name");
+    struct url_param name = { "name", json_str(agent, "name") };
+    struct call create = { .method = "POST",
+                           .pattern = "/agents",
+                           .body = json_printed(a, agent),
+                           .key = idempotency_key(a) };
+    struct call read = {
+        .method = "GET", .pattern = "/agents/{name}", .params = &name, .param_count = 1
+    };
     const struct json *answer;
-    int status;
 
     *out = AGENT_REGISTERED;
-    TRY(ask(a, client, p, "POST", STR(""), json_printed(a, agent), &status, &answer));
-    if (status != 409)
-        return status < 400 ? NULL : refusal(a, status, answer);
-    TRY(ask(a, client, p, "GET", name, STR(""), &status, &answer));
-    if (status >= 400)
-        return refusal(a, status, answer);
-    struct json merge = difference(a, answer, agent);
+    err e = caller_call(k, a, &create, &answer);
+    if (!e || e->kind != ERR_CONFLICT)
+        return e;
+    TRY(caller_call(k, a, &read, &answer));
+    struct json merge = difference(a, answer, agent), body = json_object();
     *out = merge.len ? AGENT_CHANGED : AGENT_UNCHANGED;
     if (!merge.len)
         return NULL;
-    struct json body = json_object();
     json_put(a, &body, STR("merge"), merge);
-    TRY(ask(a, client, p, "PATCH", name, json_printed(a, &body), &status, &answer));
-    return status < 400 ? NULL : refusal(a, status, answer);
+    struct call patch = { .method = "PATCH",
+                          .pattern = "/agents/{name}",
+                          .params = &name,
+                          .param_count = 1,
+                          .body = json_printed(a, &body),
+                          .key = idempotency_key(a) };
+    return caller_call(k, a, &patch, &answer);
 }
 
 /* ---- the command ---- */
@@ -115,13 +113,12 @@ static void show(struct cli *c, const struct agent_file *f, const char *word, er
     cli_write(c, buf_str(&out));
 }
 
-static err import_all(struct cli *c, struct http_client *client, const struct endpoint *p,
-                      const struct agent_file *all, size_t count)
+static err import_all(struct cli *c, struct caller *k, const struct agent_file *all, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         enum agent_imported what = AGENT_UNCHANGED;
         err e = all[i].error;
-        if (!e && (e = agent_import(c->arena, client, p, &all[i].agent, &what)))
+        if (!e && (e = agent_import(c->arena, k, &all[i].agent, &what)))
             e = err_within(c->arena, e, "%s", all[i].path);
         if (e && (e->kind == ERR_UNAVAILABLE || e->kind == ERR_UNAUTHENTICATED ||
                   e->kind == ERR_FORBIDDEN))
@@ -138,7 +135,7 @@ static err import_run(struct cli *c)
     const char *project = c->arg_count ? c->args[0] : ".";
     const char *folder = arena_printf(c->arena, "%s/.claude/agents", project).at;
     const struct agent_file *all;
-    struct endpoint endpoint;
+    struct caller caller;
     size_t count;
 
     TRY(agent_folder_read(c->arena, folder, &all, &count));
@@ -147,10 +144,10 @@ static err import_run(struct cli *c)
                        "there are no agents in %s: expected files like reviewer.md there. Give the "
                        "project's folder, or register one with `baton agent create`",
                        folder);
-    TRY(endpoint_find(c->arena, cli_value(c, "--data"), &endpoint));
-    struct http_client *client = http_client_new(&endpoint);
-    err e = import_all(c, client, &endpoint, all, count);
-    http_client_free(client);
+    caller_init(&caller, cli_value(c, "--data"));
+    caller.refusal = refusal;
+    err e = import_all(c, &caller, all, count);
+    caller_release(&caller);
     return e;
 }
 

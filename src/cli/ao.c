@@ -27,15 +27,15 @@ static err ao_result_run(struct cli *c)
 static err ao_status_run(struct cli *c)
 {
     const struct json *status = NULL;
-    struct asker k;
+    struct caller k;
 
-    asker_init(&k, c);
-    err e = asker_ask(&k, c->arena,
-                      &(struct question){ .method = "GET",
-                                          .pattern = "/sessions/{id}/status",
-                                          PARAMS({ "id", str_from(c->args[0]) }) },
-                      &status);
-    asker_release(&k);
+    caller_init(&k, cli_value(c, "--data"));
+    err e = caller_call(&k, c->arena,
+                        &(struct call){ .method = "GET",
+                                        .pattern = "/sessions/{id}/status",
+                                        PARAMS({ "id", str_from(c->args[0]) }) },
+                        &status);
+    caller_release(&k);
     if (e && e->kind != ERR_NOT_FOUND)
         return e;
     if (c->json && status)

@@ -185,9 +185,6 @@ err json_check_run(struct cli *c);
  * the server becomes ours. */
 err render_answer(struct cli *c, const struct response *r);
 
-/* The error that an answer with a status of 400 or more is, with the members that it has. */
-err render_refusal(struct arena *a, const struct response *r);
-
 /* A value as JSON, in colours where they are wanted. */
 void render_json(struct cli *c, struct buf *out, const struct json *j, bool pretty);
 

@@ -50,7 +50,7 @@ const char demo_details[] =
 
 struct demo {
     struct cli *cli;
-    struct asker asker;
+    struct caller caller;
     str folder;
     bool temporary; /* the folder is ours */
     bool keep;
@@ -198,14 +198,12 @@ static err server_start(struct demo *d)
 /* The server of the folder, if one runs there; else our own. */
 static err server_find(struct demo *d)
 {
-    struct question look = { .method = "GET",
-                             .pattern = "/sessions",
-                             PARAMS({ "limit", STR("1") }) };
+    struct call look = { .method = "GET", .pattern = "/sessions", PARAMS({ "limit", STR("1") }) };
     const struct json *ignored;
 
-    if (d->temporary || asker_ask(&d->asker, d->cli->arena, &look, &ignored))
+    if (d->temporary || caller_call(&d->caller, d->cli->arena, &look, &ignored))
         return server_start(d);
-    d->url = url_authority(d->cli->arena, &d->asker.endpoint.url);
+    d->url = url_authority(d->cli->arena, &d->caller.endpoint.url);
     return NULL;
 }
 
@@ -226,13 +224,13 @@ static void server_stop(struct demo *d)
 static err page_take(struct demo *d, struct story *s, struct arena *a, int64_t *after, bool show)
 {
     str number = arena_printf(a, "%lld", (long long)*after);
-    struct question look = { .method = "GET",
-                             .pattern = "/events",
-                             PARAMS({ "after", number }, { "wait", arena_printf(a, "%d", LOOK_S) },
-                                    { "limit", arena_printf(a, "%d", PAGE) }) };
+    struct call look = { .method = "GET",
+                         .pattern = "/events",
+                         PARAMS({ "after", number }, { "wait", arena_printf(a, "%d", LOOK_S) },
+                                { "limit", arena_printf(a, "%d", PAGE) }) };
     const struct json *page, *events;
 
-    TRY(asker_ask(&d->asker, a, &look, &page));
+    TRY(caller_call(&d->caller, a, &look, &page));
     events = json_get(page, "events");
     for (uint32_t i = 0; show && json_is(events, JSON_ARRAY) && i < events->len; i++)
         story_take(s, a, &events->items[i]);
@@ -243,10 +241,10 @@ static err page_take(struct demo *d, struct story *s, struct arena *a, int64_t *
 /* The number of the newest event. */
 static err now_find(struct demo *d, struct arena *a, int64_t *seq)
 {
-    struct question look = { .method = "GET", .pattern = "/events", PARAMS({ "limit", STR("1") }) };
+    struct call look = { .method = "GET", .pattern = "/events", PARAMS({ "limit", STR("1") }) };
     const struct json *page;
 
-    TRY(asker_ask(&d->asker, a, &look, &page));
+    TRY(caller_call(&d->caller, a, &look, &page));
     *seq = json_int_or(page, "seen", 0);
     return NULL;
 }
@@ -262,7 +260,7 @@ static err story_follow(struct demo *d, struct story *s, int64_t after)
         e = page_take(d, s, a, &after, true);
     }
     if (e)
-        e = err_new(d->cli->arena, e->kind, STR_FMT, STR_ARG(e->message));
+        e = err_copy(d->cli->arena, e);
     arena_free(a);
     return e;
 }
@@ -277,13 +275,13 @@ static err play(struct demo *d)
     TRY(now_find(d, a, &after));
     if (!d->temporary) /* an earlier demonstration may have been here */
         suffix = arena_printf(a, "-%04x", (unsigned)(now_ms() / 100 & 0xffff));
-    TRY(demo_begin(&d->asker, a, suffix, &d->cast));
+    TRY(demo_begin(&d->caller, a, suffix, &d->cast));
     d->begun = true;
     TRY(story_follow(d, &s, after));
     if (interrupted)
         return NULL;
     if (story_is_over(&s))
-        TRY(demo_state_is_right(&d->asker, a, &d->cast, &s.state_right));
+        TRY(demo_state_is_right(&d->caller, a, &d->cast, &s.state_right));
     d->cli->exit = story_end(&s, a) ? 0 : 1;
     d->begun = !story_is_over(&s);
     return NULL;
@@ -295,19 +293,20 @@ static err play(struct demo *d)
 static void team_stop(struct demo *d)
 {
     struct arena *a = d->cli->arena;
-    struct question stop = { .method = "POST",
-                             .pattern = "/sessions/{session_id}/stop",
-                             PARAMS({ "session_id", d->cast.lead }) };
-    struct question look = { .method = "GET",
-                             .pattern = "/runs",
-                             PARAMS({ "status", STR("stopping") }) };
+    struct call stop = { .method = "POST",
+                         .pattern = "/sessions/{session_id}/stop",
+                         .key = idempotency_key(a),
+                         PARAMS({ "session_id", d->cast.lead }) };
+    struct call look = { .method = "GET",
+                         .pattern = "/runs",
+                         PARAMS({ "status", STR("stopping") }) };
     const struct json *answer;
     int64_t until = now_ms() + SETTLE_MS;
-    bool live = !asker_ask(&d->asker, a, &stop, &answer);
+    bool live = !caller_call(&d->caller, a, &stop, &answer);
 
     while (live && now_ms() < until) {
         poll(NULL, 0, 100);
-        live = !asker_ask(&d->asker, a, &look, &answer) && json_get(answer, "runs") &&
+        live = !caller_call(&d->caller, a, &look, &answer) && json_get(answer, "runs") &&
                json_get(answer, "runs")->len > 0;
     }
 }
@@ -336,7 +335,7 @@ static void take_away(struct demo *d, bool keep)
 {
     if (d->begun)
         team_stop(d);
-    asker_release(&d->asker);
+    caller_release(&d->caller);
     if (d->server > 0 && !keep)
         server_stop(d);
     if (d->temporary && !keep)
@@ -369,7 +368,7 @@ err demo_run(struct cli *c)
     TRY(folder_make(&d));
     watch_signals();
     environment_clear(&d);
-    asker_init(&d.asker, c);
+    caller_init(&d.caller, cli_value(c, "--data"));
     err e = server_find(&d);
     if (!e && !c->json)
         cli_write(c, arena_printf(c->arena, "A team of four scripted agents, on " STR_FMT "\n\n",

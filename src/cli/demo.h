@@ -7,7 +7,7 @@
 #ifndef CLI_DEMO_H
 #define CLI_DEMO_H
 
-#include "cli/ask.h"
+#include "cli/call.h"
 
 /* ---- demo.c ---- */
 
@@ -29,10 +29,10 @@ enum { DEMO_PROMPTS = 3 };
 
 /* Registers the schema and the agents, makes the lead's session and its state, and starts it. Names
  * end in `suffix`, since no two sessions have the same. */
-err demo_begin(struct asker *k, struct arena *a, str suffix, struct demo_cast *out);
+err demo_begin(struct caller *k, struct arena *a, str suffix, struct demo_cast *out);
 
 /* Whether the state holds what the story is to leave in it. */
-err demo_state_is_right(struct asker *k, struct arena *a, const struct demo_cast *cast,
+err demo_state_is_right(struct caller *k, struct arena *a, const struct demo_cast *cast,
                         bool *right);
 
 /* ---- demo_story.c: what is told ---- */

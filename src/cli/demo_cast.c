@@ -99,16 +99,20 @@ static void put(struct arena *a, struct json *object, const char *name, const ch
     json_put(a, object, str_from(name), json_string(str_from(text)));
 }
 
-static err post(struct asker *k, struct arena *a, const char *pattern, const struct json *body,
+static err post(struct caller *k, struct arena *a, const char *pattern, const struct json *body,
                 const struct json **answer)
 {
-    return asker_ask(k, a, &(struct question){ .method = "POST", .pattern = pattern, .body = body },
-                     answer);
+    struct call call = { .method = "POST",
+                         .pattern = pattern,
+                         .body = json_printed(a, body),
+                         .key = idempotency_key(a) };
+
+    return caller_call(k, a, &call, answer);
 }
 
 /* ---- the beginning ---- */
 
-static err schema_make(struct asker *k, struct arena *a)
+static err schema_make(struct caller *k, struct arena *a)
 {
     struct json body = json_object();
     const struct json *ignored;
@@ -119,7 +123,7 @@ static err schema_make(struct asker *k, struct arena *a)
 }
 
 /* Those of an earlier demonstration do as well. */
-static err agents_make(struct asker *k, struct arena *a)
+static err agents_make(struct caller *k, struct arena *a)
 {
     for (size_t i = 0; i < sizeof agents / sizeof *agents; i++) {
         struct json body = json_object();
@@ -134,7 +138,7 @@ static err agents_make(struct asker *k, struct arena *a)
     return NULL;
 }
 
-static err state_make(struct asker *k, struct arena *a, struct demo_cast *cast)
+static err state_make(struct caller *k, struct arena *a, struct demo_cast *cast)
 {
     struct json session = json_object(), state = json_object();
     const struct json *answer;
@@ -171,7 +175,7 @@ static struct json lead_scenario(struct arena *a, const struct demo_cast *cast)
     return scenario;
 }
 
-static err lead_start(struct asker *k, struct arena *a, const struct demo_cast *cast)
+static err lead_start(struct caller *k, struct arena *a, const struct demo_cast *cast)
 {
     struct json body = json_object(), scenario = lead_scenario(a, cast);
     const struct json *ignored;
@@ -183,7 +187,7 @@ static err lead_start(struct asker *k, struct arena *a, const struct demo_cast *
     return post(k, a, "/runs", &body, &ignored);
 }
 
-err demo_begin(struct asker *k, struct arena *a, str suffix, struct demo_cast *out)
+err demo_begin(struct caller *k, struct arena *a, str suffix, struct demo_cast *out)
 {
     out->lead = arena_printf(a, "lead" STR_FMT, STR_ARG(suffix));
     for (int i = 0; i < WORKERS; i++)
@@ -196,15 +200,16 @@ err demo_begin(struct asker *k, struct arena *a, str suffix, struct demo_cast *o
 
 /* ---- the end ---- */
 
-err demo_state_is_right(struct asker *k, struct arena *a, const struct demo_cast *cast, bool *right)
+err demo_state_is_right(struct caller *k, struct arena *a, const struct demo_cast *cast,
+                        bool *right)
 {
     const struct json *state, *data;
 
-    TRY(asker_ask(k, a,
-                  &(struct question){ .method = "GET",
-                                      .pattern = "/workflow-states/{state_id}",
-                                      PARAMS({ "state_id", cast->state_id }) },
-                  &state));
+    TRY(caller_call(k, a,
+                    &(struct call){ .method = "GET",
+                                    .pattern = "/workflow-states/{state_id}",
+                                    PARAMS({ "state_id", cast->state_id }) },
+                    &state));
     data = json_get(state, "current_data");
     const struct json *reviews = json_get(data, "reviews");
     *right = json_is(reviews, JSON_ARRAY) && reviews->len > 0;

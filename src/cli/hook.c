@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cli/ancestor.h"
-#include "client/http_client.h"
+#include "client/caller.h"
 #include "client/socket.h"
 
 enum {
@@ -128,7 +128,7 @@ static err answer_check(struct arena *a, const struct response *r)
     const struct json *answer;
 
     if (r->status >= 300)
-        return render_refusal(a, r);
+        return response_error(a, r);
     TRY(json_parse(a, r->body, &json_limits_own, &answer));
     return json_is(answer, JSON_OBJECT)
                ? NULL
@@ -157,18 +157,20 @@ static err event_send(struct cli *c, int64_t until_ms, str event, str *answer)
 {
     struct url_param params[3];
     size_t count = params_make(c, params);
-    struct endpoint endpoint;
+    struct call call = { .method = "POST",
+                         .pattern = "/hooks/{client}",
+                         .params = params,
+                         .param_count = count,
+                         .body = event,
+                         .timeout_ms = until_ms - socket_clock_ms() };
     struct response response;
-    struct http_call call = { .method = "POST", .body = event };
+    struct caller caller;
 
-    TRY(endpoint_find(c->arena, NULL, &endpoint));
-    TRY(url_target(c->arena, &endpoint.url, "/hooks/{client}", params, count, &call.target));
-    call.timeout_ms = until_ms - socket_clock_ms();
     if (call.timeout_ms < 1)
         call.timeout_ms = 1;
-    struct http_client *client = http_client_new(&endpoint);
-    err e = http_client_call(client, c->arena, &call, &response);
-    http_client_free(client);
+    caller_init(&caller, NULL);
+    err e = caller_request(&caller, c->arena, &call, &response);
+    caller_release(&caller);
     TRY(e);
     TRY(answer_check(c->arena, &response));
     *answer = response.body;

@@ -18,7 +18,7 @@ enum {
 
 struct logs {
     struct cli *cli;
-    struct asker asker;
+    struct caller caller;
     struct arena *arena; /* of one answer */
     str run_id;
     bool follow, errors_only;
@@ -39,9 +39,9 @@ static void interrupted(int signal)
 
 static err get(struct logs *l, const char *pattern, str id, const struct json **out)
 {
-    return asker_ask(
-        &l->asker, l->cli->arena,
-        &(struct question){ .method = "GET", .pattern = pattern, PARAMS({ "id", id }) }, out);
+    return caller_call(&l->caller, l->cli->arena,
+                       &(struct call){ .method = "GET", .pattern = pattern, PARAMS({ "id", id }) },
+                       out);
 }
 
 /* The run that a session is busy with, or its last. */
@@ -56,7 +56,7 @@ static err run_of_session(struct logs *l, str name)
     l->run_id = json_str(found, "run_id");
     if (l->run_id.len)
         return NULL;
-    TRY(asker_list(&l->asker, l->cli->arena, "/runs", &session, "runs", (size_t)-1, &runs, &cut));
+    TRY(call_pages(&l->caller, l->cli->arena, "/runs", &session, "runs", (size_t)-1, &runs, &cut));
     if (!runs.len)
         return err_new(l->cli->arena, ERR_NOT_FOUND,
                        "session " STR_FMT " has had no run: somebody outside runs it",
@@ -74,7 +74,7 @@ static err run_of_any(struct logs *l)
     struct json runs;
     bool cut;
 
-    TRY(asker_list(&l->asker, a, "/runs", &running, "runs", PIECES, &runs, &cut));
+    TRY(call_pages(&l->caller, a, "/runs", &running, "runs", PIECES, &runs, &cut));
     if (runs.len == 1) {
         l->run_id = json_str(&runs.items[0], "run_id");
         return NULL;
@@ -166,15 +166,14 @@ static err step(struct logs *l, bool *more)
     char after[32], wait[32];
     int after_len = snprintf(after, sizeof after, "%lld", (long long)l->after);
     int wait_len = snprintf(wait, sizeof wait, "%d", l->follow ? WAIT_S : 0);
-    struct question q = { .method = "GET",
-                          .pattern = "/runs/{id}/output",
-                          .timeout_ms = WAIT_S * 1000 + WAIT_MORE_MS,
-                          PARAMS({ "id", l->run_id }, { "after", { after, (size_t)after_len } },
-                                 { "wait", { wait, (size_t)wait_len } },
-                                 { "limit", STR("1000") }) };
+    struct call call = { .method = "GET",
+                         .pattern = "/runs/{id}/output",
+                         .timeout_ms = WAIT_S * 1000 + WAIT_MORE_MS,
+                         PARAMS({ "id", l->run_id }, { "after", { after, (size_t)after_len } },
+                                { "wait", { wait, (size_t)wait_len } }, { "limit", STR("1000") }) };
     const struct json *answer, *pieces;
 
-    TRY(asker_insist(&l->asker, l->arena, &q, &answer));
+    TRY(call_until_answered(l->cli, &l->caller, l->arena, &call, &answer));
     pieces = json_get(answer, "output");
     struct buf out = buf_in(l->arena);
     for (uint32_t i = 0; json_is(pieces, JSON_ARRAY) && i < pieces->len; i++)
@@ -195,7 +194,7 @@ static err logs_print(struct logs *l)
     while (more) {
         err e = step(l, &more);
         if (e)
-            return asker_keep(&l->asker, e);
+            return err_copy(c->arena, e);
     }
     if (l->mid_line && c->terminal)
         cli_write(c, STR("\n"));
@@ -233,11 +232,11 @@ static err logs_run(struct cli *c)
                       .arena = arena_new() };
 
     signal(SIGINT, interrupted);
-    asker_init(&l.asker, c);
+    caller_init(&l.caller, cli_value(c, "--data"));
     err e = since_read(c, &l.since_ms);
     if (!e)
         e = logs_print(&l);
-    asker_release(&l.asker);
+    caller_release(&l.caller);
     arena_free(l.arena);
     return e;
 }

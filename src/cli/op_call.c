@@ -4,11 +4,8 @@
  * sent again when the connection is lost, and still happens once. */
 
 #include "cli/op_verbs.h"
-#include "client/http_client.h"
-#include "os/random.h"
 
 enum {
-    KEY_BYTES = 16,
     KEY_MAX = 255,
     CALL_MS = 30000,      /* for an answer that does not wait for anything */
     WAIT_MS = 60000,      /* the longest that an operation waits which says no time */
@@ -32,8 +29,7 @@ static int64_t timeout_of(const struct op *op, const struct json *input)
     return seconds * 1000 + WAIT_MORE_MS;
 }
 
-err op_request_make(struct arena *a, const struct op *op, const struct json *input,
-                    const struct url *u, struct op_request *out)
+void op_call_make(struct arena *a, const struct op *op, const struct json *input, struct call *out)
 {
     struct url_param *params = ARENA_ARRAY(a, struct url_param, input->len + 1);
     struct json body = json_object();
@@ -52,10 +48,13 @@ err op_request_make(struct arena *a, const struct op *op, const struct json *inp
                                                    : json_printed(a, &m->value);
         params[count++] = (struct url_param){ arena_copy(a, json_name(m)).at, text };
     }
-    *out = (struct op_request){ .method = arena_copy(a, method).at,
-                                .body = query ? STR("") : json_printed(a, &body),
-                                .timeout_ms = timeout_of(op, input) };
-    return url_target(a, u, pattern.at, params, count, &out->target);
+    *out = (struct call){ .method = arena_copy(a, method).at,
+                          .pattern = pattern.at,
+                          .params = params,
+                          .param_count = count,
+                          .body = query ? STR("") : json_printed(a, &body),
+                          .reads = op->effect == OP_READS,
+                          .timeout_ms = timeout_of(op, input) };
 }
 
 /* ---- what goes with a write ---- */
@@ -65,7 +64,7 @@ static err key_make(struct cli *c, str *out)
     const char *given = cli_value(c, "--key");
 
     if (!given) {
-        *out = random_hex(c->arena, KEY_BYTES);
+        *out = idempotency_key(c->arena);
         return NULL;
     }
     *out = str_from(given);
@@ -99,48 +98,31 @@ static bool has_option(const struct verb *v, const char *name)
     return false;
 }
 
-static err fields_make(struct cli *c, struct response_field fields[2], size_t *count)
-{
-    *count = 0;
-    if (has_option(c->verb, "--key")) {
-        struct response_field *f = &fields[(*count)++];
-        f->name = STR("Idempotency-Key");
-        TRY(key_make(c, &f->value));
-    }
-    if (has_option(c->verb, "--if-match") && cli_value(c, "--if-match")) {
-        struct response_field *f = &fields[(*count)++];
-        f->name = STR("If-Match");
-        TRY(match_make(c, &f->value));
-    }
-    return NULL;
-}
-
 /* ---- the call ---- */
 
 err op_call_run(struct cli *c)
 {
+    struct response_field match = { STR("If-Match"), STR("") };
     const struct op *op = c->verb->op;
-    struct response_field fields[2];
     const struct json *input;
-    struct http_call call = { .fields = fields };
-    struct op_request request;
+    struct caller caller;
     struct response answer;
     struct op_args args;
-    struct endpoint endpoint;
+    struct call call;
 
     op_args_make(c->arena, op, &args);
     TRY(op_args_read(c, &args, &input));
-    TRY(fields_make(c, fields, &call.field_count));
-    TRY(endpoint_find(c->arena, cli_value(c, "--data"), &endpoint));
-    TRY(op_request_make(c->arena, op, input, &endpoint.url, &request));
-    call.method = request.method;
-    call.target = request.target;
-    call.body = request.body;
-    call.timeout_ms = request.timeout_ms;
-    call.repeatable = !op->secret; /* the answer to a secret is not kept for a second time */
-
-    struct http_client *client = http_client_new(&endpoint);
-    err e = http_client_call(client, c->arena, &call, &answer);
-    http_client_free(client);
+    op_call_make(c->arena, op, input, &call);
+    call.once = op->secret; /* the answer to a secret is not kept for a second time */
+    if (has_option(c->verb, "--key"))
+        TRY(key_make(c, &call.key));
+    if (has_option(c->verb, "--if-match") && cli_value(c, "--if-match")) {
+        TRY(match_make(c, &match.value));
+        call.fields = &match;
+        call.field_count = 1;
+    }
+    caller_init(&caller, cli_value(c, "--data"));
+    err e = caller_request(&caller, c->arena, &call, &answer);
+    caller_release(&caller);
     return e ? e : render_answer(c, &answer);
 }

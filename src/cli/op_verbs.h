@@ -6,7 +6,7 @@
 #define CLI_OP_VERBS_H
 
 #include "cli/cli.h"
-#include "client/url.h"
+#include "client/caller.h"
 #include "ops/op.h"
 
 /* ---- op_args.c ---- */
@@ -51,16 +51,9 @@ err op_args_read(struct cli *c, const struct op_args *args, const struct json **
 
 /* ---- op_call.c ---- */
 
-struct op_request {
-    const char *method;
-    str target, body;
-    int64_t timeout_ms;
-};
-
 /* Where the fields go: into the path what its route captures; of a GET or DELETE the rest into the
  * query, else into a JSON body. */
-err op_request_make(struct arena *a, const struct op *op, const struct json *input,
-                    const struct url *u, struct op_request *out);
+void op_call_make(struct arena *a, const struct op *op, const struct json *input, struct call *out);
 
 /* Asks the server, and prints its answer. */
 err op_call_run(struct cli *c);

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "client/http_response.h"
+#include "client/caller.h"
 #include "ops/op.h"
 
 enum {
@@ -332,23 +332,6 @@ static void render_for_people(struct cli *c, struct buf *out, const struct json 
 
 /* ---- problems ---- */
 
-/* The problem's members that are more than its text, without the braces. */
-static str members_of(struct arena *a, const struct json *problem)
-{
-    static const char *const known[] = { "type", "title", "detail", "error" };
-    struct json rest = json_object();
-
-    for (uint32_t i = 0; i < problem->len; i++) {
-        bool more = true;
-        for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-            more = more && !str_eq(json_name(&problem->members[i]), str_from(known[k]));
-        if (more)
-            json_put(a, &rest, json_name(&problem->members[i]), problem->members[i].value);
-    }
-    str text = json_printed(a, &rest);
-    return str_slice(text, 1, text.len - 1);
-}
-
 /* Each violation in a line of its own, below the error, unless that has said it. */
 static void show_violations(struct cli *c, const struct json *errors, str said)
 {
@@ -369,25 +352,9 @@ static void show_violations(struct cli *c, const struct json *errors, str said)
     fwrite(out.at, 1, out.len, stderr);
 }
 
-err render_refusal(struct arena *a, const struct response *r)
-{
-    enum error_kind kind = response_kind(r->status);
-    const struct json *problem;
-
-    if (json_parse(a, r->body, &json_limits_own, &problem) || !json_is(problem, JSON_OBJECT))
-        return err_new(a, kind, "%s: the server answered with status %d",
-                       error_kind_info(kind)->title, r->status);
-    str title = json_str(problem, "title"), detail = json_str(problem, "detail");
-    if (!title.len)
-        title = str_from(error_kind_info(kind)->title);
-    err e = err_new(a, kind, STR_FMT "%s" STR_FMT, STR_ARG(title), detail.len ? ": " : "",
-                    STR_ARG(detail));
-    return err_with(a, e, members_of(a, problem));
-}
-
 static err render_problem(struct cli *c, const struct response *r)
 {
-    err e = render_refusal(c->arena, r);
+    err e = response_error(c->arena, r);
     const struct json *problem;
 
     if (c->json || json_parse(c->arena, r->body, &json_limits_own, &problem) ||

@@ -108,13 +108,12 @@ static bool is_inside(void)
 }
 
 /* A root works where its command was given, if its server, and so a runner, is on this machine. */
-static err directory_read(struct asker *k, struct json *body)
+static err directory_read(struct cli *c, const struct url *server, struct json *body)
 {
-    struct cli *c = k->cli;
     const char *given = cli_value(c, "--project-dir");
     bool below = cli_value(c, "--parent") || is_inside();
 
-    if (!given && (below || !url_is_loopback(&k->endpoint.url)))
+    if (!given && (below || !url_is_loopback(server)))
         return NULL;
     char *whole = realpath(given ? given : ".", NULL);
     if (!whole && !given) /* the folder of this command was deleted: the runner has one */
@@ -137,9 +136,8 @@ static str state_wanted(struct cli *c)
 
 /* A root that is to have a state is registered with it first, and then started. A repetition after
  * a lost connection finds it registered: it goes on when that has the same state. */
-static err root_register(struct asker *k, str state_id, const struct json *run)
+static err root_register(struct cli *c, struct caller *k, str state_id, const struct json *run)
 {
-    struct cli *c = k->cli;
     struct json body = json_object();
     const struct json *found;
 
@@ -150,30 +148,31 @@ static err root_register(struct asker *k, str state_id, const struct json *run)
     put_text(c, &body, "agent_name", json_str(run, "agent_name"));
     put_text(c, &body, "project_dir", json_str(run, "project_dir"));
     put_text(c, &body, "parent_session_name", json_str(run, "parent_session_name"));
-    err e = asker_ask(k, c->arena,
-                      &(struct question){ .method = "POST", .pattern = "/sessions", .body = &body },
-                      &found);
+    err e = caller_call(k, c->arena,
+                        &(struct call){ .method = "POST",
+                                        .pattern = "/sessions",
+                                        .body = json_printed(c->arena, &body),
+                                        .key = idempotency_key(c->arena) },
+                        &found);
     if (!e || e->kind != ERR_CONFLICT)
         return e;
-    err seen = asker_ask(k, c->arena,
-                         &(struct question){ .method = "GET",
-                                             .pattern = "/sessions/{id}",
-                                             PARAMS({ "id", str_from(c->args[0]) }) },
-                         &found);
+    err seen = caller_call(k, c->arena,
+                           &(struct call){ .method = "GET",
+                                           .pattern = "/sessions/{id}",
+                                           PARAMS({ "id", str_from(c->args[0]) }) },
+                           &found);
     bool same = !seen && str_eq(json_str(found, "workflow_state_id"), state_id) &&
                 str_eq(json_str(found, "status"), STR("pending"));
     return same ? NULL : e;
 }
 
-static err start_body(struct asker *k, struct json *body)
+static err start_body(struct cli *c, struct caller *k, struct json *body)
 {
-    struct cli *c = k->cli;
-
     put_text(c, body, "agent_name", str_from(cli_value(c, "--agent")));
     put_text(c, body, "parent_session_name", str_from(cli_value(c, "--parent")));
     demands_read(c, body);
-    TRY(directory_read(k, body));
-    return root_register(k, state_wanted(c), body);
+    TRY(directory_read(c, &k->endpoint.url, body));
+    return root_register(c, k, state_wanted(c), body);
 }
 
 /* ---- results ---- */
@@ -256,23 +255,23 @@ static void result_print(struct cli *c, const struct json *result)
     tell_end(c, result);
 }
 
-static err result_ask(struct asker *k, str session, bool wait, const struct json **out)
+static err result_read(struct cli *c, struct caller *k, str session, bool wait,
+                       const struct json **out)
 {
-    struct cli *c = k->cli;
     struct arena *a = arena_new();
-    struct question q = { .method = "GET",
-                          .pattern = "/sessions/{id}/result",
-                          .timeout_ms = ASK_S * 1000 + ASK_MORE_MS,
-                          PARAMS({ "id", session }, { "wait", wait ? STR("true") : STR("false") },
-                                 { "timeout", arena_printf(c->arena, "%d", ASK_S) }) };
+    struct call call = { .method = "GET",
+                         .pattern = "/sessions/{id}/result",
+                         .timeout_ms = ASK_S * 1000 + ASK_MORE_MS,
+                         PARAMS({ "id", session }, { "wait", wait ? STR("true") : STR("false") },
+                                { "timeout", arena_printf(c->arena, "%d", ASK_S) }) };
     const struct json *result = NULL;
     err e;
 
     do {
-        e = asker_insist(k, a, &q, &result);
+        e = call_until_answered(c, k, a, &call, &result);
     } while (!e && wait && !json_bool_or(result, "settled", true));
     if (e) {
-        e = asker_keep(k, e);
+        e = err_copy(c->arena, e);
     } else {
         struct json *copy = ARENA_NEW(c->arena, struct json);
         *copy = json_copy(c->arena, result);
@@ -285,13 +284,13 @@ static err result_ask(struct asker *k, str session, bool wait, const struct json
 err session_result(struct cli *c, bool wait)
 {
     const struct json *result;
-    struct asker k;
+    struct caller k;
 
-    asker_init(&k, c);
-    err e = result_ask(&k, str_from(c->args[0]), wait, &result);
+    caller_init(&k, cli_value(c, "--data"));
+    err e = result_read(c, &k, str_from(c->args[0]), wait, &result);
     if (!e)
         result_print(c, result);
-    asker_release(&k);
+    caller_release(&k);
     return e;
 }
 
@@ -323,45 +322,45 @@ static void begun_print(struct cli *c, const struct json *run)
     cli_write(c, buf_str(&out));
 }
 
-static err begin(struct asker *k, bool resumes, bool waits, bool reads)
+static err begin(struct cli *c, struct caller *k, bool resumes, bool waits, bool reads)
 {
-    struct cli *c = k->cli;
     struct json body = json_object();
     const struct json *run, *result;
     str prompt;
 
     TRY(prompt_read(c, reads, &prompt));
-    TRY(asker_find(k, c->arena));
+    TRY(caller_find(k, c->arena));
     put_text(c, &body, "type", resumes ? STR("resume_session") : STR("start_session"));
     put_text(c, &body, "session_name", str_from(c->args[0]));
     put_text(c, &body, "prompt", prompt);
     TRY(seconds_read(c, &body));
     TRY(mode_read(c, &body, &waits));
     if (!resumes)
-        TRY(start_body(k, &body));
-    TRY(asker_ask(k, c->arena,
-                  &(struct question){ .method = "POST",
-                                      .pattern = "/runs",
-                                      .body = &body,
-                                      .timeout_ms = ASK_S * 1000 + ASK_MORE_MS },
-                  &run));
+        TRY(start_body(c, k, &body));
+    TRY(caller_call(k, c->arena,
+                    &(struct call){ .method = "POST",
+                                    .pattern = "/runs",
+                                    .body = json_printed(c->arena, &body),
+                                    .key = idempotency_key(c->arena),
+                                    .timeout_ms = ASK_S * 1000 + ASK_MORE_MS },
+                    &run));
     if (!waits) {
         begun_print(c, run);
         return NULL;
     }
     if (c->terminal)
         session_tell(c, "session %s is at work; Ctrl-C leaves it there", c->args[0]);
-    TRY(result_ask(k, str_from(c->args[0]), true, &result));
+    TRY(result_read(c, k, str_from(c->args[0]), true, &result));
     result_print(c, result);
     return NULL;
 }
 
 err session_begin(struct cli *c, bool resumes, bool waits, bool reads)
 {
-    struct asker k;
+    struct caller k;
 
-    asker_init(&k, c);
-    err e = begin(&k, resumes, waits, reads);
-    asker_release(&k);
+    caller_init(&k, cli_value(c, "--data"));
+    err e = begin(c, &k, resumes, waits, reads);
+    caller_release(&k);
     return e;
 }

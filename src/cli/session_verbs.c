@@ -32,24 +32,24 @@ bool session_unicode(void)
 /* ---- tree ---- */
 
 /* The sessions of the tree that a session is in; without a name, of all trees. */
-static err sessions_load(struct asker *k, const char *name, struct json *out, str *top)
+static err sessions_load(struct cli *c, struct caller *k, const char *name, struct json *out,
+                         str *top)
 {
-    struct cli *c = k->cli;
     const struct json *session;
     struct url_param root = { "root", STR("") };
     bool cut;
 
     *top = STR("");
     if (name) {
-        TRY(asker_ask(k, c->arena,
-                      &(struct question){ .method = "GET",
-                                          .pattern = "/sessions/{id}",
-                                          PARAMS({ "id", str_from(name) }) },
-                      &session));
+        TRY(caller_call(k, c->arena,
+                        &(struct call){ .method = "GET",
+                                        .pattern = "/sessions/{id}",
+                                        PARAMS({ "id", str_from(name) }) },
+                        &session));
         *top = json_str(session, "session_id");
         root.value = json_str(session, "root_session_id");
     }
-    TRY(asker_list(k, c->arena, "/sessions", name ? &root : NULL, "sessions", SESSIONS_MAX, out,
+    TRY(call_pages(k, c->arena, "/sessions", name ? &root : NULL, "sessions", SESSIONS_MAX, out,
                    &cut));
     if (cut)
         session_tell(c, "there are more than %d sessions: name one to see all of its tree",
@@ -57,13 +57,13 @@ static err sessions_load(struct asker *k, const char *name, struct json *out, st
     return NULL;
 }
 
-static err tree_load(struct asker *k, const char *name, struct session_tree *out)
+static err tree_load(struct cli *c, struct caller *k, const char *name, struct session_tree *out)
 {
-    struct json *sessions = ARENA_NEW(k->cli->arena, struct json);
+    struct json *sessions = ARENA_NEW(c->arena, struct json);
     struct tree_source source = { .sessions = sessions, .now_ms = session_now_ms() };
 
-    TRY(sessions_load(k, name, sessions, &source.top));
-    session_tree_make(k->cli->arena, &source, out);
+    TRY(sessions_load(c, k, name, sessions, &source.top));
+    session_tree_make(c->arena, &source, out);
     return NULL;
 }
 
@@ -86,11 +86,11 @@ static err tree_run(struct cli *c)
     const char *name = c->arg_count ? c->args[0] : NULL;
     struct buf out = buf_in(c->arena);
     struct session_tree tree;
-    struct asker k;
+    struct caller k;
 
-    asker_init(&k, c);
-    err e = tree_load(&k, name, &tree);
-    asker_release(&k);
+    caller_init(&k, cli_value(c, "--data"));
+    err e = tree_load(c, &k, name, &tree);
+    caller_release(&k);
     if (e)
         return e;
     if (c->json) {
@@ -156,20 +156,21 @@ static void stopped_print(struct cli *c, struct buf *out, const struct session_t
                    c->args[0]);
 }
 
-static err stop(struct asker *k, struct session_tree *before, const struct json **now)
+static err stop(struct cli *c, struct caller *k, struct session_tree *before,
+                const struct json **now)
 {
-    struct cli *c = k->cli;
     struct json body = json_object();
 
     if (cli_value(c, "--reason"))
         json_put(c->arena, &body, STR("reason"), json_string(str_from(cli_value(c, "--reason"))));
-    TRY(tree_load(k, c->args[0], before));
-    return asker_ask(k, c->arena,
-                     &(struct question){ .method = "POST",
-                                         .pattern = "/sessions/{id}/stop",
-                                         .body = &body,
-                                         PARAMS({ "id", str_from(c->args[0]) }) },
-                     now);
+    TRY(tree_load(c, k, c->args[0], before));
+    return caller_call(k, c->arena,
+                       &(struct call){ .method = "POST",
+                                       .pattern = "/sessions/{id}/stop",
+                                       .body = json_printed(c->arena, &body),
+                                       .key = idempotency_key(c->arena),
+                                       PARAMS({ "id", str_from(c->args[0]) }) },
+                       now);
 }
 
 static err stop_run(struct cli *c)
@@ -177,11 +178,11 @@ static err stop_run(struct cli *c)
     struct buf out = buf_in(c->arena);
     struct session_tree before;
     const struct json *now;
-    struct asker k;
+    struct caller k;
 
-    asker_init(&k, c);
-    err e = stop(&k, &before, &now);
-    asker_release(&k);
+    caller_init(&k, cli_value(c, "--data"));
+    err e = stop(c, &k, &before, &now);
+    caller_release(&k);
     if (e)
         return e;
     if (c->json || !c->terminal)

@@ -2,7 +2,7 @@
 #ifndef CLI_SESSION_VERBS_H
 #define CLI_SESSION_VERBS_H
 
-#include "cli/ask.h"
+#include "cli/call.h"
 #include "cli/session_tree.h"
 
 /* What `baton session` has besides, or instead of, the operations on sessions. */

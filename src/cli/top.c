@@ -26,7 +26,7 @@ enum {
 
 struct top {
     struct cli *cli;
-    struct asker asker;
+    struct caller caller;
     struct arena *now, *next; /* of what is shown, and of what is asked for */
     struct arena *frame;
     struct json sessions, runs, runners;
@@ -50,7 +50,7 @@ static err list(struct top *t, const char *pattern, const struct url_param *filt
 {
     bool cut;
 
-    err e = asker_list(&t->asker, t->next, pattern, filter, member, SESSIONS_MAX, out, &cut);
+    err e = call_pages(&t->caller, t->next, pattern, filter, member, SESSIONS_MAX, out, &cut);
     if (e && e->kind == ERR_FORBIDDEN) {
         *out = json_null();
         return NULL;
@@ -78,8 +78,8 @@ static void tree_make(struct top *t)
 static const struct json *own_runner(struct top *t)
 {
     const struct json *ready = NULL;
-    err e = asker_ask(&t->asker, t->next,
-                      &(struct question){ .method = "GET", .pattern = "/ready" }, &ready);
+    err e = caller_call(&t->caller, t->next, &(struct call){ .method = "GET", .pattern = "/ready" },
+                        &ready);
 
     return e ? NULL : json_get(ready, "runner");
 }
@@ -258,16 +258,16 @@ static const struct {
 static void stop_selected(struct top *t)
 {
     const struct tree_node *n = t->tree.rows[top_selected(&t->view)].node;
-    struct json body = json_object();
     const struct json *answer;
 
-    err e = asker_ask(&t->asker, t->frame,
-                      &(struct question){ .method = "POST",
-                                          .pattern = "/sessions/{id}/stop",
-                                          .body = &body,
-                                          .timeout_ms = ASK_MS,
-                                          PARAMS({ "id", n->id }) },
-                      &answer);
+    err e = caller_call(&t->caller, t->frame,
+                        &(struct call){ .method = "POST",
+                                        .pattern = "/sessions/{id}/stop",
+                                        .body = STR("{}"),
+                                        .key = idempotency_key(t->frame),
+                                        .timeout_ms = ASK_MS,
+                                        PARAMS({ "id", n->id }) },
+                        &answer);
     if (e)
         snprintf(t->notice, sizeof t->notice, STR_FMT, STR_ARG(e->message));
     else
@@ -386,15 +386,15 @@ static err top_run(struct cli *c)
     struct top t = { .cli = c, .now = arena_new(), .next = arena_new(), .frame = arena_new() };
     bool one = cli_flag(c, "--once") || (!c->terminal && !c->json);
 
-    asker_init(&t.asker, c);
-    t.asker.timeout_ms = ASK_MS;
+    caller_init(&t.caller, cli_value(c, "--data"));
+    t.caller.timeout_ms = ASK_MS;
     t.last = STR("");
     err e = load(&t);
     if (e)
-        e = asker_keep(&t.asker, e);
+        e = err_copy(c->arena, e);
     else
         e = one ? once(&t) : live(&t);
-    asker_release(&t.asker);
+    caller_release(&t.caller);
     arena_free(t.now);
     arena_free(t.next);
     arena_free(t.frame);

@@ -8,13 +8,12 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "client/http_client.h"
+#include "client/caller.h"
 #include "client/ws_client.h"
 
 enum {
     CONNECT_MS = 10000,
     SILENCE_MS = 90000, /* the server pings more often than that */
-    WAIT_LEAST_MS = 100,
     WAIT_MOST_MS = 5000,
 };
 
@@ -217,7 +216,7 @@ static err follow(struct watch *w, struct arena *a, bool *reached)
             e = message_take(w, message);
     }
     ws_client_free(client);
-    return e ? err_new(a, e->kind, STR_FMT, STR_ARG(e->message)) : NULL;
+    return e ? err_copy(a, e) : NULL;
 }
 
 /* One try, whose memory goes with it: a server may be away for days. */
@@ -227,7 +226,7 @@ static err try_once(struct watch *w, bool *reached)
     err e = follow(w, a, reached);
 
     if (e)
-        e = err_new(w->last, e->kind, STR_FMT, STR_ARG(e->message));
+        e = err_copy(w->last, e);
     arena_free(a);
     return e;
 }
@@ -236,8 +235,8 @@ static err try_once(struct watch *w, bool *reached)
  * then it is more likely that something was mistyped. */
 static err watch_loop(struct watch *w)
 {
-    int64_t wait_ms = WAIT_LEAST_MS;
-    bool ever = false, told = false;
+    bool ever = false;
+    int tries = 0;
 
     while (!w->over) {
         bool reached = false;
@@ -245,18 +244,14 @@ static err watch_loop(struct watch *w)
         err e = try_once(w, &reached);
         ever = ever || reached;
         if (e && (e->kind != ERR_UNAVAILABLE || !ever))
-            return err_new(w->cli->arena, e->kind, STR_FMT, STR_ARG(e->message));
+            return err_copy(w->cli->arena, e);
         if (!e)
             break;
-        if (reached) {
-            wait_ms = WAIT_LEAST_MS;
-            told = false;
-        }
-        if (!told)
+        if (reached)
+            tries = 0;
+        if (tries == 0)
             cli_warn(w->cli, err_within(w->last, e, "connecting again"));
-        told = true;
-        poll(NULL, 0, (int)wait_ms);
-        wait_ms = 2 * wait_ms < WAIT_MOST_MS ? 2 * wait_ms : WAIT_MOST_MS;
+        poll(NULL, 0, (int)retry_delay_ms(tries++, WAIT_MOST_MS));
     }
     return NULL;
 }
@@ -264,16 +259,15 @@ static err watch_loop(struct watch *w)
 /* Nobody waits for the versions of a state that is not there; *seen: it is. */
 static err state_look(struct cli *c, bool *seen)
 {
-    struct url_param id = { "state_id", str_from(c->args[0]) };
-    struct http_call call = { .method = "GET", .repeatable = true };
+    struct call call = { .method = "GET",
+                         .pattern = "/workflow-states/{state_id}",
+                         PARAMS({ "state_id", str_from(c->args[0]) }) };
     struct response answer;
-    struct endpoint endpoint;
+    struct caller caller;
 
-    TRY(endpoint_find(c->arena, cli_value(c, "--data"), &endpoint));
-    TRY(url_target(c->arena, &endpoint.url, "/workflow-states/{state_id}", &id, 1, &call.target));
-    struct http_client *client = http_client_new(&endpoint);
-    err e = http_client_call(client, c->arena, &call, &answer);
-    http_client_free(client);
+    caller_init(&caller, cli_value(c, "--data"));
+    err e = caller_request(&caller, c->arena, &call, &answer);
+    caller_release(&caller);
     *seen = !e && answer.status < 400;
     return e || *seen ? e : render_answer(c, &answer);
 }

@@ -6,7 +6,7 @@
 
 #include "cli/init/init.h"
 
-enum { UP_MS = 2000 };
+enum { UP_MS = 2000, CALL_MS = 5000 };
 
 // clang-format off
 const struct option doctor_options[] = {
@@ -118,17 +118,10 @@ static err place_settle(struct doctor *d)
 
 static bool is_up(struct doctor *d)
 {
-    struct http_call call = { .method = "GET", .timeout_ms = UP_MS };
-    struct endpoint endpoint;
+    struct call health = { .method = "GET", .pattern = "/health", .timeout_ms = UP_MS };
     struct response r;
 
-    if (endpoint_find(d->arena, cli_value(d->cli, "--data"), &endpoint) ||
-        url_target(d->arena, &endpoint.url, "/health", NULL, 0, &call.target))
-        return false;
-    struct http_client *client = http_client_new(&endpoint);
-    err e = http_client_call(client, d->arena, &call, &r);
-    http_client_free(client);
-    return !e;
+    return !caller_request(&d->caller, d->arena, &health, &r);
 }
 
 err doctor_run(struct cli *c)
@@ -137,6 +130,8 @@ err doctor_run(struct cli *c)
 
     TRY(init_root(c, &d.root));
     TRY(place_settle(&d));
+    caller_init(&d.caller, cli_value(c, "--data"));
+    d.caller.timeout_ms = CALL_MS;
     signal(SIGPIPE, SIG_IGN); /* a process that ends early is told of, and does not end us */
     if (cli_flag(c, "--start") && !is_up(&d))
         doctor_start(&d);
@@ -148,8 +143,7 @@ err doctor_run(struct cli *c)
     doctor_hooks(&d);
     doctor_mcp_http(&d);
     doctor_mcp_stdio(&d);
-    if (d.client)
-        http_client_free(d.client);
+    caller_release(&d.caller);
     sum_show(&d);
     c->exit = d.counts[DOCTOR_FAIL] ? 1 : 0;
     return NULL;

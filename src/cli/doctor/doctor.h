@@ -14,19 +14,18 @@
 #include <sys/types.h>
 
 #include "cli/cli.h"
-#include "client/http_client.h"
+#include "client/caller.h"
 
 enum doctor_result { DOCTOR_OK, DOCTOR_WARN, DOCTOR_FAIL, DOCTOR_SKIP, DOCTOR_RESULTS };
 
 struct doctor {
     struct cli *cli;
     struct arena *arena;
-    str root;                   /* the project */
-    str data;                   /* the data directory; empty: the server is elsewhere */
-    struct endpoint endpoint;   /* of the server */
-    struct http_client *client; /* NULL: there is none to ask */
-    bool works;                 /* the server answers, and knows the token */
-    struct json found;          /* what was found: an object for each check */
+    str root; /* the project */
+    str data; /* the data directory; empty: the server is elsewhere */
+    struct caller caller;
+    bool works;        /* the server answers, and knows the token */
+    struct json found; /* what was found: an object for each check */
     size_t counts[DOCTOR_RESULTS];
 };
 

@@ -7,7 +7,7 @@
 #include "client/socket.h"
 #include "os/program.h"
 
-enum { HTTP_MS = 5000, STDIO_MS = 15000 };
+enum { STDIO_MS = 15000 };
 
 #define LEGACY "2025-11-25"
 #define MODERN "2026-07-28"
@@ -91,8 +91,8 @@ static err http_send(struct talk *t, const char *verb, const char *method, str b
                      struct response *r)
 {
     struct response_field fields[4] = { { STR("Accept"), STR("text/event-stream") } };
-    struct http_call call = {
-        .method = verb, .body = body, .fields = fields, .field_count = 1, .timeout_ms = HTTP_MS
+    struct call call = {
+        .method = verb, .pattern = "/mcp", .fields = fields, .field_count = 1, .body = body
     };
 
     if (t->modern || t->session.len)
@@ -102,11 +102,10 @@ static err http_send(struct talk *t, const char *verb, const char *method, str b
         fields[call.field_count++] = (struct response_field){ STR("Mcp-Method"), str_from(method) };
     if (t->session.len)
         fields[call.field_count++] = (struct response_field){ STR("Mcp-Session-Id"), t->session };
-    TRY(url_target(t->arena, &t->doctor->endpoint.url, "/mcp", NULL, 0, &call.target));
-    TRY(http_client_call(t->doctor->client, t->arena, &call, r));
+    TRY(caller_request(&t->doctor->caller, t->arena, &call, r));
     if (r->status < 400)
         return NULL;
-    return err_within(t->arena, render_refusal(t->arena, r), "%s", method);
+    return err_within(t->arena, response_error(t->arena, r), "%s", method);
 }
 
 /* ---- one question, on either way ---- */

@@ -6,8 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ASK_MS = 5000 };
-
 /* ---- files ---- */
 
 /* Names what others could read, or where somebody else could put a server of his own. */
@@ -57,25 +55,18 @@ void doctor_data(struct doctor *d)
 
 /* ---- the server ---- */
 
-static err ask(struct doctor *d, const char *path, const struct url_param *params, size_t count,
-               struct response *r, const struct json **out)
+static err get(struct doctor *d, const char *path, const struct json **out)
 {
-    struct http_call call = { .method = "GET", .repeatable = true, .timeout_ms = ASK_MS };
-
-    *out = NULL;
-    TRY(url_target(d->arena, &d->endpoint.url, path, params, count, &call.target));
-    TRY(http_client_call(d->client, d->arena, &call, r));
-    if (r->status >= 400)
-        return render_refusal(d->arena, r);
-    return json_parse(d->arena, r->body, &json_limits_own, out);
+    return caller_call(&d->caller, d->arena, &(struct call){ .method = "GET", .pattern = path },
+                       out);
 }
 
 static void version_tell(struct doctor *d, str version)
 {
-    str where = d->endpoint.url.scheme == URL_UNIX
-                    ? d->endpoint.url.socket
+    str where = d->caller.endpoint.url.scheme == URL_UNIX
+                    ? d->caller.endpoint.url.socket
                     : arena_printf(d->arena, "http://" STR_FMT,
-                                   STR_ARG(url_authority(d->arena, &d->endpoint.url)));
+                                   STR_ARG(url_authority(d->arena, &d->caller.endpoint.url)));
 
     if (str_eq(version, STR(BATON_VERSION)))
         doctor_tell(d, DOCTOR_OK, "server", STR(""), "version " STR_FMT " answers at " STR_FMT,
@@ -90,10 +81,9 @@ static void version_tell(struct doctor *d, str version)
 /* Whose token it is cannot be asked; whether it is known, any list tells. */
 static void token_tell(struct doctor *d)
 {
-    static const struct url_param one = { "limit", { "1", 1 } };
+    struct call list = { .method = "GET", .pattern = "/sessions", PARAMS({ "limit", STR("1") }) };
     const struct json *answer;
-    struct response r;
-    err e = ask(d, "/sessions", &one, 1, &r, &answer);
+    err e = caller_call(&d->caller, d->arena, &list, &answer);
     str fix = getenv("BATON_TOKEN") || getenv("BATON_TOKEN_FILE")
                   ? STR("unset BATON_TOKEN BATON_TOKEN_FILE")
                   : STR("stop the server, then: baton serve");
@@ -107,9 +97,9 @@ static void token_tell(struct doctor *d)
 
 static void socket_tell(struct doctor *d)
 {
-    if (d->endpoint.url.scheme == URL_UNIX)
+    if (d->caller.endpoint.url.scheme == URL_UNIX)
         doctor_tell(d, DOCTOR_OK, "socket", STR(""), "programs of this machine use " STR_FMT,
-                    STR_ARG(d->endpoint.url.socket));
+                    STR_ARG(d->caller.endpoint.url.socket));
     else if (d->data.len)
         doctor_tell(d, DOCTOR_WARN, "socket", STR("baton serve, without --socket off"),
                     "there is none: whoever takes the server's port would be shown the token");
@@ -118,13 +108,10 @@ static void socket_tell(struct doctor *d)
 void doctor_server(struct doctor *d)
 {
     const struct json *health;
-    struct response r;
-    err e = endpoint_find(d->arena, cli_value(d->cli, "--data"), &d->endpoint);
+    err e = get(d, "/health", &health);
 
-    if (!e) {
-        d->client = http_client_new(&d->endpoint);
-        e = ask(d, "/health", NULL, 0, &r, &health);
-    }
+    if (!e && !json_is(health, JSON_OBJECT)) /* another program may have taken its place */
+        e = err_new(d->arena, ERR_INTERNAL, "expected the server's answer to be an object");
     if (e) {
         doctor_tell(d, DOCTOR_FAIL, "server",
                     e->kind == ERR_UNAUTHENTICATED ? STR("export BATON_TOKEN_FILE=FILE")
@@ -141,9 +128,8 @@ void doctor_server(struct doctor *d)
 static bool own_runner_tell(struct doctor *d)
 {
     const struct json *ready;
-    struct response r;
 
-    if (ask(d, "/ready", NULL, 0, &r, &ready))
+    if (get(d, "/ready", &ready))
         return false;
     const struct json *own = json_get(ready, "runner");
     str state = json_str(own, "state"), end = json_str(own, "last_end");
@@ -162,7 +148,6 @@ static bool own_runner_tell(struct doctor *d)
 void doctor_runner(struct doctor *d)
 {
     const struct json *answer, *runners;
-    struct response r;
     size_t alive = 0;
 
     if (!d->works) {
@@ -171,7 +156,7 @@ void doctor_runner(struct doctor *d)
     }
     if (own_runner_tell(d))
         return;
-    err e = ask(d, "/runners", NULL, 0, &r, &answer);
+    err e = get(d, "/runners", &answer);
     if (e) {
         doctor_tell(d, DOCTOR_SKIP, "runner", STR(""), "this token may not ask");
         return;
