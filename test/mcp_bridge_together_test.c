@@ -98,7 +98,7 @@ TEST(a_tool_is_sent_behind_others_if_it_reads)
 
 TEST(one_connection_takes_so_many_and_no_more)
 {
-    enum { ON_ONE = BRIDGE_TOGETHER_MAX, ALL = ON_ONE + 4 };
+    enum { ON_ONE = BRIDGE_PIPELINE_MAX, ALL = ON_ONE + 4 };
     struct rig r = rig_start();
     const char *lines[ALL];
     str requests[ON_ONE];

@@ -37,8 +37,8 @@ static void on_signal(int number)
 
 /* What is waited for: the client, the start of a server, and connections. */
 struct watch_list {
-    struct pollfd fds[FIXED + BRIDGE_LANES_MAX];
-    struct lane *lanes[BRIDGE_LANES_MAX];
+    struct pollfd fds[FIXED + BRIDGE_CONNECTIONS_MAX];
+    struct connection *connections[BRIDGE_CONNECTIONS_MAX];
     size_t count;
 };
 
@@ -53,14 +53,14 @@ static void watch_all(struct bridge *b, struct watch_list *w)
 
     w->fds[0] = (struct pollfd){ reads && !is_full(b) ? b->options.in : -1, POLLIN, 0 };
     w->fds[1] = (struct pollfd){ lines_unsent(b) ? b->out.fd : -1, POLLOUT, 0 };
-    w->fds[2] = (struct pollfd){ b->site.starting, POLLIN, 0 };
+    w->fds[2] = (struct pollfd){ b->upstream.starting, POLLIN, 0 };
     w->count = 0;
-    LIST_EACH(it, &b->lanes) {
-        struct lane *c = LIST_ENTRY(it, struct lane, link);
+    LIST_EACH(it, &b->connections) {
+        struct connection *c = LIST_ENTRY(it, struct connection, link);
         w->fds[FIXED + w->count] =
             (struct pollfd){ is_full(b) ? -1 : c->fd,
-                             (short)(lane_sends(c) ? POLLIN | POLLOUT : POLLIN), 0 };
-        w->lanes[w->count++] = c;
+                             (short)(connection_sends(c) ? POLLIN | POLLOUT : POLLIN), 0 };
+        w->connections[w->count++] = c;
     }
 }
 
@@ -91,7 +91,7 @@ static bool stay_awake(struct watch_list *w, int64_t until_us)
 /* Answers are waited for awake, where that pays; the client may take its time. */
 static void wait_for(struct bridge *b, struct watch_list *w, int64_t ms)
 {
-    bool asked = !list_empty(&b->flying), came = false;
+    bool asked = !list_empty(&b->in_flight), came = false;
     int64_t from_us = asked ? socket_clock_us() : 0;
 
     if (asked && ms && busy_poll_pays(&b->awake)) {
@@ -106,7 +106,7 @@ static void wait_for(struct bridge *b, struct watch_list *w, int64_t ms)
 
 static int64_t patience_ms(struct bridge *b)
 {
-    int64_t next = calls_next_ms(b);
+    int64_t next = exchanges_next_ms(b);
 
     if (b->drain_until_ms && b->drain_until_ms < next)
         next = b->drain_until_ms;
@@ -120,44 +120,44 @@ static int64_t patience_ms(struct bridge *b)
 static bool has_pending(const struct bridge *b)
 {
     LIST_EACH(it, &b->waiting) {
-        if (message_is_pending(LIST_ENTRY(it, struct call, link)))
+        if (message_is_pending(LIST_ENTRY(it, struct exchange, link)))
             return true;
     }
-    LIST_EACH(it, &b->flying) {
-        if (message_is_pending(LIST_ENTRY(it, struct call, link)))
+    LIST_EACH(it, &b->in_flight) {
+        if (message_is_pending(LIST_ENTRY(it, struct exchange, link)))
             return true;
     }
     return lines_unsent(b) > 0;
 }
 
-static void give_up(struct bridge *b, struct list *calls)
+static void give_up(struct bridge *b, struct list *exchanges)
 {
-    err e = b->site.down_since_ms && b->site.why
-                ? b->site.why
+    err e = b->upstream.down_since_ms && b->upstream.why
+                ? b->upstream.why
                 : err_new(b->scratch, ERR_UNAVAILABLE,
                           "the input ended before this was answered; what was asked for may have "
                           "been done");
 
-    LIST_EACH(it, calls) {
-        struct call *c = LIST_ENTRY(it, struct call, link);
+    LIST_EACH(it, exchanges) {
+        struct exchange *c = LIST_ENTRY(it, struct exchange, link);
         if (message_is_pending(c))
-            c->errand->failed(b, c, e);
+            c->kind->failed(b, c, e);
         else
-            call_end(b, c);
+            exchange_end(b, c);
     }
 }
 
-/* Whatever still waits or flies is given up; what the server is to know is said. */
+/* Whatever still waits or is in flight is given up; what the server is to know is said. */
 static void leave(struct bridge *b)
 {
     give_up(b, &b->waiting);
-    give_up(b, &b->flying);
+    give_up(b, &b->in_flight);
     lines_flush(b);
     b->leaving = true;
     b->drain_until_ms = b->now_ms + LEAVE_MS;
     legacy_end(b);
     identity_end(b);
-    calls_pump(b);
+    exchanges_pump(b);
 }
 
 /* True: it is over. What is in flight when the input ends has a moment to come back; the start of a
@@ -170,14 +170,14 @@ static bool is_over(struct bridge *b)
         return false;
     if (!b->drain_until_ms)
         b->drain_until_ms = b->now_ms + b->options.drain_ms;
-    if (b->site.state == SITE_STARTING && !told_to_end && !b->leaving)
+    if (b->upstream.state == UPSTREAM_STARTING && !told_to_end && !b->leaving)
         b->drain_until_ms = b->now_ms + b->options.drain_ms;
     bool late = b->now_ms >= b->drain_until_ms;
     if (b->leaving)
-        return late || (list_empty(&b->waiting) && list_empty(&b->flying));
+        return late || (list_empty(&b->waiting) && list_empty(&b->in_flight));
     if (late || b->out.closed || !has_pending(b))
         leave(b);
-    return b->leaving && list_empty(&b->waiting) && list_empty(&b->flying);
+    return b->leaving && list_empty(&b->waiting) && list_empty(&b->in_flight);
 }
 
 /* ---- the loop ---- */
@@ -187,14 +187,14 @@ static void turn(struct bridge *b, struct watch_list *w)
     if (w->fds[1].revents)
         lines_flush(b);
     if (w->fds[2].revents)
-        site_started(b);
+        upstream_started(b);
     for (size_t i = 0; i < w->count; i++) {
-        struct lane *c = w->lanes[i];
+        struct connection *c = w->connections[i];
         short events = w->fds[FIXED + i].revents;
         if (events & ~POLLOUT && c->fd >= 0)
-            lane_receive(b, c);
-        if (events & POLLOUT && c->fd >= 0 && lane_sends(c))
-            lane_send(b, c);
+            connection_receive(b, c);
+        if (events & POLLOUT && c->fd >= 0 && connection_sends(c))
+            connection_send(b, c);
     }
     if (w->fds[0].revents)
         lines_read(b);
@@ -212,17 +212,17 @@ static void run(struct bridge *b)
         arena_reset(b->scratch);
         turn(b, w);
         lines_flush(b);
-        calls_pump(b);
+        exchanges_pump(b);
         lines_flush(b);
-        lanes_sweep(b);
+        connections_sweep(b);
     }
     mem_free(w);
 }
 
-static void calls_free(struct list *calls)
+static void exchanges_free(struct list *exchanges)
 {
-    LIST_EACH(it, calls) {
-        struct call *c = LIST_ENTRY(it, struct call, link);
+    LIST_EACH(it, exchanges) {
+        struct exchange *c = LIST_ENTRY(it, struct exchange, link);
         list_remove(&c->link);
         arena_free(c->arena);
         mem_free(c);
@@ -231,14 +231,14 @@ static void calls_free(struct list *calls)
 
 static void release(struct bridge *b)
 {
-    LIST_EACH(it, &b->lanes)
-        lane_close(b, LIST_ENTRY(it, struct lane, link));
-    lanes_sweep(b);
-    calls_free(&b->waiting);
-    calls_free(&b->flying);
-    calls_free(&b->spare);
+    LIST_EACH(it, &b->connections)
+        connection_close(b, LIST_ENTRY(it, struct connection, link));
+    connections_sweep(b);
+    exchanges_free(&b->waiting);
+    exchanges_free(&b->in_flight);
+    exchanges_free(&b->spare);
     lines_close(b);
-    site_release(b);
+    upstream_release(b);
     legacy_release(b);
     identity_release(b);
     arena_free(b->scratch);
@@ -287,13 +287,13 @@ void mcp_bridge(const struct mcp_bridge_options *o)
     b->options.lease_ms = or_else(o->lease_ms, LEASE_MS);
     b->scratch = arena_new();
     list_init(&b->waiting);
-    list_init(&b->flying);
+    list_init(&b->in_flight);
     list_init(&b->spare);
-    list_init(&b->lanes);
+    list_init(&b->connections);
     key_make(b);
     signals_take(&before);
     lines_open(b);
-    site_init(b);
+    upstream_init(b);
     identity_init(b);
     legacy_init(b);
     run(b);

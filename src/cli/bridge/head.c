@@ -43,7 +43,7 @@ void head_value(struct buf *out, const char *name, str value)
 void head_begin(struct bridge *b, struct buf *out, const char *method, const char *pattern, str id,
                 bool as_operator)
 {
-    const struct endpoint *p = &b->site.endpoint;
+    const struct endpoint *p = &b->upstream.endpoint;
     bool own = b->identity.own && !as_operator;
     str before, after;
 
@@ -103,7 +103,7 @@ static void put_name(struct buf *out, const struct rpc *m)
     }
 }
 
-static void head_era(struct bridge *b, struct call *c, struct buf *out)
+static void head_era(struct bridge *b, struct exchange *c, struct buf *out)
 {
     if (c->version.len) {
         head_value(out, "MCP-Protocol-Version", c->version);
@@ -117,7 +117,7 @@ static void head_era(struct bridge *b, struct call *c, struct buf *out)
 
 /* The key lets the server tell a repetition from a second wish, so that whatever is lost on the way
  * can be sent again. */
-void head_message(struct bridge *b, struct call *c, struct buf *out)
+void head_message(struct bridge *b, struct exchange *c, struct buf *out)
 {
     head_begin(b, out, "POST", "/mcp", STR(""), false);
     buf_add(out, STR("Accept: application/json, text/event-stream\r\n"));

@@ -130,7 +130,7 @@ void identity_init(struct bridge *b)
     b->identity = (struct identity){ .arena = arena_new() };
     list_init(&b->identity.past);
     if (env("BATON_TOKEN") || env("BATON_TOKEN_FILE"))
-        b->identity.token = b->identity.row = SETTLED; /* somebody has chosen it */
+        b->identity.token = b->identity.row = IDENTITY_KNOWN; /* somebody has chosen it */
 }
 
 /* ---- what is asked of the server ---- */
@@ -157,81 +157,81 @@ static int64_t lease_seconds(const struct bridge *b)
 
 enum { BEATS = 3 }; /* in the time of a lease: one may be lost */
 
-static void beat_head(struct bridge *b, struct call *c, struct buf *out)
+static void beat_head(struct bridge *b, struct exchange *c, struct buf *out)
 {
     head_begin(b, out, "POST", "/tokens/{token_id}/renew", b->identity.token_id, true);
     head_body(out, c->body);
 }
 
 /* While there is none, nothing is renewed. */
-static bool beat_ready(struct bridge *b, struct call *c)
+static bool beat_ready(struct bridge *b, struct exchange *c)
 {
     (void)c;
     return b->identity.own;
 }
 
 /* One that is not known any more is replaced when the client asks for something. */
-static void beat_done(struct bridge *b, struct call *c, const struct response *r)
+static void beat_done(struct bridge *b, struct exchange *c, const struct response *r)
 {
     (void)r;
-    call_again(b, c, b->options.lease_ms / BEATS);
+    exchange_retry(b, c, b->options.lease_ms / BEATS);
 }
 
-static const struct errand beat = {
-    .head = beat_head, .ready = beat_ready, .done = beat_done, .failed = call_has_failed
+static const struct exchange_kind beat = {
+    .head = beat_head, .ready = beat_ready, .done = beat_done, .failed = exchange_has_failed
 };
 
 static void beat_begin(struct bridge *b)
 {
-    struct call *c = call_new(b, &beat);
+    struct exchange *c = exchange_new(b, &beat);
 
     b->identity.beats = true;
     c->lasting = true; /* it has time, and has no server started */
     c->body = arena_printf(c->arena, "{\"lease\":%lld}", (long long)lease_seconds(b));
     c->not_before_ms = b->now_ms + b->options.lease_ms / BEATS;
-    call_wait(b, c);
+    exchange_queue(b, c);
 }
 
-static void mint_head(struct bridge *b, struct call *c, struct buf *out)
+static void mint_head(struct bridge *b, struct exchange *c, struct buf *out)
 {
     head_begin(b, out, "POST", "/tokens", STR(""), true);
     head_body(out, c->body);
 }
 
-static void mint_failed(struct bridge *b, struct call *c, err e)
+static void mint_failed(struct bridge *b, struct exchange *c, err e)
 {
-    b->identity.token = NOT_SETTLED;
-    calls_fail(b, e);
-    call_end(b, c);
+    b->identity.token = IDENTITY_UNKNOWN;
+    exchanges_fail(b, e);
+    exchange_end(b, c);
 }
 
 /* Where the operator's token may not, or is none, what there is must do. */
-static void mint_done(struct bridge *b, struct call *c, const struct response *r)
+static void mint_done(struct bridge *b, struct exchange *c, const struct response *r)
 {
     struct identity *i = &b->identity;
     const struct json *answer = answer_of(b, r);
 
     if (is_passing(r)) {
-        mint_failed(b, c, call_refusal(b->scratch, r));
+        mint_failed(b, c, exchange_refusal(b->scratch, r));
         return;
     }
     i->own = r->status == 201 && json_str(answer, "token").len;
-    i->token = SETTLED;
+    i->token = IDENTITY_KNOWN;
     if (i->own) {
         i->token_id = arena_copy(i->arena, json_str(answer, "token_id"));
         i->token_text = arena_copy(i->arena, json_str(answer, "token"));
         if (!i->beats)
             beat_begin(b);
     } else {
-        i->row = SETTLED;
+        i->row = IDENTITY_KNOWN;
         lines_note("no session of its own: " STR_FMT,
-                   STR_ARG(call_refusal(b->scratch, r)->message));
+                   STR_ARG(exchange_refusal(b->scratch, r)->message));
     }
-    call_end(b, c);
+    exchange_end(b, c);
 }
 
-static const struct errand mint = {
-    .head = mint_head, .ready = call_always, .done = mint_done, .failed = mint_failed
+static const struct exchange_kind mint = {
+    .head = mint_head, .ready = exchange_always, .done = mint_done, .failed = mint_failed
 };
 
 static str mint_body(struct bridge *b, struct arena *a)
@@ -253,18 +253,18 @@ static str mint_body(struct bridge *b, struct arena *a)
     return buf_str(&out);
 }
 
-bool identity_token(struct bridge *b, const struct call *first)
+bool identity_token(struct bridge *b, const struct exchange *first)
 {
     struct identity *i = &b->identity;
 
-    if (i->token != NOT_SETTLED)
-        return i->token == SETTLED;
+    if (i->token != IDENTITY_UNKNOWN)
+        return i->token == IDENTITY_KNOWN;
     if (!i->session_id.len)
         choose(i, &first->rpc);
-    i->token = SETTLING;
-    struct call *c = call_new(b, &mint);
+    i->token = IDENTITY_ASKED;
+    struct exchange *c = exchange_new(b, &mint);
     c->body = mint_body(b, c->arena);
-    call_wait(b, c);
+    exchange_queue(b, c);
     return false;
 }
 
@@ -273,13 +273,13 @@ void identity_renew(struct bridge *b)
     struct identity *i = &b->identity;
 
     if (i->own)
-        i->token = i->row = NOT_SETTLED;
+        i->token = i->row = IDENTITY_UNKNOWN;
     i->own = false;
 }
 
 /* ---- another session than it was taken for ---- */
 
-/* A token that is given back at the end: calls may be under way with it. */
+/* A token that is given back at the end: exchanges may be under way with it. */
 struct past_token {
     struct list link;
     size_t len;
@@ -298,10 +298,10 @@ static void token_put_by(struct identity *i)
 /* What listens goes on as the new one. */
 static void streams_again(struct bridge *b)
 {
-    LIST_EACH(it, &b->flying) {
-        struct call *c = LIST_ENTRY(it, struct call, link);
+    LIST_EACH(it, &b->in_flight) {
+        struct exchange *c = LIST_ENTRY(it, struct exchange, link);
         if (c->lasting)
-            call_again(b, c, 0);
+            exchange_retry(b, c, 0);
     }
 }
 
@@ -320,7 +320,7 @@ static void become(struct bridge *b, str session_id, str session_name)
     i->token_id = i->token_text = STR("");
     arena_free(i->arena);
     i->arena = fresh;
-    i->token = NOT_SETTLED;
+    i->token = IDENTITY_UNKNOWN;
     i->own = false;
     streams_again(b);
 }
@@ -334,52 +334,52 @@ void identity_release(struct bridge *b)
 
 /* ---- the session ---- */
 
-static void enroll_head(struct bridge *b, struct call *c, struct buf *out)
+static void enroll_head(struct bridge *b, struct exchange *c, struct buf *out)
 {
     head_begin(b, out, "POST", "/sessions/attend", STR(""), true);
     head_body(out, c->body);
 }
 
-static void enroll_failed(struct bridge *b, struct call *c, err e)
+static void enroll_failed(struct bridge *b, struct exchange *c, err e)
 {
-    b->identity.row = NOT_SETTLED;
-    calls_fail(b, e);
-    call_end(b, c);
+    b->identity.row = IDENTITY_UNKNOWN;
+    exchanges_fail(b, e);
+    exchange_end(b, c);
 }
 
 static void enroll(struct bridge *b, bool with_state);
 
 /* Who may not ask, or asks an older server, stays what it was taken for. */
-static void enroll_done(struct bridge *b, struct call *c, const struct response *r)
+static void enroll_done(struct bridge *b, struct exchange *c, const struct response *r)
 {
     struct identity *i = &b->identity;
     const struct json *answer = answer_of(b, r);
     str id = json_str(answer, "session_id");
 
     if (is_passing(r)) {
-        enroll_failed(b, c, call_refusal(b->scratch, r));
+        enroll_failed(b, c, exchange_refusal(b->scratch, r));
         return;
     }
     if (r->status >= 400 && i->with_state) {
         enroll(b, false);
     } else {
-        i->row = SETTLED;
+        i->row = IDENTITY_KNOWN;
         if (r->status >= 400)
             lines_note("no session of its own: " STR_FMT,
-                       STR_ARG(call_refusal(b->scratch, r)->message));
+                       STR_ARG(exchange_refusal(b->scratch, r)->message));
         else if (id.len && !str_eq(id, i->session_id))
             become(b, id, json_str(answer, "session_name"));
     }
-    call_end(b, c);
+    exchange_end(b, c);
 }
 
-static const struct errand enrolment = {
-    .head = enroll_head, .ready = call_always, .done = enroll_done, .failed = enroll_failed
+static const struct exchange_kind enrolment = {
+    .head = enroll_head, .ready = exchange_always, .done = enroll_done, .failed = enroll_failed
 };
 
 static void enroll(struct bridge *b, bool with_state)
 {
-    struct call *c = call_new(b, &enrolment);
+    struct exchange *c = exchange_new(b, &enrolment);
     struct buf out = buf_in(c->arena);
     struct json_writer w = json_writer_to(&out);
     const struct identity *i = &b->identity;
@@ -404,11 +404,11 @@ static void enroll(struct bridge *b, bool with_state)
     json_write_end(&w, '}');
     c->body = buf_str(&out);
     b->identity.with_state = with_state;
-    call_wait(b, c);
+    exchange_queue(b, c);
 }
 
 /* What Codex calls the conversation that a tool is called in, as it calls it to its hooks. */
-static str conversation_of(const struct identity *i, const struct call *c)
+static str conversation_of(const struct identity *i, const struct exchange *c)
 {
     return str_eq(i->client, STR("codex")) ? json_str(json_get(c->rpc.params, "_meta"), "threadId")
                                            : STR("");
@@ -416,7 +416,7 @@ static str conversation_of(const struct identity *i, const struct call *c)
 
 /* A client may have begun another conversation since the last call. One whose hooks alone know of it
  * is looked up for each, which the next one may have changed. */
-static bool is_due(struct identity *i, struct call *c)
+static bool is_due(struct identity *i, struct exchange *c)
 {
     str conversation = conversation_of(i, c);
 
@@ -424,61 +424,63 @@ static bool is_due(struct identity *i, struct call *c)
         i->conversation = arena_copy(i->arena, conversation);
         return true;
     }
-    return i->row == NOT_SETTLED || (i->by_process && !c->met);
+    return i->row == IDENTITY_UNKNOWN || (i->by_process && !c->met);
 }
 
-bool identity_row(struct bridge *b, struct call *c)
+bool identity_row(struct bridge *b, struct exchange *c)
 {
     struct identity *i = &b->identity;
 
-    if (i->row == SETTLING || !i->own)
-        return i->row == SETTLED; /* it is being asked for, or somebody else has chosen it */
+    if (i->row == IDENTITY_ASKED || !i->own)
+        return i->row == IDENTITY_KNOWN; /* it is being asked for, or somebody else has chosen it */
     if (!is_due(i, c))
         return true;
     c->met = true;
-    i->row = SETTLING;
+    i->row = IDENTITY_ASKED;
     enroll(b, b->options.state_id.len > 0);
     return false;
 }
 
 /* ---- the end ---- */
 
-static void revoke_head(struct bridge *b, struct call *c, struct buf *out)
+static void revoke_head(struct bridge *b, struct exchange *c, struct buf *out)
 {
     head_begin(b, out, "DELETE", "/tokens/{token_id}", c->version, true);
 }
 
 /* A token that cannot be given back ends by itself, later. */
-static const struct errand revocation = {
-    .head = revoke_head, .ready = call_always, .done = call_is_done, .failed = call_has_failed
-};
+static const struct exchange_kind revocation = { .head = revoke_head,
+                                                 .ready = exchange_always,
+                                                 .done = exchange_is_done,
+                                                 .failed = exchange_has_failed };
 
-static void farewell_head(struct bridge *b, struct call *c, struct buf *out)
+static void farewell_head(struct bridge *b, struct exchange *c, struct buf *out)
 {
     head_begin(b, out, "POST", "/sessions/{session_id}/events", b->identity.session_id, true);
     head_body(out, c->body);
 }
 
-static const struct errand farewell = {
-    .head = farewell_head, .ready = call_always, .done = call_is_done, .failed = call_has_failed
-};
+static const struct exchange_kind farewell = { .head = farewell_head,
+                                               .ready = exchange_always,
+                                               .done = exchange_is_done,
+                                               .failed = exchange_has_failed };
 
 static void give_back(struct bridge *b, str token_id)
 {
-    struct call *c = call_new(b, &revocation);
+    struct exchange *c = exchange_new(b, &revocation);
 
     c->version = arena_copy(c->arena, token_id);
-    call_wait(b, c);
+    exchange_queue(b, c);
 }
 
 void identity_end(struct bridge *b)
 {
     const struct identity *i = &b->identity;
 
-    if (i->own && i->row == SETTLED) {
-        struct call *c = call_new(b, &farewell);
+    if (i->own && i->row == IDENTITY_KNOWN) {
+        struct exchange *c = exchange_new(b, &farewell);
         c->body = STR("{\"event_type\":\"session_end\",\"reason\":\"its client has ended\"}");
-        call_wait(b, c);
+        exchange_queue(b, c);
     }
     if (i->own)
         give_back(b, i->token_id);

@@ -6,16 +6,16 @@
  * stream is kept open for what the server says unasked. */
 #include "cli/bridge/private.h"
 
-enum { WISHES_MAX = 200 };
+enum { SUBSCRIPTIONS_MAX = 200 };
 
 static void open_stream(struct bridge *b);
 
-static bool is_opening(const struct call *c)
+static bool is_opening(const struct exchange *c)
 {
     return str_eq(c->rpc.method, STR("initialize"));
 }
 
-static bool is_announcement(const struct call *c)
+static bool is_announcement(const struct exchange *c)
 {
     return str_eq(c->rpc.method, STR("notifications/initialized"));
 }
@@ -23,82 +23,84 @@ static bool is_announcement(const struct call *c)
 /* ---- what it wants to hear of ---- */
 
 /* A resource, and the message about it, which a server that has forgotten is sent again. */
-struct wish {
+struct subscription {
     struct list link;
     str uri, body;
     char bytes[];
 };
 
-static str uri_of(const struct call *c)
+static str uri_of(const struct exchange *c)
 {
     return json_str(c->rpc.params, "uri");
 }
 
-static void wish_drop(struct legacy *l, str uri)
+static void subscription_drop(struct legacy *l, str uri)
 {
-    LIST_EACH(it, &l->wishes) {
-        struct wish *w = LIST_ENTRY(it, struct wish, link);
+    LIST_EACH(it, &l->subscriptions) {
+        struct subscription *w = LIST_ENTRY(it, struct subscription, link);
         if (uri.len && !str_eq(w->uri, uri))
             continue;
         list_remove(&w->link);
         mem_free(w);
-        l->wish_count--;
+        l->subscription_count--;
     }
 }
 
-static void wish_keep(struct legacy *l, const struct call *c)
+static void subscription_add(struct legacy *l, const struct exchange *c)
 {
     str uri = uri_of(c);
-    struct wish *w = mem_alloc(sizeof *w + uri.len + c->body.len);
+    struct subscription *w = mem_alloc(sizeof *w + uri.len + c->body.len);
 
-    wish_drop(l, uri);
+    subscription_drop(l, uri);
     memcpy(w->bytes, uri.at, uri.len);
     memcpy(w->bytes + uri.len, c->body.at, c->body.len);
     w->uri = (str){ w->bytes, uri.len };
     w->body = (str){ w->bytes + uri.len, c->body.len };
-    list_append(&l->wishes, &w->link);
-    l->wish_count++;
+    list_append(&l->subscriptions, &w->link);
+    l->subscription_count++;
 }
 
-static void wish_note(struct legacy *l, const struct call *c)
+static void subscription_note(struct legacy *l, const struct exchange *c)
 {
     if (!uri_of(c).len)
         return;
-    if (str_eq(c->rpc.method, STR("resources/subscribe")) && l->wish_count < WISHES_MAX)
-        wish_keep(l, c);
+    if (str_eq(c->rpc.method, STR("resources/subscribe")) &&
+        l->subscription_count < SUBSCRIPTIONS_MAX)
+        subscription_add(l, c);
     else if (str_eq(c->rpc.method, STR("resources/unsubscribe")))
-        wish_drop(l, uri_of(c));
+        subscription_drop(l, uri_of(c));
 }
 
-static const struct errand wish = {
-    .head = head_message, .ready = call_always, .done = call_is_done, .failed = call_has_failed
-};
+static const struct exchange_kind subscription = { .head = head_message,
+                                                   .ready = exchange_always,
+                                                   .done = exchange_is_done,
+                                                   .failed = exchange_has_failed };
 
-static void wish_again(struct bridge *b)
+static void subscribe_again(struct bridge *b)
 {
-    LIST_EACH(it, &b->legacy.wishes) {
-        struct call *c = call_new(b, &wish);
-        c->body = arena_copy(c->arena, LIST_ENTRY(it, struct wish, link)->body);
+    LIST_EACH(it, &b->legacy.subscriptions) {
+        struct exchange *c = exchange_new(b, &subscription);
+        c->body = arena_copy(c->arena, LIST_ENTRY(it, struct subscription, link)->body);
         c->rpc = (struct rpc){ .kind = RPC_REQUEST, .method = STR("resources/subscribe") };
-        call_wait(b, c);
+        exchange_queue(b, c);
     }
 }
 
 void legacy_init(struct bridge *b)
 {
-    list_init(&b->legacy.wishes);
+    list_init(&b->legacy.subscriptions);
 }
 
 void legacy_release(struct bridge *b)
 {
-    wish_drop(&b->legacy, STR(""));
+    subscription_drop(&b->legacy, STR(""));
     if (b->legacy.arena)
         arena_free(b->legacy.arena);
 }
 
 /* ---- how it begins ---- */
 
-void legacy_note(struct bridge *b, const struct call *c)
+void legacy_note(struct bridge *b, const struct exchange *c)
 {
     struct legacy *l = &b->legacy;
 
@@ -131,20 +133,21 @@ static bool opened(struct bridge *b, str message, const struct response *r)
     return true;
 }
 
-void legacy_answered(struct bridge *b, const struct call *c, str message, const struct response *r)
+void legacy_answered(struct bridge *b, const struct exchange *c, str message,
+                     const struct response *r)
 {
     if (is_opening(c))
         b->legacy.state = opened(b, message, r) ? LEGACY_OPEN : LEGACY_NONE;
 }
 
-void legacy_over(struct bridge *b, const struct call *c, int status)
+void legacy_over(struct bridge *b, const struct exchange *c, int status)
 {
     struct legacy *l = &b->legacy;
 
     if (is_opening(c) && l->state == LEGACY_OPENING)
         l->state = LEGACY_NONE;
     if (status == 200)
-        wish_note(l, c);
+        subscription_note(l, c);
     if (!is_announcement(c))
         return;
     l->announcing = false;
@@ -153,21 +156,22 @@ void legacy_over(struct bridge *b, const struct call *c, int status)
         open_stream(b);
 }
 
-void legacy_lost(struct bridge *b, const struct call *c)
+void legacy_lost(struct bridge *b, const struct exchange *c)
 {
     if (b->legacy.state == LEGACY_OPEN && c->session == b->legacy.number)
         b->legacy.state = LEGACY_LOST;
 }
 
-static void left_head(struct bridge *b, struct call *c, struct buf *out)
+static void left_head(struct bridge *b, struct exchange *c, struct buf *out)
 {
     (void)b;
     buf_add(out, c->version);
 }
 
-static const struct errand left = {
-    .head = left_head, .ready = call_always, .done = call_is_done, .failed = call_has_failed
-};
+static const struct exchange_kind left = { .head = left_head,
+                                           .ready = exchange_always,
+                                           .done = exchange_is_done,
+                                           .failed = exchange_has_failed };
 
 /* It is ended by the token that it was begun with, whose time is over when this is sent. */
 void legacy_leave(struct bridge *b)
@@ -177,17 +181,17 @@ void legacy_leave(struct bridge *b)
     if (l->state != LEGACY_OPEN)
         return;
     if (l->session_id.len) {
-        struct call *c = call_new(b, &left);
+        struct exchange *c = exchange_new(b, &left);
         struct buf head = buf_in(c->arena);
         head_begin(b, &head, "DELETE", "/mcp", STR(""), false);
         legacy_head(b, c, &head);
         c->version = buf_str(&head);
-        call_wait(b, c);
+        exchange_queue(b, c);
     }
     l->state = LEGACY_LOST;
 }
 
-void legacy_head(struct bridge *b, struct call *c, struct buf *out)
+void legacy_head(struct bridge *b, struct exchange *c, struct buf *out)
 {
     struct legacy *l = &b->legacy;
 
@@ -200,39 +204,39 @@ void legacy_head(struct bridge *b, struct call *c, struct buf *out)
 
 /* ---- how it begins again ---- */
 
-static void again_failed(struct bridge *b, struct call *c, err e)
+static void again_failed(struct bridge *b, struct exchange *c, err e)
 {
     b->legacy.state = LEGACY_LOST;
-    calls_fail(b, e);
-    call_end(b, c);
+    exchanges_fail(b, e);
+    exchange_end(b, c);
 }
 
-static void announced_again(struct bridge *b, struct call *c, const struct response *r)
+static void announced_again(struct bridge *b, struct exchange *c, const struct response *r)
 {
     (void)r;
     b->legacy.state = LEGACY_OPEN;
     open_stream(b);
-    wish_again(b);
-    call_end(b, c);
+    subscribe_again(b);
+    exchange_end(b, c);
 }
 
-static const struct errand announcement = {
-    .head = head_message, .ready = call_always, .done = announced_again, .failed = again_failed
+static const struct exchange_kind announcement = {
+    .head = head_message, .ready = exchange_always, .done = announced_again, .failed = again_failed
 };
 
 static void announce(struct bridge *b)
 {
-    struct call *c = call_new(b, &announcement);
+    struct exchange *c = exchange_new(b, &announcement);
 
     c->body = STR("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
     c->rpc = (struct rpc){ .kind = RPC_NOTIFICATION, .method = STR("notifications/initialized") };
-    call_wait(b, c);
+    exchange_queue(b, c);
 }
 
-static void reopened(struct bridge *b, struct call *c, str message, const struct response *r)
+static void reopened(struct bridge *b, struct exchange *c, str message, const struct response *r)
 {
     if (!opened(b, message, r)) {
-        again_failed(b, c, call_refusal(b->scratch, r));
+        again_failed(b, c, exchange_refusal(b->scratch, r));
         return;
     }
     lines_note("its session with the server was begun again");
@@ -243,30 +247,30 @@ static void reopened(struct bridge *b, struct call *c, str message, const struct
     c->answered = true;
 }
 
-static void again_event(struct bridge *b, struct call *c, str data)
+static void again_event(struct bridge *b, struct exchange *c, str data)
 {
-    reopened(b, c, data, &c->lane->parser.response);
+    reopened(b, c, data, &c->connection->parser.response);
 }
 
-static void again_done(struct bridge *b, struct call *c, const struct response *r)
+static void again_done(struct bridge *b, struct exchange *c, const struct response *r)
 {
     if (!c->answered)
         reopened(b, c, r->body, r);
     if (c->answered)
-        call_end(b, c);
+        exchange_end(b, c);
 }
 
-static const struct errand again = { .head = head_message,
-                                     .ready = call_always,
-                                     .event = again_event,
-                                     .done = again_done,
-                                     .failed = again_failed };
+static const struct exchange_kind again = { .head = head_message,
+                                            .ready = exchange_always,
+                                            .event = again_event,
+                                            .done = again_done,
+                                            .failed = again_failed };
 
 static void open_again(struct bridge *b)
 {
     struct legacy *l = &b->legacy;
     struct arena *fresh = arena_new();
-    struct call *c = call_new(b, &again);
+    struct exchange *c = exchange_new(b, &again);
 
     /* What it had been told is forgotten, so that a bridge may live through many servers. */
     l->opening = arena_copy(fresh, l->opening);
@@ -277,10 +281,10 @@ static void open_again(struct bridge *b)
     l->state = LEGACY_OPENING;
     c->body = arena_copy(c->arena, l->opening);
     c->rpc = (struct rpc){ .kind = RPC_REQUEST, .method = STR("initialize") };
-    call_wait(b, c);
+    exchange_queue(b, c);
 }
 
-bool legacy_ready(struct bridge *b, const struct call *c)
+bool legacy_ready(struct bridge *b, const struct exchange *c)
 {
     struct legacy *l = &b->legacy;
 
@@ -295,7 +299,7 @@ bool legacy_ready(struct bridge *b, const struct call *c)
 
 /* ---- what the server says unasked ---- */
 
-static void stream_head(struct bridge *b, struct call *c, struct buf *out)
+static void stream_head(struct bridge *b, struct exchange *c, struct buf *out)
 {
     struct legacy *l = &b->legacy;
 
@@ -306,71 +310,72 @@ static void stream_head(struct bridge *b, struct call *c, struct buf *out)
         head_value(out, "Last-Event-ID", (str){ l->last_event, l->last_event_len });
 }
 
-static bool stream_ready(struct bridge *b, struct call *c)
+static bool stream_ready(struct bridge *b, struct exchange *c)
 {
     return identity_token(b, c) && legacy_ready(b, c);
 }
 
-static void stream_event(struct bridge *b, struct call *c, str data)
+static void stream_event(struct bridge *b, struct exchange *c, str data)
 {
-    str id = event_last_id(&c->lane->events);
+    str id = event_last_id(&c->connection->events);
 
     memcpy(b->legacy.last_event, id.at, id.len);
     b->legacy.last_event_len = id.len;
     lines_put(b, data);
 }
 
-static void stream_failed(struct bridge *b, struct call *c, err e)
+static void stream_failed(struct bridge *b, struct exchange *c, err e)
 {
     (void)e;
-    call_again(b, c, b->options.pause_ms);
+    exchange_retry(b, c, b->options.pause_ms);
 }
 
 /* A server without such a stream says so, and is not asked again. */
-static void stream_done(struct bridge *b, struct call *c, const struct response *r)
+static void stream_done(struct bridge *b, struct exchange *c, const struct response *r)
 {
     if (r->status == 404)
         legacy_lost(b, c);
     if (r->status == 401)
         identity_renew(b);
     if (r->status >= 400 && r->status < 500 && r->status != 404 && r->status != 401) {
-        call_end(b, c);
+        exchange_end(b, c);
         return;
     }
-    call_again(b, c, b->options.pause_ms);
+    exchange_retry(b, c, b->options.pause_ms);
 }
 
-static const struct errand stream = { .head = stream_head,
-                                      .ready = stream_ready,
-                                      .event = stream_event,
-                                      .done = stream_done,
-                                      .failed = stream_failed };
+static const struct exchange_kind stream = { .head = stream_head,
+                                             .ready = stream_ready,
+                                             .event = stream_event,
+                                             .done = stream_done,
+                                             .failed = stream_failed };
 
 /* One is enough: it goes on in the session that follows. */
 static void open_stream(struct bridge *b)
 {
     if (b->legacy.streams || !b->legacy.session_id.len)
         return;
-    struct call *c = call_new(b, &stream);
+    struct exchange *c = exchange_new(b, &stream);
     c->rpc = (struct rpc){ .kind = RPC_NOTIFICATION, .method = STR("") };
     c->lasting = b->legacy.streams = true;
-    call_wait(b, c);
+    exchange_queue(b, c);
 }
 
 /* ---- how it ends ---- */
 
-static void end_head(struct bridge *b, struct call *c, struct buf *out)
+static void end_head(struct bridge *b, struct exchange *c, struct buf *out)
 {
     head_begin(b, out, "DELETE", "/mcp", STR(""), false);
     legacy_head(b, c, out);
 }
 
-static const struct errand farewell = {
-    .head = end_head, .ready = call_always, .done = call_is_done, .failed = call_has_failed
-};
+static const struct exchange_kind farewell = { .head = end_head,
+                                               .ready = exchange_always,
+                                               .done = exchange_is_done,
+                                               .failed = exchange_has_failed };
 
 void legacy_end(struct bridge *b)
 {
     if (b->legacy.state == LEGACY_OPEN && b->legacy.session_id.len)
-        call_wait(b, call_new(b, &farewell));
+        exchange_queue(b, exchange_new(b, &farewell));
 }

@@ -200,8 +200,8 @@ void lines_read(struct bridge *b)
     in->ended = n <= 0;
     for (int taken = 1; line_next(in, &line); taken++) {
         line_take(b, line);
-        if (taken % BRIDGE_TOGETHER_MAX == 0)
-            calls_pump(b);
+        if (taken % BRIDGE_PIPELINE_MAX == 0)
+            exchanges_pump(b);
     }
     if (in->len - in->from <= HELD_MAX)
         return;

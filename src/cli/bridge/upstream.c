@@ -1,4 +1,4 @@
-/* site.c: where the server is, and having one started.
+/* upstream.c: where the server is, and having one started.
  *
  * The server is looked for as all commands do. Where there is none for the data
  * directory, one is started by a process of its own, so that the bridge waits for
@@ -21,31 +21,31 @@ enum {
     WHY_MAX = 4096,    /* bytes of what a start says */
 };
 
-void site_init(struct bridge *b)
+void upstream_init(struct bridge *b)
 {
     const char *url = getenv("BATON_URL");
-    struct site *s = &b->site;
+    struct upstream *s = &b->upstream;
 
-    *s = (struct site){ .arena = arena_new(), .why_arena = arena_new(), .starting = -1 };
+    *s = (struct upstream){ .arena = arena_new(), .why_arena = arena_new(), .starting = -1 };
     bool elsewhere = !b->options.data && url && *url;
     if (!b->options.start || elsewhere || data_dir_find(s->why_arena, b->options.data, &s->dir))
         s->dir = STR("");
     s->dir = arena_copy(s->why_arena, s->dir);
 }
 
-void site_release(struct bridge *b)
+void upstream_release(struct bridge *b)
 {
-    if (b->site.starting >= 0)
-        close(b->site.starting);
-    arena_free(b->site.arena);
-    arena_free(b->site.why_arena);
+    if (b->upstream.starting >= 0)
+        close(b->upstream.starting);
+    arena_free(b->upstream.arena);
+    arena_free(b->upstream.why_arena);
 }
 
 /* ---- reaching it ---- */
 
 static void note_down(struct bridge *b, err e)
 {
-    struct site *s = &b->site;
+    struct upstream *s = &b->upstream;
     str dir = s->dir;
     struct arena *fresh = arena_new();
 
@@ -53,43 +53,43 @@ static void note_down(struct bridge *b, err e)
     s->dir = arena_copy(fresh, dir);
     arena_free(s->why_arena);
     s->why_arena = fresh;
-    s->state = SITE_UNKNOWN;
-    s->looked = true;
-    s->look_at_ms = b->now_ms + LOOK_MS;
+    s->state = UPSTREAM_UNKNOWN;
+    s->tried = true;
+    s->retry_at_ms = b->now_ms + LOOK_MS;
     if (!s->down_since_ms)
         s->down_since_ms = b->now_ms;
 }
 
-bool site_reach(struct bridge *b, int *fd)
+bool upstream_reach(struct bridge *b, int *fd)
 {
-    struct site *s = &b->site;
+    struct upstream *s = &b->upstream;
     err e = NULL;
 
-    if (s->state == SITE_STARTING || b->now_ms < s->look_at_ms)
+    if (s->state == UPSTREAM_STARTING || b->now_ms < s->retry_at_ms)
         return false;
-    if (s->state == SITE_UNKNOWN) {
+    if (s->state == UPSTREAM_UNKNOWN) {
         arena_reset(s->arena);
         e = endpoint_find(s->arena, b->options.data, &s->endpoint);
     }
     if (!e) {
-        s->state = SITE_FOUND;
+        s->state = UPSTREAM_FOUND;
         e = socket_open(b->scratch, &s->endpoint, socket_clock_ms() + CONNECT_MS, fd);
     }
     if (e)
         note_down(b, e);
     else
-        s->down_since_ms = s->look_at_ms = 0;
+        s->down_since_ms = s->retry_at_ms = 0;
     return !e;
 }
 
-void site_forget(struct bridge *b)
+void upstream_forget(struct bridge *b)
 {
-    if (b->site.state == SITE_FOUND)
-        b->site.state = SITE_UNKNOWN;
-    LIST_EACH(it, &b->lanes) {
-        struct lane *c = LIST_ENTRY(it, struct lane, link);
-        if (!lane_first(c))
-            lane_close(b, c);
+    if (b->upstream.state == UPSTREAM_FOUND)
+        b->upstream.state = UPSTREAM_UNKNOWN;
+    LIST_EACH(it, &b->connections) {
+        struct connection *c = LIST_ENTRY(it, struct connection, link);
+        if (!connection_first(c))
+            connection_close(b, c);
     }
 }
 
@@ -111,7 +111,7 @@ static void become_starter(struct bridge *b, int pipe)
     fds_close_from(STDERR_FILENO + 2);
     fcntl(kept, F_SETFD, FD_CLOEXEC);
 
-    err e = b->options.start(arena_new(), b->site.dir);
+    err e = b->options.start(arena_new(), b->upstream.dir);
     if (e && write(kept, e->message.at, e->message.len) < 0)
         _exit(2);
     _exit(e != NULL);
@@ -131,23 +131,23 @@ static bool start(struct bridge *b)
         close(ends[0]);
         return false;
     }
-    b->site.state = SITE_STARTING;
-    b->site.starting = ends[0];
-    b->site.starter = pid;
+    b->upstream.state = UPSTREAM_STARTING;
+    b->upstream.starting = ends[0];
+    b->upstream.starter = pid;
     return true;
 }
 
-void site_started(struct bridge *b)
+void upstream_started(struct bridge *b)
 {
-    struct site *s = &b->site;
+    struct upstream *s = &b->upstream;
     char why[WHY_MAX];
     ssize_t n = read(s->starting, why, sizeof why);
 
     close(s->starting);
     waitpid(s->starter, NULL, 0);
     s->starting = -1;
-    s->state = SITE_UNKNOWN;
-    s->look_at_ms = 0;
+    s->state = UPSTREAM_UNKNOWN;
+    s->retry_at_ms = 0;
     if (n <= 0) {
         lines_note("a server was started for " STR_FMT ", which goes on when this one ends",
                    STR_ARG(s->dir));
@@ -156,19 +156,19 @@ void site_started(struct bridge *b)
     s->start_at_ms = b->now_ms + RESTART_MS;
     note_down(b, err_new(b->scratch, ERR_UNAVAILABLE, STR_FMT, STR_ARG(((str){ why, (size_t)n }))));
     lines_note(STR_FMT, STR_ARG(s->why->message));
-    calls_fail(b, s->why);
+    exchanges_fail(b, s->why);
 }
 
 /* A server of our own directory is started; another one may come back by itself, for a while. */
-bool site_seek(struct bridge *b)
+bool upstream_seek(struct bridge *b)
 {
-    struct site *s = &b->site;
+    struct upstream *s = &b->upstream;
 
     if (b->leaving)
         return false;
-    if (s->state == SITE_STARTING)
+    if (s->state == UPSTREAM_STARTING)
         return true;
-    if (!s->looked) /* it is looked for again, soon */
+    if (!s->tried) /* it is looked for again, soon */
         return true;
     if (s->dir.len && s->why->kind == ERR_UNAVAILABLE)
         return b->now_ms >= s->start_at_ms && start(b);
