@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "client/caller.h"
 #include "client/socket.h"
-#include "os/random.h"
 
 enum {
     DRAIN_MS = 1000,
@@ -260,14 +260,6 @@ static void signals_take(sigset_t *before)
     signal(SIGPIPE, SIG_IGN);
 }
 
-static void key_make(struct bridge *b)
-{
-    uint64_t random;
-
-    random_bytes(&random, sizeof random);
-    snprintf(b->key, sizeof b->key, "mcp-%011llx-", (unsigned long long)(random >> 20));
-}
-
 static int64_t or_else(int64_t given, int64_t otherwise)
 {
     return given ? given : otherwise;
@@ -290,7 +282,7 @@ void mcp_bridge(const struct mcp_bridge_options *o)
     list_init(&b->in_flight);
     list_init(&b->spare);
     list_init(&b->connections);
-    key_make(b);
+    snprintf(b->key, sizeof b->key, "mcp-%s-", idempotency_key(b->scratch).at);
     signals_take(&before);
     lines_open(b);
     upstream_init(b);

@@ -171,7 +171,7 @@ struct bridge {
     size_t apart;  /* so many exchanges have connections of their own, though they could share */
     bool stranded; /* exchanges have lost their connection, and must be sent again */
     uint64_t last_number;
-    char key[17]; /* before the numbers of exchanges, to make keys that no other bridge has */
+    char key[40]; /* before the numbers of exchanges, to make keys that no other bridge has */
     struct upstream upstream;
     struct identity identity;
     struct legacy legacy;
