@@ -256,7 +256,7 @@ TEST(the_player_needs_no_process)
 {
     struct world *w;
     CHECK_OK(world_open("scripted.db", NULL, &w));
-    struct scripted_io io = { .self = w, .tell = quiet_tell, .call = world_op };
+    struct scripted_io io = { .self = w, .emit = quiet_tell, .call = world_op };
     struct scripted_turn turn = { STR("work"), 0, STR("c"), STR("ses_1") };
     const struct json *scenario = scenario_of(
         "{'work':[{'call':{'op':'schema.create','input':{'name':'any','json_schema':true},"

@@ -47,7 +47,7 @@ static struct session_tree tree_of(const char *sessions, struct tree_source sour
     return tree;
 }
 
-static str drawn(const struct session_tree *tree, struct tree_look look)
+static str drawn(const struct session_tree *tree, struct tree_style look)
 {
     struct buf out = buf_in(check_arena());
 
@@ -59,9 +59,9 @@ static str drawn(const struct session_tree *tree, struct tree_look look)
 TEST(tree_shows_who_is_below_whom_and_what_it_cost)
 {
     struct session_tree tree = tree_of(team, (struct tree_source){ .top = STR("") });
-    struct tree_look look = { .columns = TREE_STATUS | TREE_UPDATE | TREE_AGE | TREE_TOKENS |
-                                         TREE_COST | TREE_COST_ALL | TREE_LAST,
-                              .unicode = true };
+    struct tree_style look = { .columns = TREE_STATUS | TREE_UPDATE | TREE_AGE | TREE_TOKENS |
+                                          TREE_COST | TREE_COST_ALL | TREE_LAST,
+                               .unicode = true };
 
     CHECK_STR(drawn(&tree, look),
               "session     status    update     age  tokens    cost  with all  last\n"
@@ -82,7 +82,7 @@ TEST(part_of_a_tree_begins_with_its_own_root)
 {
     struct session_tree tree = tree_of(team, (struct tree_source){ .top = STR("s2") });
 
-    CHECK_STR(drawn(&tree, (struct tree_look){ .columns = TREE_STATUS | TREE_CHILDREN }),
+    CHECK_STR(drawn(&tree, (struct tree_style){ .columns = TREE_STATUS | TREE_CHILDREN }),
               "session  status    children\n"
               "code     running          1\n"
               "`- lint  finished\n");
@@ -95,10 +95,10 @@ TEST(no_line_is_wider_than_the_terminal)
 
     for (int unicode = 0; unicode <= 1; unicode++) {
         for (size_t width = 4; width < 120; width++) {
-            str rest = drawn(&tree, (struct tree_look){ .columns = ALL,
-                                                        .width = width,
-                                                        .unicode = unicode,
-                                                        .selected = STR("s2") });
+            str rest = drawn(&tree, (struct tree_style){ .columns = ALL,
+                                                         .width = width,
+                                                         .unicode = unicode,
+                                                         .selected = STR("s2") });
             str line;
             while (str_cut(rest, '\n', &line, &rest)) {
                 size_t columns = 0;
@@ -109,23 +109,23 @@ TEST(no_line_is_wider_than_the_terminal)
             }
         }
     }
-    CHECK_STR(drawn(&tree, (struct tree_look){ .columns = ALL, .width = 24 }),
+    CHECK_STR(drawn(&tree, (struct tree_style){ .columns = ALL, .width = 24 }),
               "session     status\n"
               "lead        idle\n"
               "|- code     running\n"
               "|  `- lint  finished\n"
               "`- tests    failed\n");
-    CHECK_STR(drawn(&tree, (struct tree_look){ .columns = TREE_STATUS, .width = 17 }),
+    CHECK_STR(drawn(&tree, (struct tree_style){ .columns = TREE_STATUS, .width = 17 }),
               "session\n"
               "lead\n"
               "|- code\n"
               "|  `- lint\n"
               "`- tests\n");
-    CHECK_STR(drawn(&tree, (struct tree_look){ .columns = TREE_STATUS, .width = 7 }), "session\n"
-                                                                                      "lead\n"
-                                                                                      "|- code\n"
-                                                                                      "|  `- ~\n"
-                                                                                      "`- tes~\n");
+    CHECK_STR(drawn(&tree, (struct tree_style){ .columns = TREE_STATUS, .width = 7 }), "session\n"
+                                                                                       "lead\n"
+                                                                                       "|- code\n"
+                                                                                       "|  `- ~\n"
+                                                                                       "`- tes~\n");
 }
 
 /* A child that failed is its parent's business; a root that failed is yours, and so is work that no
@@ -154,7 +154,7 @@ TEST(who_needs_somebody_comes_first)
                                   .runners = value_of("[{'alive':true}]") };
     struct session_tree tree = tree_of(sessions, source);
 
-    CHECK_STR(drawn(&tree, (struct tree_look){ .columns = TREE_STATUS | TREE_QUEUED }),
+    CHECK_STR(drawn(&tree, (struct tree_style){ .columns = TREE_STATUS | TREE_QUEUED }),
               "   session   status    queued\n"
               " ! lost      failed\n"
               "   busy      idle\n"
@@ -182,11 +182,11 @@ TEST(parents_that_go_round_in_a_circle_are_shown_once)
                 (struct tree_source){ .top = STR("") });
 
     CHECK_INT(tree.count, 4);
-    CHECK_STR(drawn(&tree, (struct tree_look){ .columns = 0 }), "session\n"
-                                                                "c\n"
-                                                                "d\n"
-                                                                "a\n"
-                                                                "`- b\n");
+    CHECK_STR(drawn(&tree, (struct tree_style){ .columns = 0 }), "session\n"
+                                                                 "c\n"
+                                                                 "d\n"
+                                                                 "a\n"
+                                                                 "`- b\n");
 }
 
 static const char *many(int n)
@@ -213,7 +213,7 @@ TEST(thousand_sessions_are_drawn_in_no_time)
 
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begun);
     struct session_tree tree = tree_of(sessions, (struct tree_source){ .urgent_first = true });
-    text = drawn(&tree, (struct tree_look){ .columns = ALL, .width = 120, .unicode = true });
+    text = drawn(&tree, (struct tree_style){ .columns = ALL, .width = 120, .unicode = true });
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ended);
     int64_t us = (ended.tv_sec - begun.tv_sec) * 1000000 + (ended.tv_nsec - begun.tv_nsec) / 1000;
 

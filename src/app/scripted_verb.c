@@ -43,7 +43,7 @@ static str variable(const char *name)
 
 /* ---- what the player asks for ---- */
 
-static err tell(void *self, struct arena *a, const struct json *line)
+static err emit(void *self, struct arena *a, const struct json *line)
 {
     struct scripted *s = self;
 
@@ -184,7 +184,7 @@ static err play(struct cli *c, const struct json *scenario, const struct scripte
 {
     struct scripted s = { .cli = c, .state_id = variable("WORKFLOW_STATE_ID") };
     struct scripted_io io = { .self = &s,
-                              .tell = tell,
+                              .emit = emit,
                               .call = call_named,
                               .pause = pause_ms,
                               .touch = touch,

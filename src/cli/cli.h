@@ -142,7 +142,7 @@ err cli_read_json(struct cli *c, struct arena *a, const char *path,
                   const struct json_limits *limits, str *out);
 
 /* How messages call it: the path, or "standard input" for "-". */
-const char *cli_shown(const char *path);
+const char *cli_path_name(const char *path);
 
 /* Writes to standard output. Failures are kept and reported when the command ends. */
 void cli_write(struct cli *c, str text);

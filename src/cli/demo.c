@@ -311,7 +311,7 @@ static void team_stop(struct demo *d)
     }
 }
 
-static void kept_told(struct demo *d)
+static void kept_print(struct demo *d)
 {
     struct buf out = buf_in(d->cli->arena);
 
@@ -377,7 +377,7 @@ err demo_run(struct cli *c)
         e = play(&d);
     bool keep = d.keep && d.server > 0 && !e && !interrupted;
     if (keep)
-        kept_told(&d);
+        kept_print(&d);
     take_away(&d, keep);
     if (interrupted)
         c->exit = 128 + SIGINT;

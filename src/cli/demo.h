@@ -39,9 +39,10 @@ err demo_state_is_right(struct caller *k, struct arena *a, const struct demo_cas
 
 /* What is known of a worker's part so far. */
 struct story_part {
-    int prompts, told; /* requests to record its result; how often the lead heard of its end */
-    bool failed;       /* its work did */
-    bool recorded, settled, told_early;
+    int prompts,
+        callbacks; /* requests to record its result; how often the lead was told of its end */
+    bool failed;   /* its work did */
+    bool recorded, settled, called_early;
     str status; /* that it settled with */
 };
 

@@ -60,7 +60,7 @@ static void line(struct story *s, struct arena *a, int64_t at_ms, enum paint pai
 
 /* ---- what is told ---- */
 
-struct telling {
+struct narration {
     struct story *story;
     struct arena *arena;
     const struct json *event, *data;
@@ -69,41 +69,41 @@ struct telling {
     struct story_part *part; /* of a worker; NULL: it is none */
 };
 
-static void tell(struct telling *t, enum paint paint, str who, str what)
+static void narrate(struct narration *t, enum paint paint, str who, str what)
 {
     if (!t->story->cli->json)
         line(t->story, t->arena, t->at_ms, paint, who, what);
 }
 
-static bool is_lead(const struct telling *t)
+static bool is_lead(const struct narration *t)
 {
     return str_eq(t->name, t->story->cast->lead);
 }
 
-static void schema_told(struct telling *t)
+static void schema_print(struct narration *t)
 {
-    tell(t, PAINT_PLAIN, json_str(t->event, "actor"),
-         arena_printf(t->arena, "registers the schema " STR_FMT ", version %lld",
-                      STR_ARG(json_str(t->data, "name")),
-                      (long long)json_int_or(t->data, "version", 0)));
+    narrate(t, PAINT_PLAIN, json_str(t->event, "actor"),
+            arena_printf(t->arena, "registers the schema " STR_FMT ", version %lld",
+                         STR_ARG(json_str(t->data, "name")),
+                         (long long)json_int_or(t->data, "version", 0)));
 }
 
-static void agent_told(struct telling *t)
+static void agent_print(struct narration *t)
 {
-    tell(t, PAINT_PLAIN, json_str(t->event, "actor"),
-         arena_printf(t->arena, "registers the agent " STR_FMT,
-                      STR_ARG(json_str(t->data, "name"))));
+    narrate(t, PAINT_PLAIN, json_str(t->event, "actor"),
+            arena_printf(t->arena, "registers the agent " STR_FMT,
+                         STR_ARG(json_str(t->data, "name"))));
 }
 
-static void session_told(struct telling *t)
+static void session_print(struct narration *t)
 {
-    tell(t, PAINT_PLAIN, json_str(t->event, "actor"),
-         arena_printf(t->arena, "%s " STR_FMT, is_lead(t) ? "makes the session" : "starts",
-                      STR_ARG(t->name)));
+    narrate(t, PAINT_PLAIN, json_str(t->event, "actor"),
+            arena_printf(t->arena, "%s " STR_FMT, is_lead(t) ? "makes the session" : "starts",
+                         STR_ARG(t->name)));
 }
 
 /* A version and what it changed, its first change at least. */
-static void state_told(struct telling *t)
+static void state_print(struct narration *t)
 {
     const struct json *first = json_at(t->data, 0), *value = json_get(first, "value");
     int64_t version = json_int_or(t->event, "version", 0);
@@ -117,18 +117,19 @@ static void state_told(struct telling *t)
     else if (first)
         buf_printf(&what, ": " STR_FMT " " STR_FMT, STR_ARG(json_str(first, "path")),
                    STR_ARG(value ? json_printed(t->arena, value) : STR("")));
-    tell(t, version == 1 ? PAINT_PLAIN : PAINT_GOOD, json_str(t->event, "actor"), buf_str(&what));
+    narrate(t, version == 1 ? PAINT_PLAIN : PAINT_GOOD, json_str(t->event, "actor"),
+            buf_str(&what));
 }
 
-static void run_started_told(struct telling *t)
+static void run_started_print(struct narration *t)
 {
     str purpose = json_str(t->data, "purpose");
 
     if (str_eq(purpose, STR("work")))
-        tell(t, PAINT_PLAIN, t->name, STR("begins its work"));
+        narrate(t, PAINT_PLAIN, t->name, STR("begins its work"));
 }
 
-static void run_finished_told(struct telling *t)
+static void run_finished_print(struct narration *t)
 {
     bool work = str_eq(json_str(t->data, "purpose"), STR("work"));
     bool good = str_eq(json_str(t->data, "status"), STR("completed"));
@@ -138,17 +139,17 @@ static void run_finished_told(struct telling *t)
         if (t->part)
             t->part->failed = true;
         str_cut(error, '\n', &error, &(str){ 0 });
-        tell(t, PAINT_ERROR, t->name, arena_printf(t->arena, "fails: " STR_FMT, STR_ARG(error)));
+        narrate(t, PAINT_ERROR, t->name, arena_printf(t->arena, "fails: " STR_FMT, STR_ARG(error)));
     } else if (work) {
-        tell(t, PAINT_PLAIN, t->name,
-             is_lead(t) ? STR("ends its turn, and waits for the three")
-                        : STR("says that it is done"));
+        narrate(t, PAINT_PLAIN, t->name,
+                is_lead(t) ? STR("ends its turn, and waits for the three")
+                           : STR("says that it is done"));
     } else if (t->part && !t->part->recorded) {
-        tell(t, PAINT_ERROR, t->name, STR("ends its turn, and has recorded nothing"));
+        narrate(t, PAINT_ERROR, t->name, STR("ends its turn, and has recorded nothing"));
     }
 }
 
-static void update_told(struct telling *t)
+static void update_print(struct narration *t)
 {
     str update = json_str(t->data, "state_update_status");
     bool failed = t->part && t->part->failed;
@@ -158,23 +159,23 @@ static void update_told(struct telling *t)
         return;
     if (str_eq(update, STR("pending"))) {
         t->part->prompts++;
-        tell(t, PAINT_PLAIN, STR("baton"),
-             arena_printf(t->arena, "asks " STR_FMT " to record its %s: prompt %lld of %d%s",
-                          STR_ARG(t->name), failed ? "failure" : "result", number, DEMO_PROMPTS,
-                          failed ? ", the only one after a failure" : ""));
+        narrate(t, PAINT_PLAIN, STR("baton"),
+                arena_printf(t->arena, "asks " STR_FMT " to record its %s: prompt %lld of %d%s",
+                             STR_ARG(t->name), failed ? "failure" : "result", number, DEMO_PROMPTS,
+                             failed ? ", the only one after a failure" : ""));
     }
     t->part->recorded = str_eq(update, STR("completed")) || str_eq(update, STR("skipped"));
 }
 
 /* "is finished", but "has failed". */
-static str status_told(struct telling *t, str status)
+static str status_text(struct narration *t, str status)
 {
     bool verb = str_eq(status, STR("failed"));
 
     return arena_printf(t->arena, "%s " STR_FMT, verb ? "has" : "is", STR_ARG(status));
 }
 
-static void settled_told(struct telling *t)
+static void settled_print(struct narration *t)
 {
     str status = json_str(t->data, "status");
     bool good = str_eq(status, STR("finished"));
@@ -186,35 +187,35 @@ static void settled_told(struct telling *t)
     if (is_lead(t))
         t->story->lead_finished = good;
     struct buf what = buf_in(t->arena);
-    buf_printf(&what, STR_FMT, STR_ARG(status_told(t, status)));
+    buf_printf(&what, STR_FMT, STR_ARG(status_text(t, status)));
     if (t->part)
         buf_printf(&what, "; its %s is%s recorded", t->part->failed ? "failure" : "result",
                    t->part->recorded ? "" : " not");
-    tell(t, good ? PAINT_GOOD : PAINT_ERROR, t->name, buf_str(&what));
+    narrate(t, good ? PAINT_GOOD : PAINT_ERROR, t->name, buf_str(&what));
 }
 
-static void callback_told(struct telling *t)
+static void callback_print(struct narration *t)
 {
     if (!t->part)
         return;
-    t->part->told++;
-    t->part->told_early = t->part->told_early || !t->part->settled;
-    tell(t, PAINT_PLAIN, STR("baton"),
-         arena_printf(t->arena, "tells " STR_FMT " that " STR_FMT " " STR_FMT,
-                      STR_ARG(t->story->cast->lead), STR_ARG(t->name),
-                      STR_ARG(status_told(t, t->part->status))));
+    t->part->callbacks++;
+    t->part->called_early = t->part->called_early || !t->part->settled;
+    narrate(t, PAINT_PLAIN, STR("baton"),
+            arena_printf(t->arena, "tells " STR_FMT " that " STR_FMT " " STR_FMT,
+                         STR_ARG(t->story->cast->lead), STR_ARG(t->name),
+                         STR_ARG(status_text(t, t->part->status))));
 }
 
 /* What the story is made of; the log has more. */
 static const struct {
     const char *type;
-    void (*told)(struct telling *t);
-} tellings[] = {
-    { "schema_registered", schema_told },     { "agent_updated", agent_told },
-    { "session_created", session_told },      { "workflow_state_created", state_told },
-    { "workflow_state_updated", state_told }, { "run_started", run_started_told },
-    { "run_finished", run_finished_told },    { "session_updated", update_told },
-    { "session_settled", settled_told },      { "callback_delivered", callback_told },
+    void (*print)(struct narration *t);
+} prints[] = {
+    { "schema_registered", schema_print },     { "agent_updated", agent_print },
+    { "session_created", session_print },      { "workflow_state_created", state_print },
+    { "workflow_state_updated", state_print }, { "run_started", run_started_print },
+    { "run_finished", run_finished_print },    { "session_updated", update_print },
+    { "session_settled", settled_print },      { "callback_delivered", callback_print },
 };
 
 static struct story_part *part_of(struct story *s, str name)
@@ -228,11 +229,11 @@ static struct story_part *part_of(struct story *s, str name)
 void story_take(struct story *s, struct arena *a, const struct json *event)
 {
     str type = json_str(event, "type");
-    struct telling t = { .story = s,
-                         .arena = a,
-                         .event = event,
-                         .data = json_get(event, "data"),
-                         .at_ms = s->began_ms };
+    struct narration t = { .story = s,
+                           .arena = a,
+                           .event = event,
+                           .data = json_get(event, "data"),
+                           .at_ms = s->began_ms };
 
     date_parse(json_str(event, "time"), &t.at_ms);
     if (!s->began_ms)
@@ -242,9 +243,9 @@ void story_take(struct story *s, struct arena *a, const struct json *event)
     t.part = part_of(s, t.name);
     if (s->cli->json)
         cli_write(s->cli, arena_printf(a, STR_FMT "\n", STR_ARG(json_printed(a, event))));
-    for (size_t i = 0; i < sizeof tellings / sizeof *tellings; i++)
-        if (str_eq(type, str_from(tellings[i].type)))
-            tellings[i].told(&t);
+    for (size_t i = 0; i < sizeof prints / sizeof *prints; i++)
+        if (str_eq(type, str_from(prints[i].type)))
+            prints[i].print(&t);
     cli_flush(s->cli);
 }
 
@@ -255,7 +256,7 @@ bool story_is_over(const struct story *s)
     bool over = s->lead_finished;
 
     for (int i = 0; i < WORKERS; i++)
-        over = over && s->parts[i].told > 0;
+        over = over && s->parts[i].callbacks > 0;
     return over;
 }
 
@@ -270,7 +271,7 @@ static bool all_told_once(const struct story *s)
     bool good = s->lead_finished;
 
     for (int i = 0; i < WORKERS; i++)
-        good = good && s->parts[i].told == 1 && !s->parts[i].told_early;
+        good = good && s->parts[i].callbacks == 1 && !s->parts[i].called_early;
     return good;
 }
 
@@ -308,7 +309,8 @@ static void promises_json(struct story *s, struct arena *a, const struct promise
     cli_write(s->cli, buf_str(&out));
 }
 
-static void promises_told(struct story *s, struct arena *a, const struct promise *all, size_t count)
+static void promises_print(struct story *s, struct arena *a, const struct promise *all,
+                           size_t count)
 {
     struct buf out = buf_in(a);
     size_t width = render_width();
@@ -351,6 +353,6 @@ bool story_end(struct story *s, struct arena *a)
     if (s->cli->json)
         promises_json(s, a, all, count, kept);
     else
-        promises_told(s, a, all, count);
+        promises_print(s, a, all, count);
     return kept;
 }

@@ -113,7 +113,7 @@ static void show_warnings(struct cli *c, const struct schema_warnings *w)
 {
     for (size_t i = 0; i < w->count; i++)
         cli_warn(c, err_new(c->arena, ERR_INVALID, "warning: %s: " STR_FMT "/" STR_FMT ": " STR_FMT,
-                            cli_shown(c->args[0]), STR_ARG(w->items[i].pointer),
+                            cli_path_name(c->args[0]), STR_ARG(w->items[i].pointer),
                             STR_ARG(w->items[i].keyword), STR_ARG(w->items[i].message)));
 }
 
@@ -142,7 +142,7 @@ static err compile(struct cli *c, struct schema **out)
 
     /* UNFIT would read as "the document does not fit"; here the schema itself is malformed. */
     enum error_kind kind = e->kind == ERR_UNFIT ? ERR_INVALID : e->kind;
-    return err_new(c->arena, kind, "%s: " STR_FMT, cli_shown(c->args[0]), STR_ARG(e->message));
+    return err_new(c->arena, kind, "%s: " STR_FMT, cli_path_name(c->args[0]), STR_ARG(e->message));
 }
 
 /* ---- one document ---- */
@@ -212,7 +212,7 @@ static err load_and_judge(struct check *k, struct arena *a, const char *file,
     *verdict = schema_check(k->schema, *doc);
     if (*verdict == SCHEMA_EXHAUSTED)
         return err_new(a, ERR_LIMIT, "%s: checking it took more than %d steps and was given up",
-                       cli_shown(file), SCHEMA_STEPS_MAX);
+                       cli_path_name(file), SCHEMA_STEPS_MAX);
     return NULL;
 }
 
@@ -236,9 +236,9 @@ static void check_one(struct check *k, struct arena *a, const char *file)
     if (!e && verdict == SCHEMA_UNFIT)
         count = schema_explain(a, k->schema, doc, k->violations_max + 1, &v);
     if (k->cli->json)
-        write_object(k, a, cli_shown(file), v, count, e);
+        write_object(k, a, cli_path_name(file), v, count, e);
     else
-        write_lines(k, a, cli_shown(file), v, count);
+        write_lines(k, a, cli_path_name(file), v, count);
 }
 
 /* ---- all of them ---- */
@@ -251,12 +251,12 @@ static void write_summary(struct check *k)
     struct buf text = buf_in(c->arena), out = buf_in(c->arena);
     if (documents > 1)
         buf_printf(&text, "%zu of %d documents fit %s", k->fitting, documents,
-                   cli_shown(c->args[0]));
+                   cli_path_name(c->args[0]));
     else if (k->failure)
-        buf_printf(&text, "%s could not be checked", cli_shown(c->args[1]));
+        buf_printf(&text, "%s could not be checked", cli_path_name(c->args[1]));
     else
-        buf_printf(&text, "%s %s %s", cli_shown(c->args[1]), all ? "fits" : "does not fit",
-                   cli_shown(c->args[0]));
+        buf_printf(&text, "%s %s %s", cli_path_name(c->args[1]), all ? "fits" : "does not fit",
+                   cli_path_name(c->args[0]));
     term_put(&out, !c->coloured ? PAINT_PLAIN : all ? PAINT_GOOD : PAINT_ERROR, buf_str(&text));
     buf_byte(&out, '\n');
     cli_write(c, buf_str(&out));

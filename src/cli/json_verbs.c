@@ -47,7 +47,7 @@ static err load(struct cli *c, struct arena *a, const char *path, const struct j
 
     TRY(cli_read_json(c, a, path, limits, &text));
     err e = json_parse(a, text, limits, out);
-    return e ? err_within(a, e, "%s", cli_shown(path)) : NULL;
+    return e ? err_within(a, e, "%s", cli_path_name(path)) : NULL;
 }
 
 err json_load(struct cli *c, struct arena *a, const char *path, const struct json **out)

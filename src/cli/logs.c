@@ -141,7 +141,7 @@ static void piece_show(struct logs *l, struct buf *out, const struct json *piece
     int64_t number = json_int_or(piece, "number", 0);
 
     if (l->after == 0 && number > 1)
-        session_tell(l->cli, "the first %lld pieces are not kept any more",
+        session_note(l->cli, "the first %lld pieces are not kept any more",
                      (long long)(number - 1));
     l->after = number;
     if (!is_wanted(l, piece))
@@ -199,10 +199,10 @@ static err logs_print(struct logs *l)
     if (l->mid_line && c->terminal)
         cli_write(c, STR("\n"));
     if (c->terminal && l->after == 0)
-        session_tell(c, "run " STR_FMT " is " STR_FMT " and has written nothing",
+        session_note(c, "run " STR_FMT " is " STR_FMT " and has written nothing",
                      STR_ARG(l->run_id), STR_ARG(l->status));
     else if (c->terminal && l->follow)
-        session_tell(c, "run " STR_FMT " is " STR_FMT, STR_ARG(l->run_id), STR_ARG(l->status));
+        session_note(c, "run " STR_FMT " is " STR_FMT, STR_ARG(l->run_id), STR_ARG(l->status));
     return NULL;
 }
 

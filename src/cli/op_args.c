@@ -69,7 +69,7 @@ static void arg_add(struct arena *a, const struct op *op, const struct json *pro
 
     struct op_arg *arg = &out->at[out->count++];
     *arg = (struct op_arg){ .name = arena_copy(a, name).at,
-                            .shown = upper(a, name),
+                            .placeholder = upper(a, name),
                             .required = required,
                             .schema = json_find(properties, name) };
     arg->kind = kind_of(arg->schema);
@@ -300,7 +300,7 @@ err op_args_read(struct cli *c, const struct op_args *args, const struct json **
             continue;
         if (next == c->arg_count)
             return count_error(c);
-        TRY(value_read(c, &args->at[i], args->at[i].shown, c->args[next++], &values[i]));
+        TRY(value_read(c, &args->at[i], args->at[i].placeholder, c->args[next++], &values[i]));
     }
     if (next < c->arg_count && args->body)
         TRY(body_read(c, args, c->args[next++], values));

@@ -65,7 +65,7 @@ static const char *args_shown(struct arena *a, const struct op_args *args)
     struct buf out = buf_in(a);
 
     for (size_t i = 0; i < args->required_count; i++)
-        buf_printf(&out, "%s%s", i ? " " : "", args->at[i].shown);
+        buf_printf(&out, "%s%s", i ? " " : "", args->at[i].placeholder);
     if (args->body)
         buf_printf(&out, "%s[%s]", out.len ? " " : "", args->body);
     return out.len ? buf_str(&out).at : NULL;
@@ -93,13 +93,13 @@ static const char *details_make(struct arena *a, const struct op *op, const stru
     size_t width = args->body ? strlen(args->body) : 0;
 
     for (size_t i = 0; i < args->required_count; i++) {
-        size_t len = strlen(args->at[i].shown);
+        size_t len = strlen(args->at[i].placeholder);
         width = len > width ? len : width;
     }
     if (args->required_count > 0 || args->body)
         buf_add(&out, STR("arguments:"));
     for (size_t i = 0; i < args->required_count; i++)
-        put_argument(&out, args->at[i].shown, width, op_arg_help(a, &args->at[i]));
+        put_argument(&out, args->at[i].placeholder, width, op_arg_help(a, &args->at[i]));
     if (args->body)
         put_argument(&out, args->body, width, body_help(a, op));
     buf_printf(&out, "%sIt asks the server for %s.", out.len ? "\n\n" : "", op->http);
@@ -136,8 +136,9 @@ static const char *value_shown(const struct op_arg *arg)
 static void option_add(struct arena *a, const struct op_arg *arg, struct option *out, size_t *n)
 {
     bool flag = arg->option_not != NULL;
-    const char *help = arg->required ? arena_printf(a, "instead of the argument %s", arg->shown).at
-                                     : op_arg_help(a, arg).at;
+    const char *help = arg->required
+                           ? arena_printf(a, "instead of the argument %s", arg->placeholder).at
+                           : op_arg_help(a, arg).at;
 
     out[(*n)++] = (struct option){ arg->option, 0, flag ? NULL : value_shown(arg), help };
     if (flag)

@@ -21,10 +21,10 @@ enum op_arg_kind {
 
 /* A field of the input. */
 struct op_arg {
-    const char *name;       /* "state_id" */
-    const char *shown;      /* "STATE_ID" */
-    const char *option;     /* "--state-id"; NULL: it is only an argument */
-    const char *option_not; /* of a flag: "--no-active" */
+    const char *name;        /* "state_id" */
+    const char *placeholder; /* "STATE_ID" */
+    const char *option;      /* "--state-id"; NULL: it is only an argument */
+    const char *option_not;  /* of a flag: "--no-active" */
     enum op_arg_kind kind;
     bool required;
     const struct json *schema;

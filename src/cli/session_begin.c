@@ -189,7 +189,7 @@ static void exit_by(struct cli *c, const struct json *result)
         c->exit = SESSION_EXIT_STOPPED;
 }
 
-void session_tell(struct cli *c, const char *format, ...)
+void session_note(struct cli *c, const char *format, ...)
 {
     struct buf text = buf_in(c->arena);
     va_list args;
@@ -219,23 +219,23 @@ static void put_result(struct cli *c, struct buf *out, str text)
 }
 
 /* How it ended, for people. */
-static void tell_end(struct cli *c, const struct json *result)
+static void note_end(struct cli *c, const struct json *result)
 {
     str name = json_str(result, "session_name"), status = json_str(result, "status");
     str error = json_str(result, "error");
 
     if (c->exit == SESSION_EXIT_OPEN)
-        session_tell(c,
+        session_note(c,
                      "session " STR_FMT " is " STR_FMT " and has not settled; `baton session "
                      "result " STR_FMT " --wait` waits for it",
                      STR_ARG(name), STR_ARG(status), STR_ARG(name));
     else if (c->exit)
-        session_tell(c, "session " STR_FMT " " STR_FMT "%s" STR_FMT, STR_ARG(name), STR_ARG(status),
+        session_note(c, "session " STR_FMT " " STR_FMT "%s" STR_FMT, STR_ARG(name), STR_ARG(status),
                      error.len ? ": " : "", STR_ARG(error));
     else if (!json_str(result, "result").len)
-        session_tell(c, "session " STR_FMT " finished without a word", STR_ARG(name));
+        session_note(c, "session " STR_FMT " finished without a word", STR_ARG(name));
     if (str_eq(json_str(result, "state_update_status"), STR("failed")))
-        session_tell(c, "session " STR_FMT " did not record its result in its state",
+        session_note(c, "session " STR_FMT " did not record its result in its state",
                      STR_ARG(name));
 }
 
@@ -252,7 +252,7 @@ static void result_print(struct cli *c, const struct json *result)
         put_result(c, &out, json_str(result, "result"));
     }
     cli_write(c, buf_str(&out));
-    tell_end(c, result);
+    note_end(c, result);
 }
 
 static err result_read(struct cli *c, struct caller *k, str session, bool wait,
@@ -349,7 +349,7 @@ static err begin(struct cli *c, struct caller *k, bool resumes, bool waits, bool
         return NULL;
     }
     if (c->terminal)
-        session_tell(c, "session %s is at work; Ctrl-C leaves it there", c->args[0]);
+        session_note(c, "session %s is at work; Ctrl-C leaves it there", c->args[0]);
     TRY(result_read(c, k, str_from(c->args[0]), true, &result));
     result_print(c, result);
     return NULL;

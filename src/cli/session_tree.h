@@ -78,7 +78,7 @@ enum tree_column {
     TREE_LAST = 512,
 };
 
-struct tree_look {
+struct tree_style {
     unsigned columns; /* besides the name */
     size_t width;     /* of the terminal; 0: as wide as it gets */
     bool unicode, coloured;
@@ -89,7 +89,7 @@ struct tree_look {
 
 /* A line of titles, then a line for each row. Columns that have no room, the least important first,
  * are left out; then names are cut. */
-void session_tree_print(struct buf *out, const struct session_tree *t, const struct tree_look *l);
+void session_tree_print(struct buf *out, const struct session_tree *t, const struct tree_style *l);
 
 /* "5s", "3m", "2h", "4d"; "$0.12"; "950", "1.2k", "3.4M". */
 str tree_age(struct arena *a, int64_t ms);

@@ -53,7 +53,7 @@ struct drawing {
     struct buf *out;
     struct arena *arena;
     const struct session_tree *tree;
-    const struct tree_look *look;
+    const struct tree_style *style;
 };
 
 static str cell_status(const struct drawing *d, const struct tree_node *n)
@@ -80,7 +80,7 @@ static str cell_agent(const struct drawing *d, const struct tree_node *n)
 
 static str cell_age(const struct drawing *d, const struct tree_node *n)
 {
-    return tree_age(d->arena, d->look->now_ms - n->heard_ms);
+    return tree_age(d->arena, d->style->now_ms - n->heard_ms);
 }
 
 static str cell_tokens(const struct drawing *d, const struct tree_node *n)
@@ -160,13 +160,13 @@ static void layout_measure(const struct drawing *d, struct layout *o)
 {
     const struct session_tree *t = d->tree;
 
-    *o = (struct layout){ .gutter = d->look->selected.len || t->ranks[RANK_NEEDS_YOU] ? 3 : 0,
+    *o = (struct layout){ .gutter = d->style->selected.len || t->ranks[RANK_NEEDS_YOU] ? 3 : 0,
                           .name = strlen("session") };
     for (size_t r = 0; r < t->count; r++) {
         size_t width = name_width(&t->rows[r]);
         o->name = width > o->name ? width : o->name;
         for (size_t i = 0; i < COLUMNS; i++) {
-            if (!(d->look->columns & columns[i].bit))
+            if (!(d->style->columns & columns[i].bit))
                 continue;
             width = render_text_width(columns[i].cell(d, t->rows[r].node));
             o->shown[i] = o->shown[i] || width > 0;
@@ -191,7 +191,7 @@ static size_t layout_width(const struct layout *o, size_t name)
 /* Leaves columns out until names have room, the status last; then names get what there is. */
 static void layout_fit(const struct drawing *d, struct layout *o)
 {
-    size_t width = d->look->width, least = width / 3 > NAME_LEAST ? width / 3 : NAME_LEAST;
+    size_t width = d->style->width, least = width / 3 > NAME_LEAST ? width / 3 : NAME_LEAST;
 
     if (!width)
         return;
@@ -233,7 +233,7 @@ static void put_spaces(struct buf *out, size_t n)
 
 static str cut(const struct drawing *d, str text, size_t width)
 {
-    if (d->look->unicode || render_text_width(text) <= width)
+    if (d->style->unicode || render_text_width(text) <= width)
         return render_cut(d->arena, text, width);
     text = render_cut(d->arena, text, width);
     return arena_printf(d->arena, STR_FMT "~", STR_ARG(str_slice(text, 0, text.len - 3)));
@@ -254,7 +254,7 @@ static str name_shown(const struct drawing *d, const struct tree_row *row)
 {
     static const char *const signs[2][4] = { { "|  ", "   ", "|- ", "`- " },
                                              { "│  ", "   ", "├─ ", "└─ " } };
-    const char *const *sign = signs[d->look->unicode];
+    const char *const *sign = signs[d->style->unicode];
     struct buf out = buf_in(d->arena);
 
     for (size_t i = 0; i < row->branch.len; i++)
@@ -274,7 +274,7 @@ static void end_line(struct buf *out, size_t from)
 
 static void put_titles(const struct drawing *d, const struct layout *o)
 {
-    enum paint paint = d->look->coloured ? PAINT_DIM : PAINT_PLAIN;
+    enum paint paint = d->style->coloured ? PAINT_DIM : PAINT_PLAIN;
     size_t from = d->out->len;
 
     put_spaces(d->out, o->gutter);
@@ -292,11 +292,11 @@ static void put_titles(const struct drawing *d, const struct layout *o)
 static void put_row(const struct drawing *d, const struct layout *o, const struct tree_row *row)
 {
     const struct tree_node *n = row->node;
-    bool selected = d->look->selected.len && str_eq(d->look->selected, n->id);
-    bool coloured = d->look->coloured && !selected;
+    bool selected = d->style->selected.len && str_eq(d->style->selected, n->id);
+    bool coloured = d->style->coloured && !selected;
     size_t from = d->out->len;
 
-    if (selected && d->look->coloured)
+    if (selected && d->style->coloured)
         buf_add(d->out, STR("\033[7m"));
     if (o->gutter)
         buf_printf(d->out, "%c%c ", selected ? '>' : ' ', n->rank == RANK_NEEDS_YOU ? '!' : ' ');
@@ -308,14 +308,14 @@ static void put_row(const struct drawing *d, const struct layout *o, const struc
         put_spaces(d->out, GAP);
         put_cell(d, coloured ? paint_of(text) : PAINT_PLAIN, text, o->width[i], columns[i].right);
     }
-    if (selected && d->look->coloured)
+    if (selected && d->style->coloured)
         buf_add(d->out, STR("\033[0m"));
     end_line(d->out, from);
 }
 
-void session_tree_print(struct buf *out, const struct session_tree *t, const struct tree_look *l)
+void session_tree_print(struct buf *out, const struct session_tree *t, const struct tree_style *l)
 {
-    struct drawing d = { .out = out, .arena = out->arena, .tree = t, .look = l };
+    struct drawing d = { .out = out, .arena = out->arena, .tree = t, .style = l };
     struct layout layout;
 
     layout_measure(&d, &layout);

@@ -52,7 +52,7 @@ static err sessions_load(struct cli *c, struct caller *k, const char *name, stru
     TRY(call_pages(k, c->arena, "/sessions", name ? &root : NULL, "sessions", SESSIONS_MAX, out,
                    &cut));
     if (cut)
-        session_tell(c, "there are more than %d sessions: name one to see all of its tree",
+        session_note(c, "there are more than %d sessions: name one to see all of its tree",
                      SESSIONS_MAX);
     return NULL;
 }
@@ -69,12 +69,12 @@ static err tree_load(struct cli *c, struct caller *k, const char *name, struct s
 
 static void tree_print(struct cli *c, struct buf *out, const struct session_tree *t)
 {
-    struct tree_look look = { .columns = TREE_STATUS | TREE_UPDATE | TREE_COST | TREE_COST_ALL |
-                                         TREE_AGE | TREE_CHILDREN | TREE_LAST,
-                              .width = c->terminal ? render_width() : 0,
-                              .unicode = session_unicode(),
-                              .coloured = c->coloured,
-                              .now_ms = session_now_ms() };
+    struct tree_style look = { .columns = TREE_STATUS | TREE_UPDATE | TREE_COST | TREE_COST_ALL |
+                                          TREE_AGE | TREE_CHILDREN | TREE_LAST,
+                               .width = c->terminal ? render_width() : 0,
+                               .unicode = session_unicode(),
+                               .coloured = c->coloured,
+                               .now_ms = session_now_ms() };
     if (t->count)
         session_tree_print(out, t, &look);
     else

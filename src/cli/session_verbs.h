@@ -17,7 +17,7 @@ extern const struct option session_start_options[], session_resume_options[],
 /* ---- session_begin.c ---- */
 
 /* A word for people on standard error; with --json none. */
-void session_tell(struct cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void session_note(struct cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Starts or resumes the session that the first argument names. `waits`: whether or not --wait was
  * given, its result is waited for and printed. `reads`: without -p the prompt is standard input. */

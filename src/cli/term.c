@@ -114,7 +114,7 @@ void term_put_json(struct buf *out, str printed)
 
 enum { PIECE_MAX = 1 << 20 }; /* bytes that are read before they are looked at */
 
-const char *cli_shown(const char *path)
+const char *cli_path_name(const char *path)
 {
     return strcmp(path, "-") == 0 ? "standard input" : path;
 }
@@ -124,7 +124,7 @@ static err read_error(struct arena *a, const char *path, int number)
     enum error_kind kind = number == ENOENT || number == ENOTDIR ? ERR_NOT_FOUND
                            : number == EACCES || number == EPERM ? ERR_FORBIDDEN
                                                                  : ERR_INVALID;
-    return err_new(a, kind, "cannot read %s: %s", cli_shown(path), strerror(number));
+    return err_new(a, kind, "cannot read %s: %s", cli_path_name(path), strerror(number));
 }
 
 /* How deep the brackets are, looked at piece by piece: a gigabyte of them is not worth reading. What is
@@ -159,7 +159,8 @@ struct reading {
 
 static err too_large(struct arena *a, const char *path, const struct reading *r)
 {
-    return err_new(a, ERR_TOO_LARGE, "%s is larger than %zu bytes", cli_shown(path), r->bytes_max);
+    return err_new(a, ERR_TOO_LARGE, "%s is larger than %zu bytes", cli_path_name(path),
+                   r->bytes_max);
 }
 
 /* All bytes that the descriptor gives. The extra byte of room lets the last read see the end of a
@@ -193,7 +194,7 @@ static err read_all(struct arena *a, int fd, const char *path, struct reading *r
                 a, ERR_INVALID,
                 "%s: expected at most %zu containers inside each other, found more within "
                 "the first %zu bytes",
-                cli_shown(path), r->nesting.most, text.len);
+                cli_path_name(path), r->nesting.most, text.len);
     }
     *out = buf_str(&text);
     return NULL;

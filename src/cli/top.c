@@ -125,7 +125,7 @@ static int64_t load_due(const struct top *t)
 
 /* ---- what is shown ---- */
 
-static void view_look(struct top *t)
+static void view_fill(struct top *t)
 {
     struct cli *c = t->cli;
 
@@ -153,7 +153,7 @@ static void select_row(struct top *t, size_t row)
 
 /* A session that is gone is not asked about any more, and nothing else takes its place in a
  * question. */
-static void selected_keep(struct top *t)
+static void selection_keep(struct top *t)
 {
     size_t at = top_selected(&t->view);
 
@@ -168,8 +168,8 @@ static void draw(struct top *t)
     arena_reset(t->frame);
     struct buf frame = buf_in(t->frame), out = buf_in(t->frame);
 
-    view_look(t);
-    selected_keep(t);
+    view_fill(t);
+    selection_keep(t);
     top_scroll(&t->view);
     top_frame(&frame, &t->view);
     terminal_frame(&out, buf_str(&frame));
@@ -184,7 +184,7 @@ static void print_json(struct top *t)
     arena_reset(t->frame);
     struct buf out = buf_in(t->frame);
 
-    view_look(t);
+    view_fill(t);
     top_json(&out, &t->view);
     if (str_eq(buf_str(&out), t->last))
         return;
@@ -349,7 +349,7 @@ static err live(struct top *t)
     assert(made == 0); /* a process that has just begun has descriptors left */
     fcntl(t->wake[0], F_SETFL, O_NONBLOCK);
     fcntl(t->wake[1], F_SETFL, O_NONBLOCK);
-    events_hear(cli_value(t->cli, "--data"), t->wake[1]);
+    top_listen(cli_value(t->cli, "--data"), t->wake[1]);
     t->keys = !t->cli->json && isatty(STDIN_FILENO);
     t->view.live = !t->cli->json;
     if (!t->cli->json)
@@ -372,7 +372,7 @@ static err once(struct top *t)
 {
     struct buf out = buf_in(t->frame);
 
-    view_look(t);
+    view_fill(t);
     if (t->cli->json)
         top_json(&out, &t->view);
     else

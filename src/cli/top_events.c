@@ -1,4 +1,4 @@
-/* top_events.c: a thread that hears of events, and wakes whoever shows them.
+/* top_events.c: a thread that listens for events, and wakes whoever shows them.
  *
  * What an event says does not matter here: the one who is woken asks for everything again,
  * and paces that. */
@@ -19,7 +19,7 @@ enum {
     AGAIN_MS = 1000,
 };
 
-struct hearing {
+struct listener {
     const char *data;
     int wake;
 };
@@ -33,13 +33,13 @@ static const char subscription[] =
     ]
 });
 
-static void wake(const struct hearing *h)
+static void wake(const struct listener *h)
 {
     ssize_t n = write(h->wake, "e", 1);
     (void)n; /* a full pipe wakes as well */
 }
 
-static err hear_once(const struct hearing *h, struct arena *a, struct arena *message)
+static err listen_once(const struct listener *h, struct arena *a, struct arena *message)
 {
     struct ws_client *client;
     struct endpoint endpoint;
@@ -57,29 +57,29 @@ static err hear_once(const struct hearing *h, struct arena *a, struct arena *mes
     return NULL;
 }
 
-static void *hear(void *self)
+static void *listen_forever(void *self)
 {
-    struct hearing *h = self;
+    struct listener *h = self;
     struct arena *a = arena_new(), *message = arena_new();
 
     for (;;) {
         arena_reset(a);
-        hear_once(h, a, message);
+        listen_once(h, a, message);
         poll(NULL, 0, AGAIN_MS);
     }
     return NULL;
 }
 
-void events_hear(const char *data, int wake_to)
+void top_listen(const char *data, int wake_to)
 {
-    static struct hearing hearing; /* of the process, as the thread is */
+    static struct listener listener; /* of the process, as the thread is */
     sigset_t all, before;
     pthread_t thread;
 
-    hearing = (struct hearing){ .data = data, .wake = wake_to };
+    listener = (struct listener){ .data = data, .wake = wake_to };
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the one who has the terminal */
-    int failed = pthread_create(&thread, NULL, hear, &hearing);
+    int failed = pthread_create(&thread, NULL, listen_forever, &listener);
     assert(!failed);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }

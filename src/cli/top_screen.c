@@ -111,16 +111,16 @@ void top_scroll(struct top_view *v)
 
 static void put_list(struct buf *out, const struct top_view *v)
 {
-    struct tree_look look = { .columns = TREE_STATUS | TREE_UPDATE | TREE_AGENT | TREE_AGE |
-                                         TREE_TOKENS | TREE_COST | TREE_COST_ALL | TREE_QUEUED |
-                                         TREE_LAST,
-                              .width = v->width,
-                              .unicode = v->unicode,
-                              .coloured = v->coloured,
-                              .now_ms = v->now_ms,
-                              .from = v->height ? v->from : 0,
-                              .count = v->height ? rows_shown(v) : 0,
-                              .selected = v->live ? v->selected : STR("") };
+    struct tree_style look = { .columns = TREE_STATUS | TREE_UPDATE | TREE_AGENT | TREE_AGE |
+                                          TREE_TOKENS | TREE_COST | TREE_COST_ALL | TREE_QUEUED |
+                                          TREE_LAST,
+                               .width = v->width,
+                               .unicode = v->unicode,
+                               .coloured = v->coloured,
+                               .now_ms = v->now_ms,
+                               .from = v->height ? v->from : 0,
+                               .count = v->height ? rows_shown(v) : 0,
+                               .selected = v->live ? v->selected : STR("") };
     if (v->tree->count)
         session_tree_print(out, v->tree, &look);
     else

@@ -65,7 +65,8 @@ struct json git_read(struct arena *a, str status)
     return git;
 }
 
-struct json git_look(struct arena *a, str folder, char *const *env, const struct exec_user *user)
+struct json git_snapshot(struct arena *a, str folder, char *const *env,
+                         const struct exec_user *user)
 {
     char *argv[] = { "git",
                      "--no-optional-locks",

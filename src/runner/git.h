@@ -10,7 +10,8 @@
 #include "os/exec.h"
 
 /* Null when it is no repository, there is no git, or it takes too long. */
-struct json git_look(struct arena *a, str folder, char *const *env, const struct exec_user *user);
+struct json git_snapshot(struct arena *a, str folder, char *const *env,
+                         const struct exec_user *user);
 
 /* What an agent should know that was there before and comes again: a paragraph; empty when nothing
  * has changed or one of both is not known. */

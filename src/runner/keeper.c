@@ -133,7 +133,7 @@ static int64_t wait_ms(const struct keeper *k)
 
 /* Ends the rest when the agent itself has ended, and all of it when it has to. True: nothing of it
  * is there any more. */
-static bool look(struct keeper *k)
+static bool is_gone(struct keeper *k)
 {
     int status;
 
@@ -152,7 +152,7 @@ static bool look(struct keeper *k)
 
 static void watch(struct keeper *k)
 {
-    while (!look(k)) {
+    while (!is_gone(k)) {
         struct pollfd fds[] = {
             { .fd = k->signal_fd, .events = POLLIN },
             { .fd = k->wake_fd, .events = POLLIN },
@@ -197,7 +197,7 @@ static err agent_start(struct keeper *k)
     return e;
 }
 
-static void agent_keep(struct keeper *k)
+static void agent_run(struct keeper *k)
 {
     int64_t seconds = json_int_or(k->run, "max_seconds", 0);
 
@@ -286,7 +286,7 @@ static struct json end_facts(struct keeper *k, const struct stream_facts *f, con
 
 /* A server that cannot take the whole of it is told the least: a run must not hang because its
  * agent said something odd. */
-static void end_tell(struct keeper *k)
+static void end_report(struct keeper *k)
 {
     struct stream_facts f = stream_facts(k->out);
     const char *word = end_word(k, &f);
@@ -325,7 +325,7 @@ static void signals_make(struct keeper *k)
 
 /* Nothing is started that the server does not know of: a run that is not ours any more costs
  * nothing. */
-static bool start_tell(struct keeper *k)
+static bool start_report(struct keeper *k)
 {
     struct json facts = json_object();
 
@@ -344,11 +344,11 @@ static void keep(struct keeper *k)
     k->lease_ms = json_int_or(k->run, "lease_seconds", 60) * 1000;
     if (k->lease_ms < LEASE_LEAST_MS)
         k->lease_ms = LEASE_LEAST_MS;
-    if (!start_tell(k))
+    if (!start_report(k))
         return;
-    agent_keep(k);
+    agent_run(k);
     folder_remove_agent(k->arena, k->folder); /* the token first of all */
-    end_tell(k);
+    end_report(k);
     stream_free(k->out);
     stream_free(k->err);
 }

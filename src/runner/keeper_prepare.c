@@ -135,7 +135,7 @@ static err state_write(struct keeper *k, str path, str *out)
 
 struct json keeper_git(struct keeper *k)
 {
-    return k->env ? git_look(k->arena, k->project_dir, k->env, k->user) : json_null();
+    return k->env ? git_snapshot(k->arena, k->project_dir, k->env, k->user) : json_null();
 }
 
 /* Which prompt for a state update this is; empty: it is none. */

@@ -214,7 +214,8 @@ static void say(struct pulse *p, enum pulse_word word)
 /* Tells one report until it was heard, it is clear that it never will be, or time is up; the mutex
  * is not held meanwhile. The lease is ours for as long again after it should have been renewed: the
  * server gives all leases a new term when it comes back. */
-static bool tell(struct pulse *p, const struct json *facts, int64_t number, int64_t heard_ms)
+static bool progress_report(struct pulse *p, const struct json *facts, int64_t number,
+                            int64_t taken_ms)
 {
     struct arena *a = arena_new();
     enum report_answer r = REPORT_LATER;
@@ -228,7 +229,7 @@ static bool tell(struct pulse *p, const struct json *facts, int64_t number, int6
         int64_t now = socket_clock_ms(), until = now + retry_delay_ms(n, PAUSE_MOST_MS);
         if (r == REPORT_TAKEN && json_bool_or(answer, "stop", false))
             say(p, PULSE_STOP);
-        if (r == REPORT_REFUSED || (r == REPORT_LATER && now - heard_ms > 2 * p->lease_ms))
+        if (r == REPORT_REFUSED || (r == REPORT_LATER && now - taken_ms > 2 * p->lease_ms))
             say(p, PULSE_LOST);
         if (p->over_ms && now >= p->over_ms)
             break;
@@ -243,7 +244,7 @@ static void *pulse_run(void *self)
 {
     struct pulse *p = self;
     struct arena *a = arena_new();
-    int64_t heard_ms = socket_clock_ms(), told_ms = heard_ms;
+    int64_t taken_ms = socket_clock_ms(), told_ms = taken_ms;
 
     caller_take(p->report->caller);
     pthread_mutex_lock(&p->mutex);
@@ -253,8 +254,8 @@ static void *pulse_run(void *self)
             break;
         arena_reset(a);
         struct json facts = facts_take(p, a);
-        if (tell(p, &facts, number, heard_ms))
-            heard_ms = socket_clock_ms();
+        if (progress_report(p, &facts, number, taken_ms))
+            taken_ms = socket_clock_ms();
         told_ms = socket_clock_ms();
         if (p->over_ms && told_ms >= p->over_ms)
             break;

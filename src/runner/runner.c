@@ -23,13 +23,13 @@ enum {
     PAUSE_MOST_MS = 15000, /* between two tries */
     PAUSE_LOCAL_MS = 1000, /* the same, of a server that is about to be there */
     LOOK_AGAIN_MS = 1000,  /* when it is full */
-    TOLD_MAX = 64,         /* runs that it was told to stop lately */
-    TOLD_MS = 60000,
+    STOPPED_MAX = 64,      /* runs that it was told to stop lately */
+    STOPPED_MS = 60000,
     READY_MS = 60000, /* for a keeper to tell that it has started */
 };
 
 /* A run that it was told to stop, and need not be told of again for a while. */
-struct told {
+struct stopped_run {
     char id[65];
     int64_t until_ms;
 };
@@ -40,9 +40,9 @@ struct worker {
     struct caller caller;
     char id[128]; /* empty: not registered */
     int64_t poll_ms, beat_ms;
-    int64_t heard_ms, beat_at_ms;
+    int64_t answered_ms, beat_at_ms;
     int failures; /* one after the other */
-    struct told told[TOLD_MAX];
+    struct stopped_run stopped[STOPPED_MAX];
     bool over;
 };
 
@@ -128,10 +128,10 @@ static void token_hide(struct arena *a)
 
 /* ---- requests ---- */
 
-static err heard(struct worker *w, err e)
+static err call_done(struct worker *w, err e)
 {
     if (!e) {
-        w->heard_ms = socket_clock_ms();
+        w->answered_ms = socket_clock_ms();
         w->failures = 0;
         return NULL;
     }
@@ -149,7 +149,7 @@ static err post(struct worker *w, const char *pattern, const struct json *body,
                          .body = json_printed(w->arena, body),
                          .timeout_ms = CALL_MS };
 
-    return heard(w, caller_call(&w->caller, w->arena, &call, answer));
+    return call_done(w, caller_call(&w->caller, w->arena, &call, answer));
 }
 
 static struct json strings(struct arena *a, const str *list, size_t count)
@@ -204,15 +204,15 @@ static err enlist(struct worker *w)
 
 /* ---- runs ---- */
 
-static void told_add(struct worker *w, str id)
+static void stopped_add(struct worker *w, str id)
 {
     int64_t now = socket_clock_ms();
 
-    for (int i = 0; i < TOLD_MAX; i++)
-        if (now >= w->told[i].until_ms && id.len < sizeof w->told[i].id) {
-            memcpy(w->told[i].id, id.at, id.len);
-            w->told[i].id[id.len] = '\0';
-            w->told[i].until_ms = now + TOLD_MS;
+    for (int i = 0; i < STOPPED_MAX; i++)
+        if (now >= w->stopped[i].until_ms && id.len < sizeof w->stopped[i].id) {
+            memcpy(w->stopped[i].id, id.at, id.len);
+            w->stopped[i].id[id.len] = '\0';
+            w->stopped[i].until_ms = now + STOPPED_MS;
             return;
         }
 }
@@ -223,7 +223,7 @@ static void stops_take(struct worker *w, const struct json *ids)
         if (!json_is(&ids->items[i], JSON_STRING))
             continue;
         runs_stop(w->arena, w->o->home, json_text(&ids->items[i]));
-        told_add(w, json_text(&ids->items[i]));
+        stopped_add(w, json_text(&ids->items[i]));
     }
 }
 
@@ -284,7 +284,7 @@ static void removed(struct worker *w, int64_t away_ms)
 
 static err claim(struct worker *w)
 {
-    struct url_param params[TOLD_MAX + 1] = { { "runner_id", str_from(w->id) } };
+    struct url_param params[STOPPED_MAX + 1] = { { "runner_id", str_from(w->id) } };
     struct call call = { .method = "GET",
                          .pattern = "/runner/runs",
                          .params = params,
@@ -292,12 +292,12 @@ static err claim(struct worker *w)
                          .once = true, /* a GET that claims */
                          .timeout_ms = w->poll_ms + POLL_MORE_MS };
     const struct json *answer;
-    int64_t now = socket_clock_ms(), away_ms = now - w->heard_ms;
+    int64_t now = socket_clock_ms(), away_ms = now - w->answered_ms;
 
-    for (int i = 0; i < TOLD_MAX; i++)
-        if (now < w->told[i].until_ms)
-            params[call.param_count++] = (struct url_param){ "known", str_from(w->told[i].id) };
-    TRY(heard(w, caller_call(&w->caller, w->arena, &call, &answer)));
+    for (int i = 0; i < STOPPED_MAX; i++)
+        if (now < w->stopped[i].until_ms)
+            params[call.param_count++] = (struct url_param){ "known", str_from(w->stopped[i].id) };
+    TRY(call_done(w, caller_call(&w->caller, w->arena, &call, &answer)));
     if (json_bool_or(answer, "deregistered", false))
         removed(w, away_ms);
     stops_take(w, json_get(answer, "stop_runs"));
@@ -333,7 +333,7 @@ static err failed(struct worker *w, err e, int64_t live)
         return e;
     if (unknown)
         w->id[0] = '\0'; /* the server has another database than the one that knew us */
-    if (w->o->local && !live && socket_clock_ms() - w->heard_ms > ALONE_MS) {
+    if (w->o->local && !live && socket_clock_ms() - w->answered_ms > ALONE_MS) {
         log_info("runner.alone", LOG_S("why", STR("there is no server any more")));
         return e;
     }
@@ -357,7 +357,7 @@ static err work(struct worker *w)
 
 err runner_run(struct arena *a, const struct runner_options *o)
 {
-    struct worker w = { .o = o, .heard_ms = socket_clock_ms() };
+    struct worker w = { .o = o, .answered_ms = socket_clock_ms() };
 
     TRY(home_take(a, o));
     token_hide(a);

@@ -104,13 +104,13 @@ struct play {
     int exit;
 };
 
-static err tell(struct play *p, const char *type, const char *name, str value)
+static err emit(struct play *p, const char *type, const char *name, str value)
 {
     struct json line = json_object();
 
     json_put(p->arena, &line, STR("type"), json_string(str_from(type)));
     json_put(p->arena, &line, str_from(name), json_string(value));
-    return p->io->tell(p->io->self, p->arena, &line);
+    return p->io->emit(p->io->self, p->arena, &line);
 }
 
 static err tell_result(struct play *p)
@@ -125,7 +125,7 @@ static err tell_result(struct play *p)
     json_put(a, &line, STR("type"), json_string(STR("result")));
     json_put(a, &line, STR("text"), json_string(p->said.len ? p->said : STR("done")));
     json_put(a, &line, STR("usage"), usage);
-    return p->io->tell(p->io->self, a, &line);
+    return p->io->emit(p->io->self, a, &line);
 }
 
 /* ---- steps ---- */
@@ -135,7 +135,7 @@ static err steps_play(struct play *p, const struct json *steps);
 static err say_play(struct play *p, const struct json *step)
 {
     p->said = json_text(step);
-    return tell(p, "say", "text", p->said);
+    return emit(p, "say", "text", p->said);
 }
 
 /* What an answer says against an operation. */
@@ -309,7 +309,7 @@ int scripted_play(struct arena *a, const struct json *scenario, const struct scr
                   const struct scripted_io *io)
 {
     struct play p = { .arena = a, .scenario = scenario, .turn = turn, .io = io, .said = STR("") };
-    err e = tell(&p, "init", "client_id", turn->client_id);
+    err e = emit(&p, "init", "client_id", turn->client_id);
 
     if (!e)
         e = steps_play(&p, steps_of(&p));
@@ -317,6 +317,6 @@ int scripted_play(struct arena *a, const struct json *scenario, const struct scr
         e = tell_result(&p);
     if (!e)
         return p.exit;
-    tell(&p, "error", "text", e->message);
+    emit(&p, "error", "text", e->message);
     return 1;
 }

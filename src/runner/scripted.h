@@ -32,8 +32,8 @@
 struct scripted_io {
     void *self;
 
-    /* Tells one line of what it writes: {"type": "say", "text": …}. */
-    err (*tell)(void *self, struct arena *a, const struct json *line);
+    /* Emits one line of what it writes: {"type": "say", "text": …}. */
+    err (*emit)(void *self, struct arena *a, const struct json *line);
 
     /* An operation by its name. What it was answered lives in the arena; NULL: nothing. */
     err (*call)(void *self, struct arena *a, str op, const struct json *input, int *status,

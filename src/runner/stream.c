@@ -10,7 +10,7 @@
 enum { TOKENS_MOST = 1000000000, DOLLARS_MOST = 1000000 };
 
 /* A text that lives as long as the stream and is bounded. */
-struct kept {
+struct owned {
     char *at;
     size_t len, room;
     bool lost; /* the beginning of it is not here any more */
@@ -19,22 +19,22 @@ struct kept {
 struct stream {
     const struct json *output;
     bool text;
-    struct kept secret;
+    struct owned secret;
     void (*line)(void *, str);
     void *to;
 
-    struct kept partial; /* the line that has not ended */
-    bool too_long;       /* and its rest is passed over */
-    struct arena *arena; /* of one line */
+    struct owned partial; /* the line that has not ended */
+    bool too_long;        /* and its rest is passed over */
+    struct arena *arena;  /* of one line */
 
-    struct kept client_id, result, error, heard, models, said;
+    struct owned client_id, result, error, heard, models, said;
     bool has_result, failed;
     struct stream_usage usage;
 };
 
 /* ---- texts that are kept ---- */
 
-static void kept_add(struct kept *k, str s)
+static void owned_add(struct owned *k, str s)
 {
     if (!s.len)
         return;
@@ -46,19 +46,19 @@ static void kept_add(struct kept *k, str s)
     k->len += s.len;
 }
 
-static void kept_set(struct kept *k, str s)
+static void owned_set(struct owned *k, str s)
 {
     k->len = 0;
-    kept_add(k, s);
+    owned_add(k, s);
 }
 
-static str kept_str(const struct kept *k)
+static str owned_str(const struct owned *k)
 {
     return (str){ k->at ? k->at : "", k->len };
 }
 
 /* Appends, and forgets the beginning when it is more than twice what is wanted. */
-static void kept_add_tail(struct kept *k, str s, size_t most)
+static void kept_add_tail(struct owned *k, str s, size_t most)
 {
     k->lost = k->lost || s.len > 2 * most || k->len + s.len > 2 * most;
     if (s.len > 2 * most)
@@ -68,7 +68,7 @@ static void kept_add_tail(struct kept *k, str s, size_t most)
         memmove(k->at, k->at + drop, k->len - drop);
         k->len -= drop;
     }
-    kept_add(k, s);
+    owned_add(k, s);
 }
 
 /* The last bytes of it, beginning with a whole character. */
@@ -138,7 +138,7 @@ static str masked(struct stream *s, str text)
 }
 
 /* And where pieces are joined, one may stand across the seam. */
-static void mask_seam(const struct stream *s, struct kept *k, size_t added)
+static void mask_seam(const struct stream *s, struct owned *k, size_t added)
 {
     size_t from = k->len > added + s->secret.len ? k->len - added - s->secret.len : 0;
 
@@ -216,7 +216,7 @@ static void heard_set(struct stream *s, str text)
     text = utf8_cut(str_trim(text), STREAM_HEARD_MAX);
     if (!text.len)
         return;
-    kept_set(&s->heard, text);
+    owned_set(&s->heard, text);
     for (size_t i = 0; i < s->heard.len; i++)
         if ((unsigned char)s->heard.at[i] < ' ')
             s->heard.at[i] = ' ';
@@ -244,7 +244,7 @@ static void failed_take(struct stream *s, const struct json *line)
         return;
     s->failed = true;
     rule_for(s, "failed", line, &text);
-    kept_set(&s->error, utf8_cut(text, STREAM_ERROR_MAX));
+    owned_set(&s->error, utf8_cut(text, STREAM_ERROR_MAX));
 }
 
 static int64_t tokens_at(struct stream *s, const struct json *line, const struct json *rule,
@@ -304,7 +304,7 @@ static void usage_add(struct stream *s, const struct json *line, const struct js
     count(&u->tokens_cached, rule, STR("cached_tokens"), tokens_at(s, line, rule, "cached"));
     count(&u->cost, rule, STR("cost_usd"), cost_at(s, line, rule));
     if (json_is(models, JSON_OBJECT) && json_print_size(models) <= STREAM_MODELS_MAX)
-        kept_set(&s->models, masked(s, json_printed(s->arena, models)));
+        owned_set(&s->models, masked(s, json_printed(s->arena, models)));
 }
 
 static void usage_take(struct stream *s, const struct json *line)
@@ -321,7 +321,7 @@ static void facts_take(struct stream *s, const struct json *line)
     str text;
 
     if (rule_for(s, "client_id", line, &text) && is_id(text))
-        kept_set(&s->client_id, text);
+        owned_set(&s->client_id, text);
     if (rule_for(s, "heard", line, &text))
         heard_set(s, text);
     result_take(s, line);
@@ -364,17 +364,17 @@ static void partial_add(struct stream *s, str bytes)
     if (s->too_long)
         return;
     if (s->partial.len + bytes.len <= STREAM_LINE_MAX) {
-        kept_add(&s->partial, bytes);
+        owned_add(&s->partial, bytes);
         return;
     }
     /* More than is shown, so that a token across the cut is still seen whole. */
-    kept_add(&s->partial, str_slice(bytes, 0, 2 * STREAM_LINE_KEPT));
+    owned_add(&s->partial, str_slice(bytes, 0, 2 * STREAM_LINE_KEPT));
     s->too_long = true;
 }
 
 static void partial_end(struct stream *s)
 {
-    line_take(s, kept_str(&s->partial), s->too_long);
+    line_take(s, owned_str(&s->partial), s->too_long);
     s->partial.len = 0;
     s->too_long = false;
 }
@@ -402,8 +402,8 @@ static str result_of(const struct stream *s, bool *cut)
 {
     *cut = false;
     if (!s->text && !s->has_result && s->heard.len)
-        return kept_str(&s->heard);
-    str whole = !s->text && s->has_result ? kept_str(&s->result) : str_trim(kept_str(&s->said));
+        return owned_str(&s->heard);
+    str whole = !s->text && s->has_result ? owned_str(&s->result) : str_trim(owned_str(&s->said));
     *cut = whole.len > STREAM_RESULT_MAX || (!s->text && s->has_result ? s->result : s->said).lost;
     return tail_of(whole, STREAM_RESULT_MAX);
 }
@@ -411,15 +411,15 @@ static str result_of(const struct stream *s, bool *cut)
 struct stream_facts stream_facts(struct stream *s)
 {
     bool cut;
-    struct stream_facts f = { .client_id = kept_str(&s->client_id),
+    struct stream_facts f = { .client_id = owned_str(&s->client_id),
                               .result = result_of(s, &cut),
-                              .error = kept_str(&s->error),
+                              .error = owned_str(&s->error),
                               .failed = s->failed,
-                              .heard = kept_str(&s->heard),
+                              .heard = owned_str(&s->heard),
                               .usage = s->usage };
 
     f.result_cut = cut;
-    f.usage.models = kept_str(&s->models);
+    f.usage.models = owned_str(&s->models);
     return f;
 }
 
@@ -432,14 +432,14 @@ struct stream *stream_new(const struct json *output, str secret, void (*line)(vo
 
     *s = (struct stream){ .output = output, .line = line, .to = to, .arena = arena_new() };
     s->text = !str_eq(json_str(output, "format"), STR("jsonl"));
-    kept_set(&s->secret, secret);
+    owned_set(&s->secret, secret);
     return s;
 }
 
 void stream_free(struct stream *s)
 {
-    struct kept *all[] = { &s->secret, &s->partial, &s->client_id, &s->result,
-                           &s->error,  &s->heard,   &s->models,    &s->said };
+    struct owned *all[] = { &s->secret, &s->partial, &s->client_id, &s->result,
+                            &s->error,  &s->heard,   &s->models,    &s->said };
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         mem_free(all[i]->at);

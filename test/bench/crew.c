@@ -149,7 +149,7 @@ static err child_tell(void *self, struct arena *a, const struct json *line)
 static void child_play(struct worker *w, const struct json *run)
 {
     struct arena *a = w->talker.arena;
-    struct scripted_io io = { .self = w, .tell = child_tell, .call = child_call };
+    struct scripted_io io = { .self = w, .emit = child_tell, .call = child_call };
     struct scripted_turn turn = { .purpose = json_str(run, "purpose"),
                                   .attempt = 1,
                                   .client_id = json_str(run, "session_name") };

@@ -33,10 +33,10 @@ void doctor_git(struct doctor *d)
     str version = client_program(d->arena, "git").len ? version_of(d, "git") : STR("");
 
     if (version.len)
-        doctor_tell(d, DOCTOR_OK, "git", STR(""), STR_FMT, STR_ARG(version));
+        doctor_report(d, DOCTOR_OK, "git", STR(""), STR_FMT, STR_ARG(version));
     else
-        doctor_tell(d, DOCTOR_WARN, "git", STR("install git"),
-                    "it is not in PATH: agents are not told what has changed in their files");
+        doctor_report(d, DOCTOR_WARN, "git", STR("install git"),
+                      "it is not in PATH: agents are not told what has changed in their files");
 }
 
 /* ---- wiring ---- */
@@ -101,7 +101,7 @@ static str fix_of(struct doctor *d, enum client_id id)
                : arena_printf(d->arena, "baton init %s", clients[id].option);
 }
 
-static void wiring_tell(struct doctor *d, enum client_id id, const char *check)
+static void wiring_report(struct doctor *d, enum client_id id, const char *check)
 {
     const char *path = "";
     str command = command_of(d, id, &path), fix = fix_of(d, id);
@@ -109,15 +109,16 @@ static void wiring_tell(struct doctor *d, enum client_id id, const char *check)
     bool unfit = find_unfit(d, id, &change);
 
     if (command.len && !is_runnable(d, command))
-        doctor_tell(d, DOCTOR_FAIL, check, fix, "%s names " STR_FMT ", which is not %s", path,
-                    STR_ARG(command), command.at[0] == '/' ? "there" : "in PATH");
+        doctor_report(d, DOCTOR_FAIL, check, fix, "%s names " STR_FMT ", which is not %s", path,
+                      STR_ARG(command), command.at[0] == '/' ? "there" : "in PATH");
     else if (unfit && change.refused)
-        doctor_tell(d, DOCTOR_FAIL, check, fix, STR_FMT, STR_ARG(change.refused->message));
+        doctor_report(d, DOCTOR_FAIL, check, fix, STR_FMT, STR_ARG(change.refused->message));
     else if (unfit) /* what agents read may be older without harm */
-        doctor_tell(d, str_ends(str_from(change.file.path), STR(".md")) ? DOCTOR_WARN : DOCTOR_FAIL,
-                    check, fix, "%s is not as this program would write it", change.file.path);
+        doctor_report(d,
+                      str_ends(str_from(change.file.path), STR(".md")) ? DOCTOR_WARN : DOCTOR_FAIL,
+                      check, fix, "%s is not as this program would write it", change.file.path);
     else
-        doctor_tell(d, DOCTOR_OK, check, STR(""), "as `baton init` writes it");
+        doctor_report(d, DOCTOR_OK, check, STR(""), "as `baton init` writes it");
 }
 
 /* ---- what the client sees ---- */
@@ -198,7 +199,7 @@ static str listed_line(struct doctor *d, const struct client *k, str *all, int *
 
 /* In a folder that a client does not trust, it reads none of our files, or runs nothing of them. So
  * it is asked itself. It starts the server's bridge then, which has to find a server. */
-static void list_tell(struct doctor *d, enum client_id id)
+static void list_report(struct doctor *d, enum client_id id)
 {
     const struct client *k = &clients[id];
     const char *check = arena_printf(d->arena, "%s mcp list", k->name).at;
@@ -207,24 +208,24 @@ static void list_tell(struct doctor *d, enum client_id id)
     int code;
 
     if (!d->works) {
-        doctor_tell(d, DOCTOR_SKIP, check, STR(""), "there is no server to ask");
+        doctor_report(d, DOCTOR_SKIP, check, STR(""), "there is no server to ask");
         return;
     }
     str line = listed_line(d, k, &all, &code);
     if (line.len && has_word(line, k->usable))
-        doctor_tell(d, DOCTOR_OK, check, STR(""), "%s uses the server", k->title);
+        doctor_report(d, DOCTOR_OK, check, STR(""), "%s uses the server", k->title);
     else if (line.len)
-        doctor_tell(d, DOCTOR_FAIL, check, fix, "it says '" STR_FMT "': %s", STR_ARG(line),
-                    k->unseen);
+        doctor_report(d, DOCTOR_FAIL, check, fix, "it says '" STR_FMT "': %s", STR_ARG(line),
+                      k->unseen);
     else if (code == 0)
-        doctor_tell(d, DOCTOR_FAIL, check, fix, "%s does not see the server ('" STR_FMT "'): %s",
-                    k->title, STR_ARG(all), k->unseen);
+        doctor_report(d, DOCTOR_FAIL, check, fix, "%s does not see the server ('" STR_FMT "'): %s",
+                      k->title, STR_ARG(all), k->unseen);
     else
-        doctor_tell(d, DOCTOR_WARN, check, arena_printf(d->arena, "%s mcp list", k->name),
-                    "it does not list its servers, so it is not known whether it uses this one");
+        doctor_report(d, DOCTOR_WARN, check, arena_printf(d->arena, "%s mcp list", k->name),
+                      "it does not list its servers, so it is not known whether it uses this one");
 }
 
-static void client_tell(struct doctor *d, enum client_id id)
+static void client_report(struct doctor *d, enum client_id id)
 {
     const struct client *k = &clients[id];
     bool wired = init_wired(d->arena, d->root, id);
@@ -234,35 +235,35 @@ static void client_tell(struct doctor *d, enum client_id id)
     if (here) {
         str version = version_of(d, k->name);
         if (version.len)
-            doctor_tell(d, DOCTOR_OK, k->name, STR(""), STR_FMT, STR_ARG(version));
+            doctor_report(d, DOCTOR_OK, k->name, STR(""), STR_FMT, STR_ARG(version));
         else
-            doctor_tell(d, DOCTOR_WARN, k->name, arena_printf(d->arena, "%s --version", k->name),
-                        "it is in PATH, but does not tell its version");
+            doctor_report(d, DOCTOR_WARN, k->name, arena_printf(d->arena, "%s --version", k->name),
+                          "it is in PATH, but does not tell its version");
         if (!wired)
-            doctor_tell(d, DOCTOR_WARN, wiring, fix_of(d, id), "not wired");
+            doctor_report(d, DOCTOR_WARN, wiring, fix_of(d, id), "not wired");
     } else if (wired) {
-        doctor_tell(d, DOCTOR_WARN, k->name, arena_printf(d->arena, "install %s", k->title),
-                    "wired, but %s is not in PATH", k->name);
+        doctor_report(d, DOCTOR_WARN, k->name, arena_printf(d->arena, "install %s", k->title),
+                      "wired, but %s is not in PATH", k->name);
     } else {
-        doctor_tell(d, DOCTOR_SKIP, k->name, STR(""), "neither in PATH nor wired");
+        doctor_report(d, DOCTOR_SKIP, k->name, STR(""), "neither in PATH nor wired");
     }
     if (wired)
-        wiring_tell(d, id, wiring);
+        wiring_report(d, id, wiring);
     if (wired && here)
-        list_tell(d, id);
+        list_report(d, id);
 }
 
 void doctor_clients(struct doctor *d)
 {
     for (int id = 0; id < CLIENTS; id++)
-        client_tell(d, (enum client_id)id);
+        client_report(d, (enum client_id)id);
 }
 
 /* ---- hooks ---- */
 
 /* An event of no session registers none: it goes to the server and back, and leaves nothing. A hook
  * that could not reach the server says nothing, so that an object proves the way. */
-static void hook_tell(struct doctor *d, const char *client)
+static void hook_report(struct doctor *d, const char *client)
 {
     const char *const argv[] = { program_self(), "hook", client, NULL };
     const char *check = arena_printf(d->arena, "hook %s", client).at;
@@ -279,12 +280,13 @@ static void hook_tell(struct doctor *d, const char *client)
     took_ms = socket_clock_ms() - began_ms;
     int code = child_end(&child, &errors);
     if (said && code == 0 && json_is(answer, JSON_OBJECT))
-        doctor_tell(d, DOCTOR_OK, check, STR(""), "there and back in %lld ms", (long long)took_ms);
+        doctor_report(d, DOCTOR_OK, check, STR(""), "there and back in %lld ms",
+                      (long long)took_ms);
     else
-        doctor_tell(d, DOCTOR_FAIL, check,
-                    arena_printf(d->arena, "echo '{}' | baton hook %s", client),
-                    "no answer came back: " STR_FMT,
-                    STR_ARG(errors.len ? errors : STR("it said nothing")));
+        doctor_report(d, DOCTOR_FAIL, check,
+                      arena_printf(d->arena, "echo '{}' | baton hook %s", client),
+                      "no answer came back: " STR_FMT,
+                      STR_ARG(errors.len ? errors : STR("it said nothing")));
 }
 
 void doctor_hooks(struct doctor *d)
@@ -293,8 +295,8 @@ void doctor_hooks(struct doctor *d)
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (d->works)
-            hook_tell(d, names[i]);
+            hook_report(d, names[i]);
         else
-            doctor_tell(d, DOCTOR_SKIP, arena_printf(d->arena, "hook %s", names[i]).at, STR(""),
-                        "there is no server to ask");
+            doctor_report(d, DOCTOR_SKIP, arena_printf(d->arena, "hook %s", names[i]).at, STR(""),
+                          "there is no server to ask");
 }

@@ -61,8 +61,8 @@ static void show(struct doctor *d, enum doctor_result r, const char *check, str 
     cli_flush(d->cli);
 }
 
-void doctor_tell(struct doctor *d, enum doctor_result r, const char *check, str fix,
-                 const char *format, ...)
+void doctor_report(struct doctor *d, enum doctor_result r, const char *check, str fix,
+                   const char *format, ...)
 {
     struct json found = json_object();
     struct buf text = buf_in(d->arena);

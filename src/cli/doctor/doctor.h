@@ -30,8 +30,8 @@ struct doctor {
 };
 
 /* Notes, and shows, what was found. `fix` is the command that mends it; empty: there is none. */
-void doctor_tell(struct doctor *d, enum doctor_result r, const char *check, str fix,
-                 const char *format, ...) __attribute__((format(printf, 5, 6)));
+void doctor_report(struct doctor *d, enum doctor_result r, const char *check, str fix,
+                   const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* ---- server.c ---- */
 

@@ -12,8 +12,8 @@ enum { STDIO_MS = 15000 };
 #define LEGACY "2025-11-25"
 #define MODERN "2026-07-28"
 
-/* What one conversation goes through; the way to a server is behind `ask`. */
-struct talk {
+/* What one conversation goes through; the way to a server is behind `request`. */
+struct mcp_probe {
     struct doctor *doctor;
     struct arena *arena;
     const char *version;
@@ -25,7 +25,7 @@ struct talk {
 
 /* ---- messages ---- */
 
-static str message(struct talk *t, const char *method, str params, bool notification)
+static str message(struct mcp_probe *t, const char *method, str params, bool notification)
 {
     struct buf out = buf_in(t->arena);
 
@@ -36,7 +36,7 @@ static str message(struct talk *t, const char *method, str params, bool notifica
     return buf_str(&out);
 }
 
-static str params_of(struct talk *t)
+static str params_of(struct mcp_probe *t)
 {
     if (!t->modern)
         return STR("{}");
@@ -53,7 +53,7 @@ static str params_initialize(void)
 }
 
 /* The result of the response with the last id; an error of it becomes ours. */
-static err result_read(struct talk *t, const char *method, str text, const struct json **out)
+static err result_read(struct mcp_probe *t, const char *method, str text, const struct json **out)
 {
     const struct json *m, *error;
 
@@ -87,7 +87,7 @@ static str last_data(str body)
     return data;
 }
 
-static err http_send(struct talk *t, const char *verb, const char *method, str body,
+static err http_send(struct mcp_probe *t, const char *verb, const char *method, str body,
                      struct response *r)
 {
     struct response_field fields[4] = { { STR("Accept"), STR("text/event-stream") } };
@@ -110,7 +110,7 @@ static err http_send(struct talk *t, const char *verb, const char *method, str b
 
 /* ---- one question, on either way ---- */
 
-static err ask(struct talk *t, const char *method, str params, const struct json **out)
+static err request(struct mcp_probe *t, const char *method, str params, const struct json **out)
 {
     str text = message(t, method, params, false), line;
     struct response r;
@@ -131,7 +131,7 @@ static err ask(struct talk *t, const char *method, str params, const struct json
                    t->child->late ? " in time" : "");
 }
 
-static err tell(struct talk *t, const char *method)
+static err notify(struct mcp_probe *t, const char *method)
 {
     str text = message(t, method, STR("{}"), true);
     struct response r;
@@ -144,11 +144,11 @@ static err tell(struct talk *t, const char *method)
 
 /* ---- conversations ---- */
 
-static err tools_count(struct talk *t, size_t *out)
+static err tools_count(struct mcp_probe *t, size_t *out)
 {
     const struct json *result, *tools;
 
-    TRY(ask(t, "tools/list", params_of(t), &result));
+    TRY(request(t, "tools/list", params_of(t), &result));
     tools = json_get(result, "tools");
     if (!json_is(tools, JSON_ARRAY))
         return err_new(t->arena, ERR_INTERNAL, "tools/list answered without a list of tools");
@@ -156,26 +156,26 @@ static err tools_count(struct talk *t, size_t *out)
     return NULL;
 }
 
-static err talk_legacy(struct talk *t, size_t *tools)
+static err probe_legacy(struct mcp_probe *t, size_t *tools)
 {
     const struct json *result;
     struct response r;
 
-    TRY(ask(t, "initialize", params_initialize(), &result));
+    TRY(request(t, "initialize", params_initialize(), &result));
     if (!str_eq(json_str(result, "protocolVersion"), STR(LEGACY)))
         return err_new(t->arena, ERR_INTERNAL, "initialize answered with another version: " STR_FMT,
                        STR_ARG(json_str(result, "protocolVersion")));
-    TRY(tell(t, "notifications/initialized"));
+    TRY(notify(t, "notifications/initialized"));
     TRY(tools_count(t, tools));
-    TRY(ask(t, "ping", STR("{}"), &result));
+    TRY(request(t, "ping", STR("{}"), &result));
     return t->child || !t->session.len ? NULL : http_send(t, "DELETE", "DELETE", STR(""), &r);
 }
 
-static err talk_modern(struct talk *t, size_t *tools)
+static err probe_modern(struct mcp_probe *t, size_t *tools)
 {
     const struct json *result;
 
-    TRY(ask(t, "server/discover", params_of(t), &result));
+    TRY(request(t, "server/discover", params_of(t), &result));
     str versions = json_get(result, "supportedVersions")
                        ? json_printed(t->arena, json_get(result, "supportedVersions"))
                        : STR("none");
@@ -185,28 +185,28 @@ static err talk_modern(struct talk *t, size_t *tools)
     return tools_count(t, tools);
 }
 
-static void talk_tell(struct talk *t, const char *way, err e, size_t tools, int64_t took_ms)
+static void probe_report(struct mcp_probe *t, const char *way, err e, size_t tools, int64_t took_ms)
 {
     const char *check = arena_printf(t->arena, "mcp %s %s", way, t->version).at;
 
     if (e)
-        doctor_tell(t->doctor, DOCTOR_FAIL, check, STR("stop the server, then: baton serve"),
-                    STR_FMT, STR_ARG(e->message));
+        doctor_report(t->doctor, DOCTOR_FAIL, check, STR("stop the server, then: baton serve"),
+                      STR_FMT, STR_ARG(e->message));
     else if (!tools)
-        doctor_tell(t->doctor, DOCTOR_WARN, check, STR(""), "this token sees no tool");
+        doctor_report(t->doctor, DOCTOR_WARN, check, STR(""), "this token sees no tool");
     else
-        doctor_tell(t->doctor, DOCTOR_OK, check, STR(""), "%zu tools, in %lld ms", tools,
-                    (long long)took_ms);
+        doctor_report(t->doctor, DOCTOR_OK, check, STR(""), "%zu tools, in %lld ms", tools,
+                      (long long)took_ms);
 }
 
-static void talk_http(struct doctor *d, bool modern)
+static void probe_http(struct doctor *d, bool modern)
 {
-    struct talk t = { d, d->arena, modern ? MODERN : LEGACY, modern, .session = STR("") };
+    struct mcp_probe t = { d, d->arena, modern ? MODERN : LEGACY, modern, .session = STR("") };
     int64_t began_ms = socket_clock_ms();
     size_t tools = 0;
 
-    err e = modern ? talk_modern(&t, &tools) : talk_legacy(&t, &tools);
-    talk_tell(&t, "http", e, tools, socket_clock_ms() - began_ms);
+    err e = modern ? probe_modern(&t, &tools) : probe_legacy(&t, &tools);
+    probe_report(&t, "http", e, tools, socket_clock_ms() - began_ms);
 }
 
 /* `baton mcp`, as a client would start it; this very program. */
@@ -216,18 +216,18 @@ static err child_open(struct doctor *d, struct doctor_child *c)
     return child_start(d, argv, STDIO_MS, c);
 }
 
-static void talk_stdio(struct doctor *d, bool modern)
+static void probe_stdio(struct doctor *d, bool modern)
 {
     struct doctor_child child;
-    struct talk t = { d,      d->arena,           modern ? MODERN : LEGACY,
-                      modern, .session = STR(""), .child = &child };
+    struct mcp_probe t = { d,      d->arena,           modern ? MODERN : LEGACY,
+                           modern, .session = STR(""), .child = &child };
     int64_t began_ms = socket_clock_ms(), took_ms;
     size_t tools = 0;
     str errors;
 
     err e = child_open(d, &child);
     if (!e) {
-        e = modern ? talk_modern(&t, &tools) : talk_legacy(&t, &tools);
+        e = modern ? probe_modern(&t, &tools) : probe_legacy(&t, &tools);
         took_ms = socket_clock_ms() - began_ms;
         int code = child_end(&child, &errors);
         if (e && errors.len)
@@ -237,39 +237,39 @@ static void talk_stdio(struct doctor *d, bool modern)
             e = err_new(d->arena, ERR_INTERNAL, "it did not end with its input: exit code %d",
                         code);
     }
-    talk_tell(&t, "stdio", e, tools, e ? 0 : took_ms);
+    probe_report(&t, "stdio", e, tools, e ? 0 : took_ms);
 }
 
 void doctor_mcp_http(struct doctor *d)
 {
     for (int modern = 0; modern <= 1; modern++)
         if (d->works)
-            talk_http(d, modern);
+            probe_http(d, modern);
         else
-            doctor_tell(d, DOCTOR_SKIP, modern ? "mcp http " MODERN : "mcp http " LEGACY, STR(""),
-                        "there is no server to ask");
+            doctor_report(d, DOCTOR_SKIP, modern ? "mcp http " MODERN : "mcp http " LEGACY, STR(""),
+                          "there is no server to ask");
 }
 
 void doctor_mcp_stdio(struct doctor *d)
 {
     for (int modern = 0; modern <= 1; modern++)
         if (d->works)
-            talk_stdio(d, modern);
+            probe_stdio(d, modern);
         else
-            doctor_tell(d, DOCTOR_SKIP, modern ? "mcp stdio " MODERN : "mcp stdio " LEGACY,
-                        STR("baton doctor --start"), "it would start a server");
+            doctor_report(d, DOCTOR_SKIP, modern ? "mcp stdio " MODERN : "mcp stdio " LEGACY,
+                          STR("baton doctor --start"), "it would start a server");
 }
 
 void doctor_start(struct doctor *d)
 {
     struct doctor_child child;
-    struct talk t = { d, d->arena, LEGACY, false, .session = STR(""), .child = &child };
+    struct mcp_probe t = { d, d->arena, LEGACY, false, .session = STR(""), .child = &child };
     const struct json *result;
     str errors;
 
     if (child_open(d, &child))
         return; /* what is missing then, the other checks tell */
-    if (ask(&t, "initialize", params_initialize(), &result) == NULL)
-        (void)tell(&t, "notifications/initialized");
+    if (request(&t, "initialize", params_initialize(), &result) == NULL)
+        (void)notify(&t, "notifications/initialized");
     child_end(&child, &errors);
 }

@@ -37,7 +37,7 @@ static err outside(struct arena *a, const char *path)
 }
 
 /* Where a file is that need not be there: its folder must be the project's, or not there either. */
-static err place_find(struct arena *a, str root, const char *path, str *real, bool *exists)
+static err path_resolve(struct arena *a, str root, const char *path, str *real, bool *exists)
 {
     str whole = arena_printf(a, STR_FMT "/%s", STR_ARG(root), path);
     char found[PATH_MAX];
@@ -89,7 +89,7 @@ static err content_read(struct arena *a, int fd, struct init_file *f)
 err init_file_read(struct arena *a, str root, const char *path, struct init_file *out)
 {
     *out = (struct init_file){ .path = path, .text = STR("") };
-    TRY(place_find(a, root, path, &out->real, &out->exists));
+    TRY(path_resolve(a, root, path, &out->real, &out->exists));
     if (!out->exists)
         return NULL;
     int fd = open(out->real.at, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);

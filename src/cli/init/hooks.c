@@ -180,7 +180,7 @@ static err hook_mend(const struct wiring *w, const struct hook_style *s, struct 
     return json_text_set(t, pointer.at, &command);
 }
 
-struct hook_place {
+struct hook_location {
     str group, hook; /* pointers */
     const struct hook_event *event;
     str program; /* that it runs */
@@ -189,7 +189,7 @@ struct hook_place {
 /* Takes a hook out, with its group if it was alone in it; false: one of them is not as init writes
  * it. */
 static bool hook_drop(const struct wiring *w, const struct hook_style *s, struct json_text *t,
-                      const struct hook_place *at)
+                      const struct hook_location *at)
 {
     struct wiring then = { w->arena, at->program, true, NULL };
     const struct json *group = json_text_get(t, at->group.at);
@@ -215,7 +215,7 @@ static err event_tidy(const struct wiring *w, const struct hook_style *s, struct
     const struct json *groups = json_text_get(t, event.at);
 
     for (uint32_t g = json_is(groups, JSON_ARRAY) ? groups->len : 0; g-- > 0;) {
-        struct hook_place at = { .event = e };
+        struct hook_location at = { .event = e };
         at.group = arena_printf(a, STR_FMT "/%u", STR_ARG(event), (unsigned)g);
         const struct json *hooks = json_get(json_text_get(t, at.group.at), "hooks");
         for (uint32_t i = json_is(hooks, JSON_ARRAY) ? hooks->len : 0; i-- > 0;) {
@@ -228,7 +228,7 @@ static err event_tidy(const struct wiring *w, const struct hook_style *s, struct
                 TRY(hook_mend(w, s, t, at.hook));
             bool dropped = !keep && whose == OURS && hook_drop(w, s, t, &at);
             if (!dropped && !w->wanted)
-                wire_keep(w, at.hook, "it is not as init writes it");
+                wire_note_kept(w, at.hook, "it is not as init writes it");
             *kept = true;
         }
     }

@@ -71,7 +71,7 @@ struct wiring {
 bool wire_names_baton(const struct wiring *w, str program);
 
 /* Says that something stays: where, and what of it is not ours. */
-void wire_keep(const struct wiring *w, str where, const char *why);
+void wire_note_kept(const struct wiring *w, str where, const char *why);
 
 /* One file of a client: the text that it should have; an empty one is no file. INVALID: it cannot
  * be edited without harm, for the reason that the message gives. */

@@ -235,7 +235,7 @@ static str line_indent(str s, size_t at)
     return str_slice(s, from, to);
 }
 
-struct look {
+struct json_style {
     str eol;
     str unit;   /* of indentation; empty: all is on one line */
     str indent; /* of what is written */
@@ -274,7 +274,7 @@ static void put_spaced(struct buf *out, const struct json *j)
     buf_add(out, object ? STR(" }") : STR("]"));
 }
 
-static void put_value(struct buf *out, const struct json *j, struct look look, size_t column)
+static void put_value(struct buf *out, const struct json *j, struct json_style look, size_t column)
 {
     struct buf flat = buf_in(out->arena);
     bool object = json_is(j, JSON_OBJECT);
@@ -284,7 +284,7 @@ static void put_value(struct buf *out, const struct json *j, struct look look, s
         buf_add(out, buf_str(&flat));
         return;
     }
-    struct look inner = look;
+    struct json_style inner = look;
     inner.indent =
         arena_printf(out->arena, STR_FMT STR_FMT, STR_ARG(look.indent), STR_ARG(look.unit));
     buf_byte(out, object ? '{' : '[');
@@ -303,7 +303,8 @@ static void put_value(struct buf *out, const struct json *j, struct look look, s
 }
 
 /* `"name": value`, or the value alone. */
-static str entry_text(struct arena *a, const str *name, const struct json *value, struct look look)
+static str entry_text(struct arena *a, const str *name, const struct json *value,
+                      struct json_style look)
 {
     struct buf out = buf_in(a);
 
@@ -347,7 +348,7 @@ static size_t line_tail(str s, size_t at)
     }
 }
 
-static str indented(struct arena *a, struct look look, str text)
+static str indented(struct arena *a, struct json_style look, str text)
 {
     return arena_printf(a, STR_FMT STR_FMT STR_FMT, STR_ARG(look.eol), STR_ARG(look.indent),
                         STR_ARG(text));
@@ -359,7 +360,7 @@ static void entry_append(struct json_text *t, size_t at, size_t count, const str
                          const struct json *value)
 {
     struct arena *a = t->arena;
-    struct look look = { .eol = text_eol(t->text), .unit = unit_of(t->plain) };
+    struct json_style look = { .eol = text_eol(t->text), .unit = unit_of(t->plain) };
     struct entry last = entry_at(t->plain, at, count - 1);
     bool lined = line_start(t->plain, entry_at(t->plain, at, 0).start, &look.indent);
     size_t comma = comma_behind(t->text, last.to);
@@ -382,7 +383,7 @@ static void entry_append(struct json_text *t, size_t at, size_t count, const str
 static void entry_first(struct json_text *t, size_t at, const str *name, const struct json *value)
 {
     struct arena *a = t->arena;
-    struct look look = { .eol = text_eol(t->text), .unit = unit_of(t->plain) };
+    struct json_style look = { .eol = text_eol(t->text), .unit = unit_of(t->plain) };
     size_t close = value_end(t->plain, at) - 1;
     bool object = t->plain.at[at] == '{', commented = gap_commented(t->text, at + 1, close);
     bool ours = t->made && at == space_end(t->plain, 0);
@@ -486,7 +487,7 @@ err json_text_set(struct json_text *t, const char *pointer, const struct json *v
     while (i < p.count && step(t, &j, &at, p.tokens[i], &index))
         i++;
     if (i == p.count) {
-        struct look look = { text_eol(t->text), unit_of(t->plain), line_indent(t->text, at) };
+        struct json_style look = { text_eol(t->text), unit_of(t->plain), line_indent(t->text, at) };
         text_is(t, text_splice(t->arena, t->text, at, value_end(t->plain, at),
                                entry_text(t->arena, NULL, value, look)));
         return NULL;
@@ -592,20 +593,20 @@ static void entry_drop(struct json_text *t, size_t at, uint32_t index, uint32_t 
     }
 }
 
-/* ---- one place ---- */
+/* ---- one location ---- */
 
-struct place_found {
+struct location {
     size_t at, outer; /* where the value and the container around it begin */
     const struct json *container;
     uint32_t index; /* in it */
 };
 
-static bool place_find(const struct json_text *t, const struct json_pointer *p, size_t count,
-                       struct place_found *out)
+static bool location_find(const struct json_text *t, const struct json_pointer *p, size_t count,
+                          struct location *out)
 {
     const struct json *j = t->json;
 
-    *out = (struct place_found){ .at = space_end(t->plain, 0) };
+    *out = (struct location){ .at = space_end(t->plain, 0) };
     for (size_t i = 0; i < count; i++) {
         out->container = j;
         out->outer = out->at;
@@ -618,11 +619,11 @@ static bool place_find(const struct json_text *t, const struct json_pointer *p, 
 void json_text_drop(struct json_text *t, const char *pointer)
 {
     struct json_pointer p = tokens_of(t, pointer);
-    struct place_found found;
+    struct location found;
     bool emptied = true;
 
     for (size_t count = p.count; t->json && emptied && count > 0; count--) {
-        if (!place_find(t, &p, count, &found))
+        if (!location_find(t, &p, count, &found))
             return;
         entry_drop(t, found.outer, found.index, found.container->len, &emptied);
     }
@@ -637,9 +638,9 @@ void json_text_drop(struct json_text *t, const char *pointer)
 bool json_text_commented(const struct json_text *t, const char *pointer)
 {
     struct json_pointer p = tokens_of(t, pointer);
-    struct place_found found;
+    struct location found;
 
-    if (!t->json || !place_find(t, &p, p.count, &found))
+    if (!t->json || !location_find(t, &p, p.count, &found))
         return false;
     size_t end = value_end(t->plain, found.at);
     for (size_t i = found.at; i < end; i++)

@@ -53,7 +53,7 @@ bool wire_names_baton(const struct wiring *w, str program)
     return str_eq(program, w->baton) || str_eq(str_slice(program, name, program.len), STR("baton"));
 }
 
-void wire_keep(const struct wiring *w, str where, const char *why)
+void wire_note_kept(const struct wiring *w, str where, const char *why)
 {
     if (w->kept)
         buf_printf(w->kept, STR_FMT ": %s\n", STR_ARG(where), why);
@@ -108,7 +108,7 @@ static err server_put(const struct wiring *w, struct json_text *t, const char *p
         const char *changed = json_text_commented(t, pointer) ? "somebody has put comments into it"
                                                               : member_changed(w, there, &server);
         if (changed)
-            wire_keep(w, str_from(pointer), changed);
+            wire_note_kept(w, str_from(pointer), changed);
         else
             json_text_drop(t, pointer);
     }
@@ -297,7 +297,7 @@ static err codex_drop(const struct wiring *w, str text, const struct toml_key *k
         return NULL;
     if (str_eq(str_trim(found), str_trim(made)))
         return toml_drop(a, text, CODEX_TABLE, out);
-    wire_keep(w, STR("[" CODEX_TABLE "]"), "its lines are not those that init writes");
+    wire_note_kept(w, STR("[" CODEX_TABLE "]"), "its lines are not those that init writes");
     return NULL;
 }
 
