@@ -77,25 +77,17 @@ static bool wait_ms(struct watch_list *w, int64_t ms)
     return ready != 0;
 }
 
-/* Others may use the processor meanwhile: the client, above all. */
-static bool stay_awake(struct watch_list *w, int64_t until_us)
-{
-    do {
-        if (wait_ms(w, 0))
-            return true;
-        sched_yield();
-    } while (socket_clock_us() < until_us);
-    return false;
-}
-
-/* Answers are waited for awake, where that pays; the client may take its time. */
+/* Answers are waited for awake, where that pays; others may use the processor meanwhile: the client,
+ * above all, which may take its time. */
 static void wait_for(struct bridge *b, struct watch_list *w, int64_t ms)
 {
     bool asked = !list_empty(&b->in_flight), came = false;
     int64_t from_us = asked ? socket_clock_us() : 0;
 
     if (asked && ms && busy_poll_pays(&b->awake)) {
-        came = stay_awake(w, from_us + BUSY_POLL_US);
+        do {
+            came = wait_ms(w, 0);
+        } while (!came && sched_yield() == 0 && socket_clock_us() < from_us + BUSY_POLL_US);
         busy_poll_tried(&b->awake, came);
     }
     if (!came)

@@ -18,17 +18,6 @@ enum {
 
 /* ---- the pool ---- */
 
-static struct connection *connection_new(struct bridge *b, int fd)
-{
-    struct connection *c = mem_alloc(sizeof *c);
-
-    *c = (struct connection){ .fd = fd, .requests = arena_new(), .arena = arena_new() };
-    list_init(&c->exchanges);
-    list_append(&b->connections, &c->link);
-    b->connection_count++;
-    return c;
-}
-
 struct exchange *connection_first(const struct connection *c)
 {
     return list_empty(&c->exchanges) ? NULL
@@ -40,27 +29,28 @@ bool connection_is_shared(const struct connection *c)
     return c->exchanges.next != c->exchanges.prev;
 }
 
-static bool has_room(const struct connection *c)
-{
-    return c->count < BRIDGE_PIPELINE_MAX && c->out.len < BYTES_MAX;
-}
-
 struct connection *connection_take(struct bridge *b, const struct exchange *exchange)
 {
+    struct connection *c = b->filling;
     int fd;
 
-    if (b->filling && !has_room(b->filling))
+    if (c && (c->count >= BRIDGE_PIPELINE_MAX || c->out.len >= BYTES_MAX))
         connection_fill_end(b);
     if (b->filling && exchange->brief && !b->apart)
         return b->filling;
     for (struct list *it = b->connections.prev; it != &b->connections; it = it->prev) {
-        struct connection *c = LIST_ENTRY(it, struct connection, link);
+        c = LIST_ENTRY(it, struct connection, link);
         if (c->fd >= 0 && !connection_first(c))
             return c;
     }
     if (b->connection_count >= BRIDGE_CONNECTIONS_MAX || !upstream_reach(b, &fd))
         return NULL;
-    return connection_new(b, fd);
+    c = mem_alloc(sizeof *c);
+    *c = (struct connection){ .fd = fd, .requests = arena_new(), .arena = arena_new() };
+    list_init(&c->exchanges);
+    list_append(&b->connections, &c->link);
+    b->connection_count++;
+    return c;
 }
 
 static struct exchange *take_first(struct connection *c)
@@ -108,21 +98,16 @@ static void answer_begin(struct connection *c)
     response_parser_init(&c->parser, c->arena, NULL);
 }
 
-/* It was free: whatever was on it is answered. */
-static void connection_clear(struct bridge *b, struct connection *c)
-{
-    arena_reset(c->requests);
-    c->out = buf_in(c->requests);
-    c->sent = c->count = c->pieces = 0;
-    c->received_ms = b->now_ms;
-    answer_begin(c);
-}
-
 void connection_add(struct bridge *b, struct connection *c, struct exchange *exchange)
 {
     assert(c == b->filling || !connection_first(c));
-    if (!connection_first(c))
-        connection_clear(b, c);
+    if (!connection_first(c)) { /* whatever was on it is answered */
+        arena_reset(c->requests);
+        c->out = buf_in(c->requests);
+        c->sent = c->count = c->pieces = 0;
+        c->received_ms = b->now_ms;
+        answer_begin(c);
+    }
     buf_reserve(&c->out, exchange->body.len + 1024);
     exchange->kind->head(b, exchange, &c->out);
     buf_add(&c->out, STR("\r\n"));
@@ -178,12 +163,6 @@ void connection_send(struct bridge *b, struct connection *c)
 
 /* ---- receiving ---- */
 
-static bool is_stream(const struct response *r)
-{
-    str type;
-    return response_value(r, "Content-Type", &type) && str_starts(type, STR("text/event-stream"));
-}
-
 /* A stream may take its time: what is behind it is asked elsewhere. */
 static void stream_begin(struct bridge *b, struct connection *c)
 {
@@ -199,38 +178,30 @@ static void stream_begin(struct bridge *b, struct connection *c)
     first->connection = c;
 }
 
-/* What came of a stream goes on at once, and is not kept. */
-static void take_events(struct bridge *b, struct connection *c)
+/* That it is a stream is known from the head, before anything comes of it. What came of a stream
+ * goes on at once, and is not kept. */
+static void take_body(struct bridge *b, struct connection *c)
 {
-    struct exchange *exchange = connection_first(c);
-    str bytes = { c->parser.body.at, c->parser.body.len }, data;
+    str type, data;
 
+    if (c->answer == ANSWER_UNKNOWN && response_value(&c->parser.response, "Content-Type", &type) &&
+        str_starts(type, STR("text/event-stream")))
+        stream_begin(b, c);
+    else if (c->answer == ANSWER_UNKNOWN && c->parser.body.len)
+        c->answer = ANSWER_WHOLE;
+    if (c->answer != ANSWER_STREAM)
+        return;
+    struct exchange *exchange = connection_first(c);
+    str bytes = { c->parser.body.at, c->parser.body.len };
     while (connection_first(c) == exchange && event_read(&c->events, &bytes, &data))
         if (exchange->kind->event)
             exchange->kind->event(b, exchange, data);
     c->parser.body.len = 0;
 }
 
-/* That it is a stream is known from the head, before anything comes of it. */
-static void take_body(struct bridge *b, struct connection *c)
-{
-    if (c->answer == ANSWER_UNKNOWN && is_stream(&c->parser.response))
-        stream_begin(b, c);
-    else if (c->answer == ANSWER_UNKNOWN && c->parser.body.len)
-        c->answer = ANSWER_WHOLE;
-    if (c->answer == ANSWER_STREAM)
-        take_events(b, c);
-}
-
-/* Answers that come one by one were worked on one after the other: on connections of their own, the
- * server works on many at once. */
-static void judge(struct bridge *b, const struct connection *c)
-{
-    if (c->count > 1 && c->pieces > 1 + c->count / 4)
-        b->apart = APART;
-}
-
-/* The connection is free before the exchange is told, which may want to use it. */
+/* The connection is free before the exchange is told, which may want to use it. Answers that came
+ * one by one were worked on one after the other: on connections of their own, the server works on
+ * many at once. */
 static void finish(struct bridge *b, struct connection *c, bool reusable)
 {
     struct exchange *exchange = take_first(c);
@@ -239,8 +210,8 @@ static void finish(struct bridge *b, struct connection *c, bool reusable)
     if (c->answer == ANSWER_STREAM)
         r.body = STR("");
     c->used = true;
-    if (!connection_first(c))
-        judge(b, c);
+    if (!connection_first(c) && c->count > 1 && c->pieces > 1 + c->count / 4)
+        b->apart = APART;
     if (!reusable || !r.keep_alive || c->spent || (!connection_first(c) && c->sent < c->out.len))
         connection_close(b, c);
     exchange->kind->done(b, exchange, &r);
@@ -269,20 +240,23 @@ static void take_answer(struct bridge *b, struct connection *c, str *bytes)
         answer_begin(c);
 }
 
-/* Bytes that nobody asked for end it. */
-static void take_bytes(struct bridge *b, struct connection *c, str bytes)
+/* Bytes that nobody asked for end it; its end is that of an answer that says no other. */
+void connection_receive(struct bridge *b, struct connection *c)
 {
-    c->received_ms = b->now_ms;
-    c->pieces++;
-    while (bytes.len && connection_first(c))
-        take_answer(b, c, &bytes);
-    if (bytes.len)
-        connection_close(b, c);
-}
+    ssize_t n = recv(c->fd, b->piece, sizeof b->piece, MSG_DONTWAIT);
+    str bytes = { b->piece, n > 0 ? (size_t)n : 0 };
 
-/* The end of the connection is the end of an answer that says no other. */
-static void take_end(struct bridge *b, struct connection *c)
-{
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n > 0) {
+        c->received_ms = b->now_ms;
+        c->pieces++;
+        while (bytes.len && connection_first(c))
+            take_answer(b, c, &bytes);
+        if (bytes.len)
+            connection_close(b, c);
+        return;
+    }
     if (!connection_first(c) || response_end(&c->parser)) {
         lost(b, c);
         return;
@@ -290,16 +264,4 @@ static void take_end(struct bridge *b, struct connection *c)
     take_body(b, c);
     if (connection_first(c))
         finish(b, c, false);
-}
-
-void connection_receive(struct bridge *b, struct connection *c)
-{
-    ssize_t n = recv(c->fd, b->piece, sizeof b->piece, MSG_DONTWAIT);
-
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
-    if (n > 0)
-        take_bytes(b, c, (str){ b->piece, (size_t)n });
-    else
-        take_end(b, c);
 }

@@ -124,15 +124,6 @@ static void stay(struct bridge *b, struct exchange *c)
         c->kind->failed(b, c, b->upstream.why);
 }
 
-static void send_on(struct bridge *b, struct exchange *c, struct connection *connection)
-{
-    list_remove(&c->link);
-    b->waiting_count--;
-    list_append(&b->in_flight, &c->link);
-    c->in_flight = true;
-    connection_add(b, connection, c);
-}
-
 static void pump_once(struct bridge *b)
 {
     for (struct list *it = b->waiting.next, *next; it != &b->waiting; it = next) {
@@ -140,10 +131,16 @@ static void pump_once(struct bridge *b)
         bool sends = c->not_before_ms <= b->now_ms && c->kind->ready(b, c);
         struct connection *connection = sends ? connection_take(b, c) : NULL;
         next = it->next;
-        if (connection)
-            send_on(b, c, connection);
-        else if (sends)
-            stay(b, c);
+        if (!connection) {
+            if (sends)
+                stay(b, c);
+            continue;
+        }
+        list_remove(&c->link);
+        b->waiting_count--;
+        list_append(&b->in_flight, &c->link);
+        c->in_flight = true;
+        connection_add(b, connection, c);
     }
     connection_fill_end(b);
 }

@@ -286,33 +286,19 @@ struct past_token {
     char id[];
 };
 
-static void token_put_by(struct identity *i)
-{
-    struct past_token *p = mem_alloc(sizeof *p + i->token_id.len);
-
-    p->len = i->token_id.len;
-    memcpy(p->id, i->token_id.at, p->len);
-    list_append(&i->past, &p->link);
-}
-
 /* What listens goes on as the new one. */
-static void streams_again(struct bridge *b)
-{
-    LIST_EACH(it, &b->in_flight) {
-        struct exchange *c = LIST_ENTRY(it, struct exchange, link);
-        if (c->lasting)
-            exchange_retry(b, c, 0);
-    }
-}
-
 static void become(struct bridge *b, str session_id, str session_name)
 {
     struct identity *i = &b->identity;
     struct arena *fresh = arena_new();
 
     legacy_leave(b);
-    if (i->own)
-        token_put_by(i);
+    if (i->own) {
+        struct past_token *p = mem_alloc(sizeof *p + i->token_id.len);
+        p->len = i->token_id.len;
+        memcpy(p->id, i->token_id.at, p->len);
+        list_append(&i->past, &p->link);
+    }
     i->client = arena_copy(fresh, i->client);
     i->conversation = arena_copy(fresh, i->conversation);
     i->session_id = arena_copy(fresh, session_id);
@@ -322,7 +308,11 @@ static void become(struct bridge *b, str session_id, str session_name)
     i->arena = fresh;
     i->token = IDENTITY_UNKNOWN;
     i->own = false;
-    streams_again(b);
+    LIST_EACH(it, &b->in_flight) {
+        struct exchange *c = LIST_ENTRY(it, struct exchange, link);
+        if (c->lasting)
+            exchange_retry(b, c, 0);
+    }
 }
 
 void identity_release(struct bridge *b)
@@ -407,19 +397,14 @@ static void enroll(struct bridge *b, bool with_state)
     exchange_queue(b, c);
 }
 
-/* What Codex calls the conversation that a tool is called in, as it calls it to its hooks. */
-static str conversation_of(const struct identity *i, const struct exchange *c)
-{
-    return str_eq(i->client, STR("codex")) ? json_str(json_get(c->rpc.params, "_meta"), "threadId")
-                                           : STR("");
-}
-
 /* A client may have begun another conversation since the last call. One whose hooks alone know of it
  * is looked up for each, which the next one may have changed. */
 static bool is_due(struct identity *i, struct exchange *c)
 {
-    str conversation = conversation_of(i, c);
+    str conversation = STR("");
 
+    if (str_eq(i->client, STR("codex"))) /* as it calls it to its hooks, too */
+        conversation = json_str(json_get(c->rpc.params, "_meta"), "threadId");
     if (conversation.len && !str_eq(conversation, i->conversation)) {
         i->conversation = arena_copy(i->arena, conversation);
         return true;

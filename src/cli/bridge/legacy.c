@@ -224,15 +224,6 @@ static const struct exchange_kind announcement = {
     .head = head_message, .ready = exchange_always, .done = announced_again, .failed = again_failed
 };
 
-static void announce(struct bridge *b)
-{
-    struct exchange *c = exchange_new(b, &announcement);
-
-    c->body = STR("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
-    c->rpc = (struct rpc){ .kind = RPC_NOTIFICATION, .method = STR("notifications/initialized") };
-    exchange_queue(b, c);
-}
-
 static void reopened(struct bridge *b, struct exchange *c, str message, const struct response *r)
 {
     if (!opened(b, message, r)) {
@@ -240,11 +231,15 @@ static void reopened(struct bridge *b, struct exchange *c, str message, const st
         return;
     }
     lines_note("its session with the server was begun again");
-    if (b->legacy.initialized)
-        announce(b);
-    else
-        b->legacy.state = LEGACY_OPEN;
     c->answered = true;
+    if (!b->legacy.initialized) {
+        b->legacy.state = LEGACY_OPEN;
+        return;
+    }
+    c = exchange_new(b, &announcement);
+    c->body = STR("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
+    c->rpc = (struct rpc){ .kind = RPC_NOTIFICATION, .method = STR("notifications/initialized") };
+    exchange_queue(b, c);
 }
 
 static void again_event(struct bridge *b, struct exchange *c, str data)

@@ -20,22 +20,18 @@ enum {
 
 /* ---- out ---- */
 
-/* Its flags are shared with whoever else has it open, so a pipe is opened again to get some of our
- * own. A file never makes us wait, and a socket can be told not to with each write. */
-static int out_open(int fd, bool *is_socket)
-{
-    struct stat st;
-
-    *is_socket = fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode);
-    if (fstat(fd, &st) < 0 || !S_ISFIFO(st.st_mode))
-        return dup(fd);
-    int own = pipe_reopen(fd);
-    return own >= 0 ? own : dup(fd);
-}
-
+/* Flags of the output are shared with whoever else has it open, so a pipe is opened again to get some
+ * of our own. A file never makes us wait, and a socket can be told not to with each write. */
 void lines_open(struct bridge *b)
 {
-    b->out.fd = out_open(b->options.out, &b->out.is_socket);
+    int fd = b->options.out;
+    struct stat st;
+    bool known = fstat(fd, &st) == 0;
+
+    b->out.is_socket = known && S_ISSOCK(st.st_mode);
+    b->out.fd = known && S_ISFIFO(st.st_mode) ? pipe_reopen(fd) : -1;
+    if (b->out.fd < 0)
+        b->out.fd = dup(fd);
     b->out.closed = b->out.fd < 0;
 }
 

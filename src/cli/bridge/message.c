@@ -8,11 +8,6 @@ enum { RENEWALS_MAX = 2 }; /* of the session or the token, for one message */
 
 static const struct exchange_kind message;
 
-static bool is_exchange_of(const struct exchange *c, const struct json *id)
-{
-    return c->kind == &message && c->rpc.kind == RPC_REQUEST && json_equal(c->rpc.id, id);
-}
-
 bool message_is_pending(const struct exchange *c)
 {
     return c->kind == &message && !c->lasting && !c->cancelled;
@@ -81,7 +76,7 @@ static struct exchange *find_in(const struct list *exchanges, const struct json 
 {
     LIST_EACH(it, exchanges) {
         struct exchange *c = LIST_ENTRY(it, struct exchange, link);
-        if (is_exchange_of(c, id))
+        if (c->kind == &message && c->rpc.kind == RPC_REQUEST && json_equal(c->rpc.id, id))
             return c;
     }
     return NULL;
@@ -110,12 +105,6 @@ static bool cancel(struct bridge *b, const struct exchange *notice)
     return true;
 }
 
-/* The revision, where a message tells it. */
-static str version_of(const struct rpc *m)
-{
-    return json_str(json_get(m->params, "_meta"), "io.modelcontextprotocol/protocolVersion");
-}
-
 void message_take(struct bridge *b, str line)
 {
     struct exchange *c = exchange_new(b, &message);
@@ -127,7 +116,8 @@ void message_take(struct bridge *b, str line)
         exchange_end(b, c);
         return;
     }
-    c->version = version_of(&c->rpc);
+    c->version =
+        json_str(json_get(c->rpc.params, "_meta"), "io.modelcontextprotocol/protocolVersion");
     if (str_eq(c->rpc.method, STR("notifications/cancelled")) && cancel(b, c)) {
         exchange_end(b, c);
         return;
