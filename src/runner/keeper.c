@@ -80,20 +80,18 @@ static void read_rest(struct keeper *k)
 
 /* ---- its life ---- */
 
-static int64_t term_ms(void)
-{
-    int64_t ms;
-    return duration_parse(str_from(getenv("BATON_AGENT_STOP_TIME")), &ms) ? ms : TERM_MS;
-}
-
 /* The first reason counts; a lost run stays lost. */
 static void end_because(struct keeper *k, enum reason why)
 {
+    int64_t term_ms;
+
     if (k->why == BY_ITSELF || why == LOST)
         k->why = why;
     if (k->kill_ms)
         return;
-    k->kill_ms = socket_clock_ms() + term_ms();
+    if (!duration_parse(str_from(getenv("BATON_AGENT_STOP_TIME")), &term_ms))
+        term_ms = TERM_MS;
+    k->kill_ms = socket_clock_ms() + term_ms;
     exec_signal(SIGTERM, k->pid);
 }
 

@@ -35,25 +35,18 @@ static err secrets_read(struct keeper *k)
     return NULL;
 }
 
-static err user_read(struct keeper *k)
-{
-    str name = json_str(k->spec, "user");
-    struct exec_user *user = ARENA_NEW(k->arena, struct exec_user);
-
-    if (!name.len)
-        return NULL;
-    k->user = user;
-    return exec_user_find(k->arena, name, user);
-}
-
 err keeper_read(struct keeper *k)
 {
+    struct exec_user *user = ARENA_NEW(k->arena, struct exec_user);
     str text;
 
     TRY(folder_read(k->arena, folder_path(k->arena, k->folder, "spec.json"), &text));
     TRY(json_parse_own(k->arena, text, &k->spec));
     TRY(secrets_read(k));
-    TRY(user_read(k));
+    if (json_str(k->spec, "user").len) {
+        k->user = user;
+        TRY(exec_user_find(k->arena, json_str(k->spec, "user"), user));
+    }
     k->run = json_get(k->spec, "run");
     k->profile = json_get(k->run, "profile");
     k->agent = json_get(k->run, "agent");
@@ -99,22 +92,13 @@ static void client_id_choose(struct keeper *k, bool resume)
         k->client_id = json_str(k->run, "session_id");
 }
 
-static str own_program(struct keeper *k)
-{
-    str path = program_path(k->arena);
-
-    return path.len ? path : STR("baton");
-}
-
 /* The tree that the agent shares, for clients that can only read files. */
 static err state_write(struct keeper *k, str path, str *out)
 {
     str id = json_str(json_get(k->run, "env"), "WORKFLOW_STATE_ID");
-    const struct url_param param = { "state_id", id };
     struct call call = { .method = "GET",
                          .pattern = "/workflow-states/{state_id}",
-                         .params = &param,
-                         .param_count = 1,
+                         PARAMS({ "state_id", id }),
                          .timeout_ms = STATE_MS };
     const struct json *state;
     struct caller caller;
@@ -192,17 +176,6 @@ static void prompt_make(struct keeper *k, struct launch *l)
             arena_printf(k->arena, STR_FMT "\n" STR_FMT, STR_ARG(changes), STR_ARG(l->prompt));
 }
 
-static err stdin_open(struct keeper *k, const struct launch *l, int *out)
-{
-    *out = -1;
-    if (!str_eq(profile_prompt_way(k->profile), STR("stdin")))
-        return NULL;
-    *out = open(l->prompt_file.at, O_RDONLY | O_CLOEXEC);
-    return *out >= 0 ? NULL
-                     : err_new(k->arena, ERR_UNAVAILABLE, "%s: cannot read it: %s",
-                               l->prompt_file.at, strerror(errno));
-}
-
 err keeper_prepare(struct keeper *k, struct exec_plan *plan)
 {
     struct launch l = { .profile = k->profile,
@@ -211,7 +184,7 @@ err keeper_prepare(struct keeper *k, struct exec_plan *plan)
                         .prompt = json_str(k->run, "prompt"),
                         .session_name = json_str(k->run, "session_name"),
                         .project_dir = k->project_dir,
-                        .baton = own_program(k),
+                        .baton = program_path(k->arena),
                         .runner_dir = k->home,
                         .url = endpoint_url(k->arena, k->data) };
     str token_file;
@@ -220,6 +193,8 @@ err keeper_prepare(struct keeper *k, struct exec_plan *plan)
     if (!json_is(k->profile, JSON_OBJECT))
         return err_new(k->arena, ERR_NOT_FOUND,
                        "the profile of this session is not registered any more");
+    if (!l.baton.len)
+        l.baton = STR("baton");
     client_id_choose(k, l.resume);
     l.client_id = k->client_id;
     TRY(files_make(k, &l, &token_file));
@@ -228,8 +203,13 @@ err keeper_prepare(struct keeper *k, struct exec_plan *plan)
     TRY(folder_write(k->arena, l.prompt_file, l.prompt, k->user));
     TRY(profile_argv(k->arena, &l, &argv));
     *plan = (struct exec_plan){
-        .argv = argv, .env = k->env, .folder = k->project_dir.at, .user = k->user
+        .argv = argv, .env = k->env, .folder = k->project_dir.at, .user = k->user, .in = -1
     };
-    TRY(stdin_open(k, &l, &plan->in));
+    if (str_eq(profile_prompt_way(k->profile), STR("stdin"))) {
+        plan->in = open(l.prompt_file.at, O_RDONLY | O_CLOEXEC);
+        if (plan->in < 0)
+            return err_new(k->arena, ERR_UNAVAILABLE, "%s: cannot read it: %s", l.prompt_file.at,
+                           strerror(errno));
+    }
     return folder_give(k->arena, k->folder, k->user);
 }

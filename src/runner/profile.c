@@ -387,28 +387,11 @@ static void env_object(struct map *env, const struct launch *l, const struct jso
     }
 }
 
-/* What the options set whose conditions hold. */
-static void env_options(struct map *env, const struct launch *l)
-{
-    const struct json *options = json_get(l->profile, "options");
-
-    for (uint32_t i = 0; json_is(options, JSON_ARRAY) && i < options->len; i++)
-        if (option_holds(env->arena, l, &options->items[i]))
-            env_object(env, l, json_get(&options->items[i], "env"));
-}
-
-static void env_user(struct map *env, const struct exec_user *user)
-{
-    env_set(env, STR("HOME"), user->home);
-    env_set(env, STR("USER"), user->name);
-    env_set(env, STR("LOGNAME"), user->name);
-    env_set(env, STR("SHELL"), user->shell);
-}
-
 err profile_env(struct arena *a, const struct launch *l, char *const *ours,
                 const struct exec_user *user, const struct json *run_env,
                 const struct env_pair *more, size_t count, char ***out)
 {
+    const struct json *options = json_get(l->profile, "options");
     struct map env = map_in(a);
     size_t n = 0;
     str name, value;
@@ -416,10 +399,16 @@ err profile_env(struct arena *a, const struct launch *l, char *const *ours,
     for (; *ours; ours++)
         if (str_cut(str_from(*ours), '=', &name, &value) && !is_hidden(l, name))
             env_set(&env, name, value);
-    if (user)
-        env_user(&env, user);
+    if (user) {
+        env_set(&env, STR("HOME"), user->home);
+        env_set(&env, STR("USER"), user->name);
+        env_set(&env, STR("LOGNAME"), user->name);
+        env_set(&env, STR("SHELL"), user->shell);
+    }
     env_object(&env, l, json_get(l->profile, "env"));
-    env_options(&env, l);
+    for (uint32_t i = 0; json_is(options, JSON_ARRAY) && i < options->len; i++)
+        if (option_holds(a, l, &options->items[i]))
+            env_object(&env, l, json_get(&options->items[i], "env"));
     env_object(&env, NULL, run_env);
     for (size_t i = 0; i < count; i++)
         env_set(&env, str_from(more[i].name), more[i].value);

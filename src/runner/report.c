@@ -9,17 +9,6 @@
 
 enum { ANSWER_MS = 15000, PAUSE_MOST_MS = 15000 };
 
-static struct json body_of(struct arena *a, const struct report *r, const struct json *facts)
-{
-    struct json body = json_object();
-
-    json_put(a, &body, STR("runner_id"), json_string(r->runner_id));
-    json_put(a, &body, STR("fence"), json_int(a, r->fence));
-    for (uint32_t i = 0; facts && i < facts->len; i++)
-        json_put(a, &body, json_name(&facts->members[i]), facts->members[i].value);
-    return body;
-}
-
 static enum report_answer answer_of(err e)
 {
     if (!e)
@@ -53,13 +42,16 @@ err report_refusal(struct arena *a, const struct response *r)
 enum report_answer report_once(struct report *r, struct arena *a, const char *what, int64_t number,
                                const struct json *facts, const struct json **answer)
 {
-    struct json body = body_of(a, r, facts);
-    const struct url_param run = { "run_id", r->run_id };
+    struct json body = json_object();
+
+    json_put(a, &body, STR("runner_id"), json_string(r->runner_id));
+    json_put(a, &body, STR("fence"), json_int(a, r->fence));
+    for (uint32_t i = 0; facts && i < facts->len; i++)
+        json_put(a, &body, json_name(&facts->members[i]), facts->members[i].value);
     struct call call = {
         .method = "POST",
         .pattern = arena_printf(a, "/runner/runs/{run_id}/%s", what).at,
-        .params = &run,
-        .param_count = 1,
+        PARAMS({ "run_id", r->run_id }),
         .body = json_printed(a, &body),
         .key = arena_printf(a, STR_FMT "-%lld-%s-%lld", STR_ARG(r->run_id), (long long)r->fence,
                             what, (long long)number),

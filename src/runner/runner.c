@@ -161,25 +161,18 @@ static struct json strings(struct arena *a, const str *list, size_t count)
     return all;
 }
 
-static str host_name(struct arena *a)
-{
-    char *name = arena_alloc(a, 256);
-
-    if (gethostname(name, 256) < 0)
-        return STR("localhost");
-    name[255] = '\0';
-    return str_from(name);
-}
-
 static err enlist(struct worker *w)
 {
     const struct runner_options *o = w->o;
     struct arena *a = w->arena;
     struct json body = json_object();
     const struct json *answer;
+    char host[256] = "";
 
+    if (gethostname(host, sizeof host - 1) < 0)
+        strcpy(host, "localhost");
     json_put(a, &body, STR("name"), json_string(o->name));
-    json_put(a, &body, STR("hostname"), json_string(host_name(a)));
+    json_put(a, &body, STR("hostname"), json_string(str_from(host)));
     json_put(a, &body, STR("tags"), strings(a, o->tags, o->tag_count));
     json_put(a, &body, STR("user"), json_string(exec_user_name(a, o->user)));
     if (o->profile_count)

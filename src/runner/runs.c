@@ -135,15 +135,6 @@ static str spec_of(struct arena *a, const struct runner_options *o, str runner_i
     return json_printed(a, &spec);
 }
 
-static str secrets_of(struct arena *a, const struct json *run)
-{
-    struct json secrets = json_object();
-
-    json_put(a, &secrets, STR("token"), json_string(json_str(run, "token")));
-    json_put(a, &secrets, STR("runner_token"), json_string(str_from(getenv("BATON_TOKEN"))));
-    return json_printed(a, &secrets);
-}
-
 /* Descriptors of one keeper. */
 struct ends {
     int lock, log, secrets[2], ready[2];
@@ -172,15 +163,6 @@ static void become_keeper(const struct ends *e, const char *folder)
     setsid();
     execv(program_self(), argv);
     _exit(127);
-}
-
-static void ends_close(struct ends *e)
-{
-    const int all[] = { e->lock, e->log, e->secrets[0], e->secrets[1], e->ready[1] };
-
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i] >= 0)
-            close(all[i]);
 }
 
 static err keeper_fork(struct arena *a, struct ends *e, str folder, str secrets, int *ready)
@@ -225,6 +207,7 @@ err runs_start(struct arena *a, const struct runner_options *o, str runner_id,
 {
     struct ends e = { -1, -1, { -1, -1 }, { -1, -1 } };
     str id = json_str(run, "run_id"), folder = folder_of(a, o->home, id);
+    struct json secrets = json_object();
 
     if (!is_id(id))
         return err_new(a, ERR_INVALID, "the server gave a run whose id is none: " STR_FMT,
@@ -232,9 +215,14 @@ err runs_start(struct arena *a, const struct runner_options *o, str runner_id,
     TRY(folder_take(a, o->home, id, folder, &e.lock));
     err failed =
         folder_write(a, folder_path(a, folder, "spec.json"), spec_of(a, o, runner_id, run), NULL);
+    json_put(a, &secrets, STR("token"), json_string(json_str(run, "token")));
+    json_put(a, &secrets, STR("runner_token"), json_string(str_from(getenv("BATON_TOKEN"))));
     if (!failed)
-        failed = keeper_fork(a, &e, folder, secrets_of(a, run), ready);
-    ends_close(&e);
+        failed = keeper_fork(a, &e, folder, json_printed(a, &secrets), ready);
+    const int all[] = { e.lock, e.log, e.secrets[0], e.secrets[1], e.ready[1] };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i] >= 0)
+            close(all[i]);
     if (failed)
         folder_remove(a, folder);
     return failed;

@@ -279,20 +279,14 @@ static const struct {
 };
 
 /* The members of one step are done in the order of the table. */
-static err step_play(struct play *p, const struct json *step)
-{
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !p->over; i++) {
-        const struct json *value = json_get(step, kinds[i].name);
-        if (value)
-            TRY(kinds[i].play(p, value));
-    }
-    return NULL;
-}
-
 static err steps_play(struct play *p, const struct json *steps)
 {
-    for (uint32_t i = 0; json_is(steps, JSON_ARRAY) && i < steps->len && !p->over; i++)
-        TRY(step_play(p, &steps->items[i]));
+    for (uint32_t i = 0; json_is(steps, JSON_ARRAY) && i < steps->len; i++)
+        for (size_t k = 0; k < sizeof kinds / sizeof *kinds && !p->over; k++) {
+            const struct json *value = json_get(&steps->items[i], kinds[k].name);
+            if (value)
+                TRY(kinds[k].play(p, value));
+        }
     return NULL;
 }
 

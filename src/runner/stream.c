@@ -58,7 +58,7 @@ static str owned_str(const struct owned *k)
 }
 
 /* Appends, and forgets the beginning when it is more than twice what is wanted. */
-static void kept_add_tail(struct owned *k, str s, size_t most)
+static void owned_add_tail(struct owned *k, str s, size_t most)
 {
     k->lost = k->lost || s.len > 2 * most || k->len + s.len > 2 * most;
     if (s.len > 2 * most)
@@ -231,20 +231,9 @@ static void result_take(struct stream *s, const struct json *line)
         return;
     if (!str_eq(json_str(rule, "add"), STR("join")))
         s->result.len = s->result.lost = 0;
-    kept_add_tail(&s->result, text, STREAM_RESULT_MAX);
+    owned_add_tail(&s->result, text, STREAM_RESULT_MAX);
     mask_seam(s, &s->result, text.len);
     s->has_result = true;
-}
-
-static void failed_take(struct stream *s, const struct json *line)
-{
-    str text = STR("");
-
-    if (!any_matches(s, "failed", line))
-        return;
-    s->failed = true;
-    rule_for(s, "failed", line, &text);
-    owned_set(&s->error, utf8_cut(text, STREAM_ERROR_MAX));
 }
 
 static int64_t tokens_at(struct stream *s, const struct json *line, const struct json *rule,
@@ -307,17 +296,9 @@ static void usage_add(struct stream *s, const struct json *line, const struct js
         owned_set(&s->models, masked(s, json_printed(s->arena, models)));
 }
 
-static void usage_take(struct stream *s, const struct json *line)
-{
-    const struct json *rules = json_get(s->output, "usage");
-
-    for (uint32_t i = 0; json_is(rules, JSON_ARRAY) && i < rules->len; i++)
-        if (matches(s, &rules->items[i], line))
-            usage_add(s, line, &rules->items[i]);
-}
-
 static void facts_take(struct stream *s, const struct json *line)
 {
+    const struct json *rules = json_get(s->output, "usage");
     str text;
 
     if (rule_for(s, "client_id", line, &text) && is_id(text))
@@ -325,8 +306,15 @@ static void facts_take(struct stream *s, const struct json *line)
     if (rule_for(s, "heard", line, &text))
         heard_set(s, text);
     result_take(s, line);
-    failed_take(s, line);
-    usage_take(s, line);
+    if (any_matches(s, "failed", line)) {
+        s->failed = true;
+        text = STR("");
+        rule_for(s, "failed", line, &text);
+        owned_set(&s->error, utf8_cut(text, STREAM_ERROR_MAX));
+    }
+    for (uint32_t i = 0; json_is(rules, JSON_ARRAY) && i < rules->len; i++)
+        if (matches(s, &rules->items[i], line))
+            usage_add(s, line, &rules->items[i]);
 }
 
 /* ---- lines ---- */
@@ -334,8 +322,8 @@ static void facts_take(struct stream *s, const struct json *line)
 /* What is no JSON among JSON lines is said by somebody on the way: a wrapper, a warning. */
 static void text_take(struct stream *s, str line)
 {
-    kept_add_tail(&s->said, line, STREAM_RESULT_MAX);
-    kept_add_tail(&s->said, STR("\n"), STREAM_RESULT_MAX);
+    owned_add_tail(&s->said, line, STREAM_RESULT_MAX);
+    owned_add_tail(&s->said, STR("\n"), STREAM_RESULT_MAX);
     if (s->text)
         heard_set(s, line);
 }
