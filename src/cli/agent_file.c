@@ -1,9 +1,13 @@
-/* agent_file.c: from the text of a file to an agent. */
+/* agent_file.c: from the text of a file to an agent, and the agents of a folder. */
 #include "cli/agent_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
 
 #include "base/utf8.h"
 
-enum { FILE_BYTES_MAX = 1 << 20 };
+enum { FILE_BYTES_MAX = 1 << 20, FILES_MAX = 1000 };
 
 struct reader {
     struct arena *arena;
@@ -374,5 +378,71 @@ err agent_file_parse(struct arena *a, str text, str stem, struct json *out)
     if (!is_blank(r.rest))
         json_put(a, &agent, STR("system_prompt"), json_string(str_trim(r.rest)));
     *out = agent;
+    return NULL;
+}
+
+/* ---- a folder ---- */
+
+static bool is_agent_file(str name)
+{
+    return name.len && name.at[0] != '.' &&
+           (str_ends(name, STR(".md")) || str_ends(name, STR(".json")));
+}
+
+/* A file of JSON is the agent itself; its name need not be said twice. */
+static err json_agent(struct arena *a, str text, str stem, struct json *out)
+{
+    const struct json *parsed;
+
+    TRY(json_parse(a, text, NULL, &parsed));
+    if (!json_is(parsed, JSON_OBJECT))
+        return err_new(a, ERR_INVALID, "expected an object, found %s",
+                       json_kind_name(parsed->kind));
+    *out = json_copy(a, parsed);
+    if (!json_get(out, "name"))
+        json_put(a, out, STR("name"), json_string(stem));
+    return NULL;
+}
+
+static err file_read(struct arena *a, const char *path, struct json *out)
+{
+    const char *slash = strrchr(path, '/');
+    str name = str_from(slash ? slash + 1 : path), text;
+    bool markdown = str_ends(name, STR(".md"));
+    str stem = str_slice(name, 0, name.len - strlen(markdown ? ".md" : ".json"));
+    struct cli nobody = { .arena = a }; /* only "-" would ask it anything */
+
+    TRY(cli_read(&nobody, a, path, &text));
+    err e = markdown ? agent_file_parse(a, text, stem, out) : json_agent(a, text, stem, out);
+    return e ? err_within(a, e, "%s", path) : NULL;
+}
+
+static int by_path(const void *x, const void *y)
+{
+    return strcmp(((const struct agent_file *)x)->path, ((const struct agent_file *)y)->path);
+}
+
+err agent_folder_read(struct arena *a, const char *folder, const struct agent_file **out,
+                      size_t *count)
+{
+    struct agent_file *all = ARENA_ARRAY(a, struct agent_file, FILES_MAX);
+    DIR *dir = opendir(folder);
+    const struct dirent *d;
+
+    *out = all;
+    *count = 0;
+    if (!dir && errno == ENOENT)
+        return NULL;
+    if (!dir)
+        return err_new(a, errno == EACCES ? ERR_FORBIDDEN : ERR_INVALID, "cannot read %s: %s",
+                       folder, strerror(errno));
+    while (*count < FILES_MAX && (d = readdir(dir)))
+        if (is_agent_file(str_from(d->d_name)))
+            all[(*count)++] =
+                (struct agent_file){ .path = arena_printf(a, "%s/%s", folder, d->d_name).at };
+    closedir(dir);
+    qsort(all, *count, sizeof *all, by_path); /* the order of a folder is nobody's */
+    for (size_t i = 0; i < *count; i++)
+        all[i].error = file_read(a, all[i].path, &all[i].agent);
     return NULL;
 }

@@ -18,13 +18,9 @@
 
 #include "cli/cli.h"
 
-/* ---- agent_file.c ---- */
-
 /* An agent from the text of a .md file; `stem` is its name when it says none. INVALID, with the
  * line, when its front matter cannot be read. */
 err agent_file_parse(struct arena *a, str text, str stem, struct json *out);
-
-/* ---- agent_folder.c ---- */
 
 struct agent_file {
     const char *path;
@@ -35,11 +31,6 @@ struct agent_file {
 /* The .md and .json files of a folder, by name; of one that is not there, none. */
 err agent_folder_read(struct arena *a, const char *folder, const struct agent_file **out,
                       size_t *count);
-
-/* The agent of that name in the .claude/agents of a project; NULL: there is none. */
-err agent_folder_find(struct arena *a, const char *project_dir, str name, const struct json **out);
-
-/* ---- agent_import.c ---- */
 
 /* `baton agent import`, beside the commands of the table of operations. */
 extern const struct verb agent_verbs[];

@@ -11,8 +11,6 @@
 #include <unistd.h>
 
 #include "cli/session_verbs.h"
-#include "cli/top_events.h"
-#include "cli/top_terminal.h"
 #include "client/socket.h"
 
 enum {

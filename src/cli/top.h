@@ -1,10 +1,12 @@
-/* top.h: what baton top shows at one moment, and how that becomes text.
+/* top.h: what baton top shows at one moment, how that becomes text, and the terminal that it is on.
  *
  * top_screen.c is pure: it knows no terminal, no server and no time. */
 #ifndef CLI_TOP_H
 #define CLI_TOP_H
 
 #include "cli/session_tree.h"
+
+/* ---- top_screen.c ---- */
 
 enum top_mode { TOP_LIST, TOP_DETAILS, TOP_CONFIRM };
 
@@ -34,5 +36,25 @@ void top_frame(struct buf *out, const struct top_view *v);
 
 /* The same as one line of JSON, but for what changes by time alone. */
 void top_json(struct buf *out, const struct top_view *v);
+
+/* ---- top_terminal.c ---- */
+
+/* Takes the terminal of standard output, and keys from standard input where that is one too. However
+ * the command ends, by its own will or by a signal, it is given back. A byte is written to `wake` when
+ * its size has changed, or after it was given back for a while (Ctrl-Z). Ctrl-C ends the program. */
+void terminal_take(int wake);
+void terminal_give_back(void);
+
+/* How many lines it has. */
+size_t terminal_height(void);
+
+/* The frame, of as many lines as there are, as what makes a terminal show it and nothing else. */
+void terminal_frame(struct buf *out, str frame);
+
+/* ---- top_events.c ---- */
+
+/* Writes a byte to `wake` for every event of sessions, runs and runners, for as long as the process
+ * lives. When the server is away it is looked for again. */
+void top_listen(const char *data, int wake);
 
 #endif

@@ -2,7 +2,8 @@
  *
  * What an event says does not matter here: the one who is woken asks for everything again,
  * and paces that. */
-#include "cli/top_events.h"
+#include "cli/cli.h"
+#include "cli/top.h"
 
 #include <assert.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
 /* top_terminal.c: the whole of a terminal for one command, and its return as it was. */
-#include "cli/top_terminal.h"
+#include "cli/top.h"
 
 #include <signal.h>
 #include <sys/ioctl.h>
