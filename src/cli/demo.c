@@ -221,34 +221,6 @@ static void server_stop(struct demo *d)
 
 /* ---- the story ---- */
 
-static err page_take(struct demo *d, struct story *s, struct arena *a, int64_t *after, bool show)
-{
-    str number = arena_printf(a, "%lld", (long long)*after);
-    struct call look = { .method = "GET",
-                         .pattern = "/events",
-                         PARAMS({ "after", number }, { "wait", arena_printf(a, "%d", LOOK_S) },
-                                { "limit", arena_printf(a, "%d", PAGE) }) };
-    const struct json *page, *events;
-
-    TRY(caller_call(&d->caller, a, &look, &page));
-    events = json_get(page, "events");
-    for (uint32_t i = 0; show && json_is(events, JSON_ARRAY) && i < events->len; i++)
-        story_take(s, a, &events->items[i]);
-    *after = json_int_or(page, "next", *after);
-    return NULL;
-}
-
-/* The number of the newest event. */
-static err now_find(struct demo *d, struct arena *a, int64_t *seq)
-{
-    struct call look = { .method = "GET", .pattern = "/events", PARAMS({ "limit", STR("1") }) };
-    const struct json *page;
-
-    TRY(caller_call(&d->caller, a, &look, &page));
-    *seq = json_int_or(page, "seen", 0);
-    return NULL;
-}
-
 static err story_follow(struct demo *d, struct story *s, int64_t after)
 {
     int64_t until = now_ms() + STORY_MS;
@@ -256,8 +228,18 @@ static err story_follow(struct demo *d, struct story *s, int64_t after)
     err e = NULL;
 
     while (!e && !interrupted && !story_is_over(s) && now_ms() < until) {
+        const struct json *page, *events;
         arena_reset(a);
-        e = page_take(d, s, a, &after, true);
+        struct call list = { .method = "GET",
+                             .pattern = "/events",
+                             PARAMS({ "after", arena_printf(a, "%lld", (long long)after) },
+                                    { "wait", arena_printf(a, "%d", LOOK_S) },
+                                    { "limit", arena_printf(a, "%d", PAGE) }) };
+        e = caller_call(&d->caller, a, &list, &page);
+        events = e ? NULL : json_get(page, "events");
+        for (uint32_t i = 0; json_is(events, JSON_ARRAY) && i < events->len; i++)
+            story_take(s, a, &events->items[i]);
+        after = e ? after : json_int_or(page, "next", after);
     }
     if (e)
         e = err_copy(d->cli->arena, e);
@@ -268,12 +250,14 @@ static err story_follow(struct demo *d, struct story *s, int64_t after)
 static err play(struct demo *d)
 {
     struct story s = { .cli = d->cli, .cast = &d->cast };
+    struct call list = { .method = "GET", .pattern = "/events", PARAMS({ "limit", STR("1") }) };
     struct arena *a = d->cli->arena;
-    int64_t after;
+    const struct json *page;
     str suffix = STR("");
 
-    TRY(now_find(d, a, &after));
-    if (!d->temporary) /* an earlier demonstration may have been here */
+    TRY(caller_call(&d->caller, a, &list, &page));
+    int64_t after = json_int_or(page, "seen", 0); /* the newest event */
+    if (!d->temporary)                            /* an earlier demonstration may have been here */
         suffix = arena_printf(a, "-%04x", (unsigned)(now_ms() / 100 & 0xffff));
     TRY(demo_begin(&d->caller, a, suffix, &d->cast));
     d->begun = true;
@@ -331,17 +315,6 @@ static void kept_print(struct demo *d)
     cli_write(d->cli, buf_str(&out));
 }
 
-static void take_away(struct demo *d, bool keep)
-{
-    if (d->begun)
-        team_stop(d);
-    caller_release(&d->caller);
-    if (d->server > 0 && !keep)
-        server_stop(d);
-    if (d->temporary && !keep)
-        folder_remove(d);
-}
-
 static void watch_signals(void)
 {
     const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
@@ -378,7 +351,13 @@ err demo_run(struct cli *c)
     bool keep = d.keep && d.server > 0 && !e && !interrupted;
     if (keep)
         kept_print(&d);
-    take_away(&d, keep);
+    if (d.begun)
+        team_stop(&d);
+    caller_release(&d.caller);
+    if (d.server > 0 && !keep)
+        server_stop(&d);
+    if (d.temporary && !keep)
+        folder_remove(&d);
     if (interrupted)
         c->exit = 128 + SIGINT;
     return interrupted ? NULL : e;

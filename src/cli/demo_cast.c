@@ -112,16 +112,6 @@ static err post(struct caller *k, struct arena *a, const char *pattern, const st
 
 /* ---- the beginning ---- */
 
-static err schema_make(struct caller *k, struct arena *a)
-{
-    struct json body = json_object();
-    const struct json *ignored;
-
-    put(a, &body, "name", "demo-release");
-    json_put(a, &body, STR("json_schema"), parsed(a, schema_text));
-    return post(k, a, "/workflow-schemas", &body, &ignored);
-}
-
 /* Those of an earlier demonstration do as well. */
 static err agents_make(struct caller *k, struct arena *a)
 {
@@ -189,10 +179,15 @@ static err lead_start(struct caller *k, struct arena *a, const struct demo_cast 
 
 err demo_begin(struct caller *k, struct arena *a, str suffix, struct demo_cast *out)
 {
+    struct json schema = json_object();
+    const struct json *ignored;
+
     out->lead = arena_printf(a, "lead" STR_FMT, STR_ARG(suffix));
     for (int i = 0; i < WORKERS; i++)
         out->workers[i] = arena_printf(a, "%s" STR_FMT, workers[i].name, STR_ARG(suffix));
-    TRY(schema_make(k, a));
+    put(a, &schema, "name", "demo-release");
+    json_put(a, &schema, STR("json_schema"), parsed(a, schema_text));
+    TRY(post(k, a, "/workflow-schemas", &schema, &ignored));
     TRY(agents_make(k, a));
     TRY(state_make(k, a, out));
     return lead_start(k, a, out);

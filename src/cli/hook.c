@@ -209,16 +209,12 @@ err hook_run(struct cli *c)
     return NULL;
 }
 
-static bool names_hook(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return strcmp(slash ? slash + 1 : path, "baton-hook") == 0;
-}
-
 bool hook_is_called(int argc, char **argv)
 {
-    return (argc > 1 && strcmp(argv[1], "hook") == 0) || (argc > 0 && names_hook(argv[0]));
+    str name = str_from(argc > 0 ? argv[0] : NULL);
+
+    return (argc > 1 && strcmp(argv[1], "hook") == 0) || str_eq(name, STR("baton-hook")) ||
+           str_ends(name, STR("/baton-hook"));
 }
 
 int hook_exit(int code)

@@ -14,11 +14,6 @@ enum {
 
 /* ---- the request ---- */
 
-static bool fields_go_into_query(str method)
-{
-    return str_eq(method, STR("GET")) || str_eq(method, STR("DELETE"));
-}
-
 /* How long an operation that waits may take: its own time, and some for the way. */
 static int64_t timeout_of(const struct op *op, const struct json *input)
 {
@@ -37,7 +32,7 @@ void op_call_make(struct arena *a, const struct op *op, const struct json *input
     str method, pattern;
 
     str_cut(str_from(op->http), ' ', &method, &pattern);
-    bool query = fields_go_into_query(method);
+    bool query = str_eq(method, STR("GET")) || str_eq(method, STR("DELETE"));
     for (uint32_t i = 0; i < input->len; i++) {
         const struct json_member *m = &input->members[i];
         if (!query && !op_captures(op, json_name(m))) {

@@ -60,7 +60,7 @@ static const char *example_make(struct arena *a, const struct op *op, const stru
 
 /* ---- help ---- */
 
-static const char *args_shown(struct arena *a, const struct op_args *args)
+static const char *args_make(struct arena *a, const struct op_args *args)
 {
     struct buf out = buf_in(a);
 
@@ -122,25 +122,20 @@ static const struct option common_options[] = {
 
 enum { COMMON = sizeof common_options / sizeof *common_options };
 
-static const char *value_shown(const struct op_arg *arg)
-{
-    static const char *const words[] = { [OP_ARG_TEXT] = "TEXT",
-                                         [OP_ARG_INTEGER] = "N",
-                                         [OP_ARG_NUMBER] = "N",
-                                         [OP_ARG_FLAG] = "BOOL",
-                                         [OP_ARG_JSON] = "JSON" };
-    return words[arg->kind];
-}
-
 /* One option of a field, or two of a flag. */
 static void option_add(struct arena *a, const struct op_arg *arg, struct option *out, size_t *n)
 {
+    static const char *const values[] = { [OP_ARG_TEXT] = "TEXT",
+                                          [OP_ARG_INTEGER] = "N",
+                                          [OP_ARG_NUMBER] = "N",
+                                          [OP_ARG_FLAG] = "BOOL",
+                                          [OP_ARG_JSON] = "JSON" };
     bool flag = arg->option_not != NULL;
     const char *help = arg->required
                            ? arena_printf(a, "instead of the argument %s", arg->placeholder).at
                            : op_arg_help(a, arg).at;
 
-    out[(*n)++] = (struct option){ arg->option, 0, flag ? NULL : value_shown(arg), help };
+    out[(*n)++] = (struct option){ arg->option, 0, flag ? NULL : values[arg->kind], help };
     if (flag)
         out[(*n)++] = (struct option){ arg->option_not, 0, NULL, "the opposite" };
 }
@@ -167,23 +162,19 @@ static const struct option *options_make(struct arena *a, const struct op *op,
 
 /* ---- the table ---- */
 
-/* A sentence without its full stop. */
-static const char *summary_make(struct arena *a, const char *sentence)
-{
-    str s = str_from(sentence);
-    return arena_copy(a, str_ends(s, STR(".")) ? str_slice(s, 0, s.len - 1) : s).at;
-}
-
 static struct verb verb_make(struct arena *a, const struct op *op)
 {
+    str summary = str_from(op->summary);
     struct op_args args;
 
+    if (str_ends(summary, STR(".")))
+        summary.len--;
     op_args_make(a, op, &args);
     return (struct verb){
         .name = strchr(op->name, '.') + 1,
-        .args = args_shown(a, &args),
+        .args = args_make(a, &args),
         .args_max = ARGS_MANY, /* options can stand for arguments: op_args_read counts */
-        .summary = summary_make(a, op->summary),
+        .summary = arena_copy(a, summary).at,
         .example = example_make(a, op, &args),
         .details = details_make(a, op, &args),
         .options = options_make(a, op, &args),

@@ -142,15 +142,6 @@ void verb_help(struct buf *out, const struct verb *v, str called)
         buf_printf(out, "\n'" STR_FMT " COMMAND --help' tells more about one.\n", STR_ARG(called));
 }
 
-static err show_help(struct cli *c)
-{
-    verb_all(c);
-    struct buf out = buf_in(c->arena);
-    verb_help(&out, c->verb, c->called);
-    cli_write(c, buf_str(&out));
-    return NULL;
-}
-
 static bool asks_for_help(const char *word)
 {
     return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
@@ -353,7 +344,13 @@ static err verb_run(struct cli *c, char **words)
 {
     bool help = false;
     TRY(verb_enter(c, words, &help));
-    return help ? show_help(c) : c->verb->run(c);
+    if (!help)
+        return c->verb->run(c);
+    verb_all(c);
+    struct buf out = buf_in(c->arena);
+    verb_help(&out, c->verb, c->called);
+    cli_write(c, buf_str(&out));
+    return NULL;
 }
 
 /* A link to the program can stand for one of its verbs: 'baton-json' is 'baton json'. */

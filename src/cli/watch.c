@@ -126,29 +126,6 @@ static void event_show(struct watch *w, str message, const struct json *event)
 
 /* ---- messages ---- */
 
-static err message_error(struct watch *w, const struct json *m)
-{
-    int status = (int)json_int_or(m, "status", 500);
-    return err_new(w->arena, response_kind(status), STR_FMT ": " STR_FMT,
-                   STR_ARG(json_str(m, "title")), STR_ARG(json_str(m, "detail")));
-}
-
-static void note(struct watch *w, const char *text)
-{
-    cli_warn(w->cli, err_new(w->arena, ERR_UNAVAILABLE, "%s", text));
-}
-
-/* What is older than the server's log cannot be shown; what follows can. */
-static void reset_note(struct watch *w, const struct json *m)
-{
-    note(w, arena_printf(w->arena,
-                         "versions after event %lld are missing here: the server does not keep "
-                         "its events for so long; `baton state history` may have them",
-                         (long long)w->after)
-                .at);
-    w->after = json_int_or(m, "oldest", w->after + 1) - 1;
-}
-
 static void event_take(struct watch *w, str text, const struct json *event)
 {
     if (is_wanted(w, event))
@@ -167,9 +144,17 @@ static err message_take(struct watch *w, str text)
         return err_within(w->arena, e, "the server's message is not JSON");
     str control = json_str(m, "type");
     if (str_eq(control, STR("error")))
-        return message_error(w, m);
-    if (str_eq(control, STR("reset")))
-        reset_note(w, m);
+        return err_new(w->arena, response_kind((int)json_int_or(m, "status", 500)),
+                       STR_FMT ": " STR_FMT, STR_ARG(json_str(m, "title")),
+                       STR_ARG(json_str(m, "detail")));
+    if (str_eq(control, STR("reset"))) {
+        /* What is older than the server's log cannot be shown; what follows can. */
+        cli_warn(w->cli, err_new(w->arena, ERR_UNAVAILABLE,
+                                 "versions after event %lld are missing here: the server does not "
+                                 "keep its events for so long; `baton state history` may have them",
+                                 (long long)w->after));
+        w->after = json_int_or(m, "oldest", w->after + 1) - 1;
+    }
     if (control.len && w->after < 0)
         w->after = json_int_or(m, "seq", w->after);
     if (!control.len)

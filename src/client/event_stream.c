@@ -25,27 +25,12 @@ static void data_add(struct event_reader *r, str value)
     r->has_data = true;
 }
 
-static void id_set(struct event_reader *r, str value)
-{
-    if (value.len > EVENT_ID_MAX || str_find(value, '\0') < value.len)
-        return;
-    memcpy(r->id, value.at, value.len);
-    r->id_len = value.len;
-}
-
-static void retry_set(struct event_reader *r, str value)
-{
-    int64_t ms;
-
-    if (str_to_int(value, &ms) && ms >= 0)
-        r->retry_ms = ms;
-}
-
 /* A line that is not empty: a name and, behind a colon and perhaps a space, its value. A comment
  * has no name. */
 static void line_take(struct event_reader *r, str line)
 {
     str name, value;
+    int64_t ms;
 
     if (!str_cut(line, ':', &name, &value))
         value = STR("");
@@ -53,10 +38,13 @@ static void line_take(struct event_reader *r, str line)
         value = str_slice(value, 1, value.len);
     if (str_eq(name, STR("data")))
         data_add(r, value);
-    else if (str_eq(name, STR("id")))
-        id_set(r, value);
-    else if (str_eq(name, STR("retry")))
-        retry_set(r, value);
+    if (str_eq(name, STR("id")) && value.len <= EVENT_ID_MAX &&
+        str_find(value, '\0') == value.len) {
+        memcpy(r->id, value.at, value.len);
+        r->id_len = value.len;
+    }
+    if (str_eq(name, STR("retry")) && str_to_int(value, &ms) && ms >= 0)
+        r->retry_ms = ms;
 }
 
 /* ---- bytes ---- */

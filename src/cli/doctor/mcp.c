@@ -199,16 +199,6 @@ static void probe_report(struct mcp_probe *t, const char *way, err e, size_t too
                       (long long)took_ms);
 }
 
-static void probe_http(struct doctor *d, bool modern)
-{
-    struct mcp_probe t = { d, d->arena, modern ? MODERN : LEGACY, modern, .session = STR("") };
-    int64_t began_ms = socket_clock_ms();
-    size_t tools = 0;
-
-    err e = modern ? probe_modern(&t, &tools) : probe_legacy(&t, &tools);
-    probe_report(&t, "http", e, tools, socket_clock_ms() - began_ms);
-}
-
 /* `baton mcp`, as a client would start it; this very program. */
 static err child_open(struct doctor *d, struct doctor_child *c)
 {
@@ -242,12 +232,18 @@ static void probe_stdio(struct doctor *d, bool modern)
 
 void doctor_mcp_http(struct doctor *d)
 {
-    for (int modern = 0; modern <= 1; modern++)
-        if (d->works)
-            probe_http(d, modern);
-        else
+    for (int modern = 0; modern <= 1; modern++) {
+        struct mcp_probe t = { d, d->arena, modern ? MODERN : LEGACY, modern, .session = STR("") };
+        int64_t began_ms = socket_clock_ms();
+        size_t tools = 0;
+        if (!d->works) {
             doctor_report(d, DOCTOR_SKIP, modern ? "mcp http " MODERN : "mcp http " LEGACY, STR(""),
                           "there is no server to ask");
+            continue;
+        }
+        err e = modern ? probe_modern(&t, &tools) : probe_legacy(&t, &tools);
+        probe_report(&t, "http", e, tools, socket_clock_ms() - began_ms);
+    }
 }
 
 void doctor_mcp_stdio(struct doctor *d)
