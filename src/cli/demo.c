@@ -11,8 +11,9 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "client/socket.h"
 #include "os/fd.h"
 #include "os/program.h"
 
@@ -66,14 +67,6 @@ static void on_signal(int number)
 {
     (void)number;
     interrupted = 1;
-}
-
-static int64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 /* ---- the folder ---- */
@@ -157,10 +150,10 @@ static err url_read(struct demo *d, int ready)
 {
     static const char before[] = "baton listening on ";
     struct buf text = buf_in(d->cli->arena);
-    int64_t until = now_ms() + READY_MS;
+    int64_t until = socket_clock_ms() + READY_MS;
     str line, rest;
 
-    while (!interrupted && now_ms() < until) {
+    while (!interrupted && socket_clock_ms() < until) {
         struct pollfd p = { .fd = ready, .events = POLLIN };
         if (poll(&p, 1, 100) <= 0)
             continue;
@@ -209,11 +202,11 @@ static err server_find(struct demo *d)
 
 static void server_stop(struct demo *d)
 {
-    int64_t until = now_ms() + STOP_MS;
+    int64_t until = socket_clock_ms() + STOP_MS;
 
     kill(d->server, SIGTERM);
     while (waitpid(d->server, NULL, WNOHANG) == 0) {
-        if (now_ms() > until)
+        if (socket_clock_ms() > until)
             kill(d->server, SIGKILL);
         poll(NULL, 0, 20);
     }
@@ -223,11 +216,11 @@ static void server_stop(struct demo *d)
 
 static err story_follow(struct demo *d, struct story *s, int64_t after)
 {
-    int64_t until = now_ms() + STORY_MS;
+    int64_t until = socket_clock_ms() + STORY_MS;
     struct arena *a = arena_new();
     err e = NULL;
 
-    while (!e && !interrupted && !story_is_over(s) && now_ms() < until) {
+    while (!e && !interrupted && !story_is_over(s) && socket_clock_ms() < until) {
         const struct json *page, *events;
         arena_reset(a);
         struct call list = { .method = "GET",
@@ -258,7 +251,7 @@ static err play(struct demo *d)
     TRY(caller_call(&d->caller, a, &list, &page));
     int64_t after = json_int_or(page, "seen", 0); /* the newest event */
     if (!d->temporary)                            /* an earlier demonstration may have been here */
-        suffix = arena_printf(a, "-%04x", (unsigned)(now_ms() / 100 & 0xffff));
+        suffix = arena_printf(a, "-%04x", (unsigned)(socket_clock_ms() / 100 & 0xffff));
     TRY(demo_begin(&d->caller, a, suffix, &d->cast));
     d->begun = true;
     TRY(story_follow(d, &s, after));
@@ -285,10 +278,10 @@ static void team_stop(struct demo *d)
                          .pattern = "/runs",
                          PARAMS({ "status", STR("stopping") }) };
     const struct json *answer;
-    int64_t until = now_ms() + SETTLE_MS;
+    int64_t until = socket_clock_ms() + SETTLE_MS;
     bool live = !caller_call(&d->caller, a, &stop, &answer);
 
-    while (live && now_ms() < until) {
+    while (live && socket_clock_ms() < until) {
         poll(NULL, 0, 100);
         live = !caller_call(&d->caller, a, &look, &answer) && json_get(answer, "runs") &&
                json_get(answer, "runs")->len > 0;

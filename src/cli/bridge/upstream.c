@@ -49,7 +49,7 @@ static void note_down(struct bridge *b, err e)
     str dir = s->dir;
     struct arena *fresh = arena_new();
 
-    s->why = err_new(fresh, e->kind, STR_FMT, STR_ARG(e->message));
+    s->why = err_copy(fresh, e);
     s->dir = arena_copy(fresh, dir);
     arena_free(s->why_arena);
     s->why_arena = fresh;
