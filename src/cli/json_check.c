@@ -205,23 +205,17 @@ static void write_object(struct check *k, struct arena *a, const char *file,
     cli_write(k->cli, buf_str(&out));
 }
 
-static err load_and_judge(struct check *k, struct arena *a, const char *file,
-                          const struct json **doc, enum schema_verdict *verdict)
-{
-    TRY(json_load_limited(k->cli, a, file, doc));
-    *verdict = schema_check(k->schema, *doc);
-    if (*verdict == SCHEMA_EXHAUSTED)
-        return err_new(a, ERR_LIMIT, "%s: checking it took more than %d steps and was given up",
-                       cli_path_name(file), SCHEMA_STEPS_MAX);
-    return NULL;
-}
-
 /* A document that cannot be read or judged does not keep the others from being checked. */
 static void check_one(struct check *k, struct arena *a, const char *file)
 {
     const struct json *doc;
     enum schema_verdict verdict = SCHEMA_FITS;
-    err e = load_and_judge(k, a, file, &doc, &verdict);
+    err e = json_load_limited(k->cli, a, file, &doc);
+    if (!e)
+        verdict = schema_check(k->schema, doc);
+    if (verdict == SCHEMA_EXHAUSTED)
+        e = err_new(a, ERR_LIMIT, "%s: checking it took more than %d steps and was given up",
+                    cli_path_name(file), SCHEMA_STEPS_MAX);
     if (e && !k->failure)
         k->failure = error_kind_info(e->kind)->exit;
     if (e && !k->cli->json)

@@ -235,23 +235,17 @@ static void put_row(struct cli *c, struct buf *out, const struct table *t, const
 }
 
 /* Of chosen columns those go that would begin beyond the edge of the terminal. */
-static void table_fit(struct table *t)
-{
-    size_t at = 0, n = 0;
-
-    for (; n < t->count && (n == 0 || at + CELL_LEAST <= render_width()); n++)
-        at += t->columns[n].width + 2;
-    t->count = t->fixed ? n : t->count;
-}
-
 static void put_table(struct cli *c, struct buf *out, str list, const struct json *rows)
 {
     struct table t = { .count = 0 };
+    size_t at = 0, n = 0;
 
     columns_choose(&t, list);
     table_measure(c->arena, &t, rows);
     table_arrange(&t);
-    table_fit(&t);
+    for (; n < t.count && (n == 0 || at + CELL_LEAST <= render_width()); n++)
+        at += t.columns[n].width + 2;
+    t.count = t.fixed ? n : t.count;
     if (t.count == 0) {
         term_put(out, painted(c, PAINT_DIM), STR("none"));
         buf_byte(out, '\n');
@@ -264,22 +258,15 @@ static void put_table(struct cli *c, struct buf *out, str list, const struct jso
 
 /* ---- objects ---- */
 
-static size_t names_width(const struct json *object)
-{
-    size_t width = 0;
-
-    for (uint32_t i = 0; i < object->len; i++)
-        if (object->members[i].name_len > width)
-            width = object->members[i].name_len;
-    return width;
-}
-
 /* Scalars beside their names, documents below theirs; `but` is a member that is shown elsewhere. */
 static void put_object(struct cli *c, struct buf *out, const struct json *object,
                        const struct json *but)
 {
-    size_t width = names_width(object) + 2;
+    size_t width = 0;
 
+    for (uint32_t i = 0; i < object->len; i++)
+        if (object->members[i].name_len + 2 > width)
+            width = object->members[i].name_len + 2;
     for (uint32_t i = 0; i < object->len; i++) {
         const struct json_member *m = &object->members[i];
         if (&m->value == but)

@@ -125,22 +125,16 @@ static err directory_read(struct cli *c, const struct url *server, struct json *
     return NULL;
 }
 
-static str state_wanted(struct cli *c)
-{
-    const char *given = cli_value(c, "--state");
-
-    if (!given && !cli_value(c, "--parent") && !is_inside())
-        given = getenv("WORKFLOW_STATE_ID");
-    return str_from(given);
-}
-
 /* A root that is to have a state is registered with it first, and then started. A repetition after
  * a lost connection finds it registered: it goes on when that has the same state. */
-static err root_register(struct cli *c, struct caller *k, str state_id, const struct json *run)
+static err root_register(struct cli *c, struct caller *k, const struct json *run)
 {
+    str state_id = str_from(cli_value(c, "--state"));
     struct json body = json_object();
     const struct json *found;
 
+    if (!cli_value(c, "--state") && !cli_value(c, "--parent") && !is_inside())
+        state_id = str_from(getenv("WORKFLOW_STATE_ID"));
     if (!state_id.len)
         return NULL;
     put_text(c, &body, "session_name", str_from(c->args[0]));
@@ -164,15 +158,6 @@ static err root_register(struct cli *c, struct caller *k, str state_id, const st
     bool same = !seen && str_eq(json_str(found, "workflow_state_id"), state_id) &&
                 str_eq(json_str(found, "status"), STR("pending"));
     return same ? NULL : e;
-}
-
-static err start_body(struct cli *c, struct caller *k, struct json *body)
-{
-    put_text(c, body, "agent_name", str_from(cli_value(c, "--agent")));
-    put_text(c, body, "parent_session_name", str_from(cli_value(c, "--parent")));
-    demands_read(c, body);
-    TRY(directory_read(c, &k->endpoint.url, body));
-    return root_register(c, k, state_wanted(c), body);
 }
 
 /* ---- results ---- */
@@ -335,8 +320,13 @@ static err begin(struct cli *c, struct caller *k, bool resumes, bool waits, bool
     put_text(c, &body, "prompt", prompt);
     TRY(seconds_read(c, &body));
     TRY(mode_read(c, &body, &waits));
-    if (!resumes)
-        TRY(start_body(c, k, &body));
+    if (!resumes) {
+        put_text(c, &body, "agent_name", str_from(cli_value(c, "--agent")));
+        put_text(c, &body, "parent_session_name", str_from(cli_value(c, "--parent")));
+        demands_read(c, &body);
+        TRY(directory_read(c, &k->endpoint.url, &body));
+        TRY(root_register(c, k, &body));
+    }
     TRY(caller_call(k, c->arena,
                     &(struct call){ .method = "POST",
                                     .pattern = "/runs",

@@ -19,16 +19,6 @@ static int64_t time_of(const struct json *session, const char *name)
     return date_parse(json_str(session, name), &ms) ? ms : 0;
 }
 
-static struct tree_sum usage_of(const struct json *session)
-{
-    const struct json *usage = json_get(session, "usage"), *cost = json_get(usage, "cost_usd");
-
-    return (struct tree_sum){
-        .cost = json_is_number(cost) ? (int64_t)(json_to_double(cost) * 1e6 + 0.5) : 0,
-        .tokens = json_int_or(usage, "input_tokens", 0) + json_int_or(usage, "output_tokens", 0),
-    };
-}
-
 static const struct {
     const char *status;
     enum tree_rank rank;
@@ -48,27 +38,22 @@ static enum tree_rank rank_of(str status)
 
 static void node_init(struct tree_node *n, const struct json *session)
 {
+    const struct json *usage = json_get(session, "usage"), *cost = json_get(usage, "cost_usd");
+
     *n = (struct tree_node){ .session = session,
                              .id = json_str(session, "session_id"),
                              .name = json_str(session, "session_name"),
-                             .own = usage_of(session),
                              .created_ms = time_of(session, "created_at"),
                              .heard_ms = time_of(session, "last_event_at"),
                              .rank = rank_of(json_str(session, "status")) };
+    n->own.cost = json_is_number(cost) ? (int64_t)(json_to_double(cost) * 1e6 + 0.5) : 0;
+    n->own.tokens = json_int_or(usage, "input_tokens", 0) + json_int_or(usage, "output_tokens", 0);
     int64_t changed = time_of(session, "updated_at");
     if (changed > n->heard_ms && (!n->heard_ms || n->rank == RANK_ENDED))
         n->heard_ms = changed;
 }
 
 /* ---- who needs somebody ---- */
-
-static bool anyone_alive(const struct json *runners)
-{
-    for (uint32_t i = 0; json_is(runners, JSON_ARRAY) && i < runners->len; i++)
-        if (json_bool_or(&runners->items[i], "alive", false))
-            return true;
-    return false;
-}
 
 /* What happens to a child is for its parent, who hears of it; a root has nobody but you. And what
  * waits where nobody runs anything waits for you to start a runner. */
@@ -92,27 +77,6 @@ struct maker {
     struct map by_id;
     struct session_tree *out;
 };
-
-static void queued_count(struct maker *m)
-{
-    const struct json *runs = m->source->runs;
-
-    for (uint32_t i = 0; json_is(runs, JSON_ARRAY) && i < runs->len; i++) {
-        struct tree_node *n = map_get(&m->by_id, json_str(&runs->items[i], "session_id"));
-        if (n)
-            n->queued++;
-    }
-}
-
-static void link_up(struct maker *m)
-{
-    for (size_t i = 0; i < m->count; i++) {
-        struct tree_node *n = &m->nodes[i];
-        struct tree_node *above = map_get(&m->by_id, json_str(n->session, "parent_session_id"));
-        bool is_top = m->source->top.len && str_eq(n->id, m->source->top);
-        n->parent = above != n && !is_top ? above : NULL;
-    }
-}
 
 static int by_urgency(const void *a, const void *b)
 {
@@ -191,8 +155,10 @@ static void row_add(struct maker *m, struct tree_node *n, int depth, str branch,
 void session_tree_make(struct arena *a, const struct tree_source *s, struct session_tree *out)
 {
     struct maker m = { .arena = a, .source = s, .by_id = map_in(a), .out = out };
-    bool served = !s->runners || anyone_alive(s->runners);
+    bool served = !s->runners;
 
+    for (uint32_t i = 0; json_is(s->runners, JSON_ARRAY) && i < s->runners->len; i++)
+        served = served || json_bool_or(&s->runners->items[i], "alive", false);
     m.count = json_is(s->sessions, JSON_ARRAY) ? s->sessions->len : 0;
     m.nodes = ARENA_ARRAY(a, struct tree_node, m.count + 1);
     *out = (struct session_tree){ .rows = ARENA_ARRAY(a, struct tree_row, m.count + 1) };
@@ -200,11 +166,18 @@ void session_tree_make(struct arena *a, const struct tree_source *s, struct sess
         node_init(&m.nodes[i], &s->sessions->items[i]);
         map_put(&m.by_id, m.nodes[i].id, &m.nodes[i]);
     }
-    queued_count(&m);
-    link_up(&m);
+    for (uint32_t i = 0; json_is(s->runs, JSON_ARRAY) && i < s->runs->len; i++) {
+        struct tree_node *n = map_get(&m.by_id, json_str(&s->runs->items[i], "session_id"));
+        if (n)
+            n->queued++;
+    }
     for (size_t i = 0; i < m.count; i++) {
-        rank_settle(s, &m.nodes[i], served);
-        m.nodes[i].rank_below = m.nodes[i].rank;
+        struct tree_node *n = &m.nodes[i];
+        struct tree_node *above = map_get(&m.by_id, json_str(n->session, "parent_session_id"));
+        bool is_top = s->top.len && str_eq(n->id, s->top);
+        n->parent = above != n && !is_top ? above : NULL;
+        rank_settle(s, n, served);
+        n->rank_below = n->rank;
     }
     for (size_t i = 0; i < m.count; i++)
         add_up(&m, &m.nodes[i]);

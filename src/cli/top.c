@@ -28,7 +28,6 @@ struct top {
     struct arena *now, *next; /* of what is shown, and of what is asked for */
     struct arena *frame;
     struct json sessions, runs, runners;
-    const struct json *own; /* the server's own runner; NULL: not known */
     struct session_tree tree;
     struct top_view view;
     char selected[NAME_MAX_BYTES];
@@ -58,35 +57,13 @@ static err list(struct top *t, const char *pattern, const struct url_param *filt
     return e;
 }
 
-static void tree_make(struct top *t)
-{
-    struct tree_source source = { .sessions = &t->sessions,
-                                  .runs = &t->runs,
-                                  .runners = t->runners.kind == JSON_ARRAY ? &t->runners : NULL,
-                                  .now_ms = session_now_ms(),
-                                  .urgent_first = true };
-
-    session_tree_make(t->now, &source, &t->tree);
-    t->view.tree = &t->tree;
-    t->view.runners = source.runners;
-    t->view.own = t->own;
-}
-
 /* What cannot be asked, of a server that is older or not ready, is not known. */
-static const struct json *own_runner(struct top *t)
-{
-    const struct json *ready = NULL;
-    err e = caller_call(&t->caller, t->next, &(struct call){ .method = "GET", .pattern = "/ready" },
-                        &ready);
-
-    return e ? NULL : json_get(ready, "runner");
-}
-
 static err load(struct top *t)
 {
     struct url_param pending = { "status", STR("pending") };
     struct json sessions = t->sessions, runs = t->runs, runners = t->runners;
-    const struct json *own = NULL;
+    struct call get_ready = { .method = "GET", .pattern = "/ready" };
+    const struct json *ready = NULL;
     int64_t begun = socket_clock_ms();
 
     arena_reset(t->next);
@@ -96,8 +73,8 @@ static err load(struct top *t)
         e = list(t, "/runs", &pending, "runs", &t->runs);
     if (!e)
         e = list(t, "/runners", NULL, "runners", &t->runners);
-    if (!e)
-        own = own_runner(t);
+    if (!e && caller_call(&t->caller, t->next, &get_ready, &ready))
+        ready = NULL;
     t->loaded_ms = socket_clock_ms();
     t->took_ms = t->loaded_ms - begun;
     if (e) { /* what was there stays */
@@ -109,8 +86,15 @@ static err load(struct top *t)
     struct arena *gone = t->now;
     t->now = t->next;
     t->next = gone;
-    t->own = own;
-    tree_make(t);
+    struct tree_source source = { .sessions = &t->sessions,
+                                  .runs = &t->runs,
+                                  .runners = t->runners.kind == JSON_ARRAY ? &t->runners : NULL,
+                                  .now_ms = session_now_ms(),
+                                  .urgent_first = true };
+    session_tree_make(t->now, &source, &t->tree);
+    t->view.tree = &t->tree;
+    t->view.runners = source.runners;
+    t->view.own = json_get(ready, "runner");
     return NULL;
 }
 

@@ -92,14 +92,6 @@ static err clients_choose(struct init *in, str root)
                      "has files here; name those to wire, as in `baton init --claude`");
 }
 
-static bool any_change(const struct init_plan *p)
-{
-    for (size_t i = 0; i < p->count; i++)
-        if (init_changes(&p->changes[i]))
-            return true;
-    return false;
-}
-
 static const char *action_of(const struct init_change *c)
 {
     return c->refused         ? "by_hand"
@@ -287,17 +279,6 @@ static err consent(struct init *in, bool *yes)
     return NULL;
 }
 
-static err apply(struct init *in)
-{
-    for (size_t i = 0; i < in->plan.count; i++) {
-        const struct init_change *c = &in->plan.changes[i];
-        if (init_changes(c))
-            TRY(init_file_write(in->cli->arena, in->plan.root, &c->file, c->after));
-    }
-    in->applied = true;
-    return NULL;
-}
-
 /* Files that could not be edited are somebody's work, so that it is no success. */
 static err left_over(struct init *in)
 {
@@ -318,16 +299,22 @@ static err change(struct init *in)
     show(in, put_diffs);
     if (!cli_flag(in->cli, "--dry-run"))
         TRY(consent(in, &yes));
-    if (yes)
-        TRY(apply(in));
-    if (yes)
-        show(in, put_done);
+    if (!yes)
+        return NULL;
+    for (size_t i = 0; i < in->plan.count; i++) {
+        const struct init_change *c = &in->plan.changes[i];
+        if (init_changes(c))
+            TRY(init_file_write(in->cli->arena, in->plan.root, &c->file, c->after));
+    }
+    in->applied = true;
+    show(in, put_done);
     return NULL;
 }
 
 err init_run(struct cli *c)
 {
     struct init in = { .cli = c, .remove = cli_flag(c, "--remove") };
+    bool changes = false;
     str root;
 
     TRY(init_root(c, &root));
@@ -335,7 +322,9 @@ err init_run(struct cli *c)
     TRY(init_plan_make(c->arena, root, in.chosen, in.remove, &in.plan));
     if (!in.remove)
         show(&in, put_found);
-    if (any_change(&in.plan))
+    for (size_t i = 0; i < in.plan.count; i++)
+        changes = changes || init_changes(&in.plan.changes[i]);
+    if (changes)
         TRY(change(&in));
     else if (!c->json && !left_over(&in))
         cli_write(c, in.remove ? STR("Nothing to remove: nothing of baton is in these files.\n")
