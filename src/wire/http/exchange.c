@@ -19,7 +19,7 @@ size_t http_memory(const struct http *h)
     return room < most ? room + 1 : most; /* 0 would be no limit */
 }
 
-void exchange_begin(struct http *h)
+void http_exchange_begin(struct http *h)
 {
     h->x.arena = server_arena(h->server);
     h->charge = charge_new(h->server, h->x.arena, h->x.conn->quota);
@@ -35,7 +35,7 @@ void exchange_begin(struct http *h)
     h->caching = NULL;
 }
 
-void exchange_end(struct http *h)
+void http_exchange_end(struct http *h)
 {
     if (h->grant)
         grant_unref(h->grant);

@@ -100,8 +100,8 @@ static inline void http_go_on(struct http *h)
 
 /* ---- exchange.c ---- */
 
-void exchange_begin(struct http *h);
-void exchange_end(struct http *h);
+void http_exchange_begin(struct http *h);
+void http_exchange_end(struct http *h);
 
 /* Counts what the request has come to take. False: there is no room for that. */
 bool http_count(struct http *h);

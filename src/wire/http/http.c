@@ -23,7 +23,7 @@ static void held_count(struct http *h)
 
 static void http_free(struct http *h)
 {
-    exchange_end(h);
+    http_exchange_end(h);
     charge_end(&h->behind);
     mem_free(h->held);
     mem_free(h->shown);
@@ -108,7 +108,7 @@ static void after_answer(struct http *h)
 {
     bool close = h->close;
 
-    exchange_end(h);
+    http_exchange_end(h);
     h->phase = close ? HTTP_CLOSING : HTTP_IDLE;
     if (close)
         conn_finish(h->x.conn);
@@ -126,7 +126,7 @@ static bool step(struct http *h, str *rest)
     case HTTP_IDLE:
         if (rest->len == 0 || h->x.conn->out_bytes > out_most(h) || !conn_may_ask(h->x.conn))
             return false;
-        exchange_begin(h);
+        http_exchange_begin(h);
         return true;
     case HTTP_HEAD:
     case HTTP_BODY: return parse(h, rest);
