@@ -2,7 +2,9 @@
  *
  * Ids are counted and time is a number, so every run is the same. */
 #include "check.h"
+#include "core/alias.h"
 #include "core/idempotency.h"
+#include "core/node.h"
 #include "core/session.h"
 #include "core/state.h"
 #include "core/tables.h"
@@ -733,5 +735,54 @@ TEST_BOTH(sessions_of_an_older_database_own_what_only_the_operator_gave)
         CHECK_OK(session_store(&w->tx, &s));
         CHECK_OK(end(w, NULL));
     }
+    world_free(w);
+}
+
+/* Tables and columns have other names since; the rows are the same. */
+TEST_BOTH(an_older_database_keeps_its_rows_under_new_names)
+{
+    const char *store = both_store("core.db");
+    struct world *w = world_of_step(store, 8);
+    const struct node *nodes;
+    const struct row *row;
+    size_t count;
+    struct session s;
+    bool found;
+    str known;
+
+    session_of_step_2(w, "top", "");
+    struct tx *tx = begin(w);
+    CHECK_OK(sql_exec_(tx->sql, "UPDATE session SET heard = 'reads', heard_at = 77", NO_ARGS));
+    CHECK_OK(sql_exec_(tx->sql,
+                       "INSERT INTO member (node_id, name, url, version, started_at, seen_at, seq)"
+                       " VALUES ('node_1', 'here:1', 'http://here', '1', 900, 1000, 5)",
+                       NO_ARGS));
+    CHECK_OK(sql_exec_(tx->sql,
+                       "INSERT INTO tie (kind, what, session_id, at)"
+                       " VALUES ('process', 'here:7', 'top', 1000)",
+                       NO_ARGS));
+    CHECK_OK(sql_exec_(tx->sql,
+                       "INSERT INTO runner (runner_id, token_id, name, hostname, project_dir, tags,"
+                       " profiles, capacity, registered_at, seen_at, lost, looked)"
+                       " VALUES ('r', '', 'r', '', '', '[]', '[]', 1, 1, 1, 0, 'so far')",
+                       NO_ARGS));
+    CHECK_OK(end(w, NULL));
+    schema_cache_free(w->schemas);
+    store_disconnect(w->sql);
+    store_close(w->store);
+
+    w = world_of_step(store, tables_step_count);
+    tx = begin(w);
+    CHECK_OK(node_list(tx, STR(""), 10, &nodes, &count));
+    CHECK_INT(count, 1);
+    CHECK_STR(nodes[0].name, "here:1");
+    CHECK_OK(alias_find(tx, ALIAS_PROCESS, STR("here:7"), &known));
+    CHECK_STR(known, "top");
+    CHECK_OK(session_find_id(tx, STR("top"), &s, &found));
+    CHECK_STR(s.last_event, "reads");
+    CHECK_INT(s.last_event_at_ms, 77);
+    CHECK_OK(sql_one_(tx->sql, &row, "SELECT claim_cursor FROM runner", NO_ARGS));
+    CHECK_STR(row_str(row, 0), "so far");
+    CHECK_OK(end(w, NULL));
     world_free(w);
 }

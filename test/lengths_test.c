@@ -241,7 +241,8 @@ TEST_USING(work_that_fails_delays_nobody, 120, &postgres_service)
     int64_t due_ms = ((int64_t)now.tv_sec + 10 * (1 + BLACK_SANITIZED)) * 1000;
     for (int i = 0; i < FAILING; i++)
         run_at(&b, i, due_ms);
-    CHECK(pg_try(url, "UPDATE run SET place_in_dir = repeat('x', 3000) || place_in_dir"));
+    CHECK(pg_try(
+        url, "UPDATE run SET queue_position_in_dir = repeat('x', 3000) || queue_position_in_dir"));
     str id = run_at(&b, FAILING, due_ms + 1);
     const char *good = arena_printf(check_arena(), "GET /runs/" STR_FMT, STR_ARG(id)).at;
     while (!json_bool_or(black_expect(&b, 200, good, ""), "queued", false))

@@ -235,7 +235,7 @@ TEST_LIMIT(node_that_was_killed_is_listed_as_one_that_is_not_alive, 60)
     both_are_alive(&p.b);
     black_kill(&p.a);
     postgres_exec(p.postgres, arena_printf(check_arena(), /* a while later */
-                                           "UPDATE member SET seen_at = seen_at - 15001"
+                                           "UPDATE cluster_node SET seen_at = seen_at - 15001"
                                            " WHERE name LIKE '%%:%d'",
                                            (int)p.a.pid)
                                   .at);

@@ -34,8 +34,8 @@ static bool is_planned(const char *text)
 /* What may be read from end to end: machines, of which there are few, and what a statement has
  * gathered itself. */
 static const str small[] = {
-    STR("SCAN runner"), STR("SCAN member"), STR("SCAN b"),     STR("SCAN below"),
-    STR("SCAN head"),   STR("SCAN page"),   STR("SCAN there"), STR("SCAN (subquery-3)"),
+    STR("SCAN runner"), STR("SCAN cluster_node"), STR("SCAN b"),     STR("SCAN below"),
+    STR("SCAN head"),   STR("SCAN page"),         STR("SCAN there"), STR("SCAN (subquery-3)"),
 };
 
 /* Of a table, and not in the order of an index up to a limit. */

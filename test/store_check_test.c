@@ -40,7 +40,7 @@ static const struct {
     { "session.state",    "UPDATE session SET state_id = 'wfstate_3' WHERE name = 'owner'" },
     { "session.name",     "UPDATE session SET name = (SELECT s.session_id FROM session s WHERE s.name = 'lead') WHERE name = 'owner'" },
     { "session.role",     "UPDATE session SET role = 'nobody' WHERE name = 'busy'" },
-    { "session.tie",      "INSERT INTO tie (kind, what, session_id, at) VALUES ('process', 'p', 'ses_none', 1)" },
+    { "session.alias",    "INSERT INTO alias (kind, what, session_id, at) VALUES ('process', 'p', 'ses_none', 1)" },
     { "session.status",   "UPDATE session SET live = 0 WHERE name = 'busy'" },
     { "session.status",   "UPDATE session SET status = 'nonsense' WHERE name = 'done'" },
     { "session.status",   "UPDATE session SET settled = 1 WHERE name = 'busy'" },

@@ -235,7 +235,7 @@ TEST(a_copy_forgets_no_table_and_no_column)
         const struct rows_table *t = rows_tables;
         while (t < rows_tables + rows_table_count && !str_eq(str_from(t->name), name))
             t++;
-        if (str_eq(name, STR("node")) || str_eq(name, STR("member")))
+        if (str_eq(name, STR("node")) || str_eq(name, STR("cluster_node")))
             continue;
         if (t == rows_tables + rows_table_count)
             check_fail(__FILE__, __LINE__, "core/rows.c lacks the table " STR_FMT, STR_ARG(name));

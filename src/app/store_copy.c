@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "app/store_verbs.h"
-#include "core/member.h"
+#include "core/node.h"
 #include "core/tables.h"
 #include "json/write.h"
 
@@ -18,7 +18,7 @@ enum {
     PAGE_ROWS_FIRST = 16,  /* how large rows are is not known yet */
     PAGE_BYTES = 16 << 20, /* of rows that are as large as the last ones were */
     LOG_BYTES = 64 << 20,  /* of the target, from where on it begins anew */
-    MEMBERS_MAX = 100,     /* that are looked at */
+    NODES_MAX = 100,       /* that are looked at */
 };
 
 struct copying {
@@ -289,17 +289,17 @@ static err source_copy(struct copying *k, struct copy_result *out)
 err depot_unused(struct cli *c, const struct depot *d, const struct store_node *node)
 {
     struct buf who = buf_in(c->arena);
-    const struct member *members;
+    const struct node *nodes;
     size_t count, alive = 0;
     struct tx tx = { .arena = c->arena,
                      .sql = d->sql,
                      .now_ms = node->now > node->clock ? node->now : node->clock };
 
-    TRY(member_list(&tx, STR(""), MEMBERS_MAX, &members, &count));
+    TRY(node_list(&tx, STR(""), NODES_MAX, &nodes, &count));
     for (size_t i = 0; i < count; i++)
-        if (member_alive(&tx, &members[i]))
+        if (node_alive(&tx, &nodes[i]))
             buf_printf(&who, "%s" STR_FMT " at " STR_FMT, alive++ ? ", " : "",
-                       STR_ARG(members[i].name), STR_ARG(members[i].url));
+                       STR_ARG(nodes[i].name), STR_ARG(nodes[i].url));
     if (!alive)
         return NULL;
     return err_new(c->arena, ERR_CONFLICT,

@@ -25,7 +25,7 @@ struct entry {
 
 /* The table `entry`, see columns.h; its rows are no struct. */
 // clang-format off
-#define ENTRY_COLUMNS(X, e)       \
+#define ENTRY_COLUMNS(X, e)      \
     X(catalog,    INT,  INSERT,) \
     X(name,       TEXT, INSERT,) \
     X(text,       JSON, INSERT,) \

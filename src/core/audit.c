@@ -163,9 +163,9 @@ static const struct rule rules[] = {
     { "session.role", "session", "cycle",
       "SELECT session_id, cycle FROM session WHERE role <> '' AND role <> agent ORDER BY 1 LIMIT $1",
       "it has the role of an agent that it does not have", ASK_AGAIN },
-    { "session.tie", "session", "at",
-      "SELECT t.session_id, t.at FROM tie t WHERE NOT EXISTS"
-      " (SELECT 1 FROM session s WHERE s.session_id = t.session_id) ORDER BY 1 LIMIT $1",
+    { "session.alias", "session", "at",
+      "SELECT a.session_id, a.at FROM alias a WHERE NOT EXISTS"
+      " (SELECT 1 FROM session s WHERE s.session_id = a.session_id) ORDER BY 1 LIMIT $1",
       "a process or a conversation is tied to it, and it is not there", STOP_TREE },
     { "session.status", "session", "cycle",
       "SELECT session_id, cycle FROM session WHERE status NOT IN " WORDS(SESSION_STATUSES)

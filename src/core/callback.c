@@ -453,8 +453,8 @@ err callback_due_lease(struct tx *tx, const struct due *due)
         TRY(session_find_id(tx, session_id, &s, &found));
     if (!found || others || s.settled)
         return NULL;
-    if (s.client_id.len && s.heard_at_ms > tx->now_ms - lease)
-        return due_add(tx, s.heard_at_ms + lease, DUE_TOKEN_LEASE, due->subject, -lease);
+    if (s.client_id.len && s.last_event_at_ms > tx->now_ms - lease)
+        return due_add(tx, s.last_event_at_ms + lease, DUE_TOKEN_LEASE, due->subject, -lease);
     TRY(session_event_note(tx, &s, STR("session_end"),
                            STR("{\"reason\":\"its client was not heard any more\"}"), &number));
     return callback_on_end(tx, &s);

@@ -28,20 +28,20 @@ struct callback {
 
 /* The table `callback`: see columns.h. */
 // clang-format off
-#define CALLBACK_COLUMNS(X, c)                         \
-    X(callback_id,   TEXT, INSERT, c->id)              \
-    X(parent_id,     TEXT, INSERT, c->parent_id)       \
-    X(child_id,      TEXT, INSERT, c->child_id)        \
-    X(child_name,    TEXT, INSERT, c->child_name)      \
-    X(cycle,         INT,  INSERT, c->cycle)           \
-    X(seq,           INT,  INSERT, c->seq)             \
-    X(status,        WORD, STORE,  c->status)          \
-    X(run_id,        TEXT, STORE,  c->run_id)          \
-    X(child_status,  WORD, INSERT, c->child_status)    \
-    X(update_status, WORD, INSERT, c->update)          \
-    X(state_version, INT,  INSERT, c->state_version)   \
-    X(error,         TEXT, INSERT, c->error)           \
-    X(created_at,    INT,  INSERT, c->created_at_ms)   \
+#define CALLBACK_COLUMNS(X, c)                       \
+    X(callback_id,   TEXT, INSERT, c->id)            \
+    X(parent_id,     TEXT, INSERT, c->parent_id)     \
+    X(child_id,      TEXT, INSERT, c->child_id)      \
+    X(child_name,    TEXT, INSERT, c->child_name)    \
+    X(cycle,         INT,  INSERT, c->cycle)         \
+    X(seq,           INT,  INSERT, c->seq)           \
+    X(status,        WORD, STORE,  c->status)        \
+    X(run_id,        TEXT, STORE,  c->run_id)        \
+    X(child_status,  WORD, INSERT, c->child_status)  \
+    X(update_status, WORD, INSERT, c->update)        \
+    X(state_version, INT,  INSERT, c->state_version) \
+    X(error,         TEXT, INSERT, c->error)         \
+    X(created_at,    INT,  INSERT, c->created_at_ms) \
     X(delivered_at,  INT,  STORE,  c->delivered_at_ms)
 #define CALLBACK_NAMES COLUMNS(CALLBACK_COLUMNS)
 #define CALLBACK_PLACES PLACES(CALLBACK_COLUMNS)

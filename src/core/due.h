@@ -47,7 +47,7 @@ struct due {
 
 /* The table `due`, see columns.h; its rows are no struct. */
 // clang-format off
-#define DUE_COLUMNS(X, d)      \
+#define DUE_COLUMNS(X, d)     \
     X(kind,    TEXT, INSERT,) \
     X(subject, TEXT, INSERT,) \
     X(at,      INT,  INSERT,) \

@@ -60,7 +60,7 @@ struct event {
 
 /* The table `log`, see columns.h; its rows are no struct. */
 // clang-format off
-#define LOG_COLUMNS(X, e)         \
+#define LOG_COLUMNS(X, e)        \
     X(seq,        INT,  INSERT,) \
     X(type,       TEXT, INSERT,) \
     X(subject,    TEXT, INSERT,) \
@@ -79,7 +79,7 @@ struct event {
 
 /* The table `replay`, see columns.h; its rows are no struct. */
 // clang-format off
-#define REPLAY_COLUMNS(X, r)    \
+#define REPLAY_COLUMNS(X, r)   \
     X(replay_id, INT, INSERT,) \
     X(floor,     INT, INSERT,)
 // clang-format on

@@ -13,10 +13,10 @@
 /* The table `idempotency`, see columns.h; its rows are no struct. */
 // clang-format off
 #define IDEMPOTENCY_COLUMNS(X, k) \
-    X(actor,      TEXT, INSERT,) \
-    X(key,        TEXT, INSERT,) \
-    X(digest,     TEXT, INSERT,) \
-    X(answer,     JSON, INSERT,) \
+    X(actor,      TEXT, INSERT,)  \
+    X(key,        TEXT, INSERT,)  \
+    X(digest,     TEXT, INSERT,)  \
+    X(answer,     JSON, INSERT,)  \
     X(created_at, INT,  INSERT,)
 #define IDEMPOTENCY_NAMES COLUMNS(IDEMPOTENCY_COLUMNS)
 #define IDEMPOTENCY_PLACES PLACES(IDEMPOTENCY_COLUMNS)

@@ -16,11 +16,11 @@ struct output {
 /* The table `run_output`, see columns.h; its rows are no struct. */
 // clang-format off
 #define RUN_OUTPUT_COLUMNS(X, o) \
-    X(run_id, TEXT, INSERT,)    \
-    X(number, INT,  INSERT,)    \
-    X(error,  FLAG, INSERT,)    \
-    X(at,     INT,  INSERT,)    \
-    X(bytes,  INT,  INSERT,)    \
+    X(run_id, TEXT, INSERT,)     \
+    X(number, INT,  INSERT,)     \
+    X(error,  FLAG, INSERT,)     \
+    X(at,     INT,  INSERT,)     \
+    X(bytes,  INT,  INSERT,)     \
     X(text,   TEXT, INSERT,)
 #define RUN_OUTPUT_NAMES COLUMNS(RUN_OUTPUT_COLUMNS)
 #define RUN_OUTPUT_PLACES PLACES(RUN_OUTPUT_COLUMNS)

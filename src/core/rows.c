@@ -8,7 +8,7 @@
 #include "core/idempotency.h"
 #include "core/output.h"
 #include "core/permission.h"
-#include "core/tie.h"
+#include "core/alias.h"
 #include "core/token.h"
 
 #define TABLE(table, LIST, key_count, after, order, limit)                             \
@@ -39,7 +39,7 @@ const struct rows_table rows_tables[] = {
     { BY_1(runner, RUNNER_COLUMNS, runner_id) },
     { BY_1(callback, CALLBACK_COLUMNS, callback_id) },
     { BY_1(permission, PERMISSION_COLUMNS, permission_id) },
-    { BY_2(tie, TIE_COLUMNS, kind, what) },
+    { BY_2(alias, ALIAS_COLUMNS, kind, what) },
     {
         BY_1(replay, REPLAY_COLUMNS,
              replay_id) " ON CONFLICT (replay_id) DO UPDATE SET floor = excluded.floor",

@@ -1,7 +1,7 @@
 /* rows.h: the tables row by row, for whoever moves all of them: a copy, a backup.
  *
  * Here are those that hold what people have stored. Not here are `node`, which is
- * the store's own, and `member`: who runs on a database does not move with it.
+ * the store's own, and `cluster_node`: who runs on a database does not move with it.
  *
  * A table is read in pages, in the order of a key that is the same order of bytes
  * on every database. Texts are for sql_all_ and sql_exec_: they stand in a table,

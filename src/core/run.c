@@ -253,7 +253,7 @@ err run_create(struct tx *tx, struct session *s, const struct run_new *n, struct
     }
     TRY(run_emit(tx, EVENT_RUN_ENQUEUED, out, &event));
     out->seq = event->seq;
-    run_find_place(tx->arena, out);
+    run_find_position(tx->arena, out);
     return run_insert(tx, out);
 }
 
@@ -319,7 +319,7 @@ static err next_run(struct tx *tx, const struct session *s, struct run *out)
         return stored_damage(tx, THING("run", out->id), DEMAND_UNREADABLE);
     demand = demand_of(s, demand);
     out->demand = demand_key(tx->arena, &demand);
-    run_find_place(tx->arena, out);
+    run_find_position(tx->arena, out);
     return NULL;
 }
 

@@ -31,9 +31,10 @@ struct run {
     enum run_mode mode;
     bool queued; /* it may be claimed now */
     str profile, agent, project_dir;
-    str demand;              /* its key: see run_queue.c */
-    str place, place_in_dir; /* in the queue, for runners that take all directories and others */
-    int64_t priority;        /* more is sooner */
+    str demand;                /* its key: see run_queue.c */
+    str queue_position;        /* for runners that take all directories */
+    str queue_position_in_dir; /* for others */
+    int64_t priority;          /* more is sooner */
     int64_t not_before_ms, max_ms;
     int64_t cycle;   /* of its session */
     int64_t attempt; /* 1, and one more for each runner that lost it */
@@ -51,42 +52,42 @@ struct run {
 
 /* The table `run`, see columns.h: what lists have of it, and what only a whole run has. */
 // clang-format off
-#define RUN_LISTED(X, r)                                      \
-    X(run_id,       TEXT,     INSERT, r->id)                  \
-    X(session_id,   TEXT,     INSERT, r->session_id)          \
-    X(session_name, TEXT,     INSERT, r->session_name)        \
-    X(type,         WORD,     INSERT, r->type)                \
-    X(purpose,      WORD,     INSERT, r->purpose)             \
-    X(status,       WORD,     STORE,  r->status)              \
-    X(mode,         WORD,     INSERT, r->mode)                \
-    X(live,         COMPUTED, STORE,  run_is_live(r->status)) \
-    X(queued,       FLAG,     STORE,  r->queued)              \
-    X(profile,      TEXT,     INSERT, r->profile)             \
-    X(agent,        TEXT,     INSERT, r->agent)               \
-    X(project_dir,  TEXT,     INSERT, r->project_dir)         \
-    X(demand,       JSON,     STORE,  r->demand)              \
-    X(priority,     INT,      INSERT, r->priority)            \
-    X(not_before,   INT,      INSERT, r->not_before_ms)       \
-    X(max_ms,       INT,      INSERT, r->max_ms)              \
-    X(cycle,        INT,      INSERT, r->cycle)               \
-    X(attempt,      INT,      STORE,  r->attempt)             \
-    X(fence,        INT,      STORE,  r->fence)               \
-    X(runner_id,    TEXT,     STORE,  r->runner_id)           \
-    X(token_id,     TEXT,     STORE,  r->token_id)            \
-    X(lease_until,  INT,      STORE,  r->lease_until_ms)      \
-    X(created_at,   INT,      INSERT, r->created_at_ms)       \
-    X(claimed_at,   INT,      STORE,  r->claimed_at_ms)       \
-    X(started_at,   INT,      STORE,  r->started_at_ms)       \
-    X(ended_at,     INT,      STORE,  r->ended_at_ms)         \
-    X(seq,          INT,      INSERT, r->seq)                 \
-    X(metadata,     JSON,     INSERT, r->metadata)            \
-    X(error,        TEXT,     STORE,  r->error)               \
-    X(place,        TEXT,     STORE,  r->place)               \
-    X(place_in_dir, TEXT,     STORE,  r->place_in_dir)
+#define RUN_LISTED(X, r)                                               \
+    X(run_id,                TEXT,     INSERT, r->id)                  \
+    X(session_id,            TEXT,     INSERT, r->session_id)          \
+    X(session_name,          TEXT,     INSERT, r->session_name)        \
+    X(type,                  WORD,     INSERT, r->type)                \
+    X(purpose,               WORD,     INSERT, r->purpose)             \
+    X(status,                WORD,     STORE,  r->status)              \
+    X(mode,                  WORD,     INSERT, r->mode)                \
+    X(live,                  COMPUTED, STORE,  run_is_live(r->status)) \
+    X(queued,                FLAG,     STORE,  r->queued)              \
+    X(profile,               TEXT,     INSERT, r->profile)             \
+    X(agent,                 TEXT,     INSERT, r->agent)               \
+    X(project_dir,           TEXT,     INSERT, r->project_dir)         \
+    X(demand,                JSON,     STORE,  r->demand)              \
+    X(priority,              INT,      INSERT, r->priority)            \
+    X(not_before,            INT,      INSERT, r->not_before_ms)       \
+    X(max_ms,                INT,      INSERT, r->max_ms)              \
+    X(cycle,                 INT,      INSERT, r->cycle)               \
+    X(attempt,               INT,      STORE,  r->attempt)             \
+    X(fence,                 INT,      STORE,  r->fence)               \
+    X(runner_id,             TEXT,     STORE,  r->runner_id)           \
+    X(token_id,              TEXT,     STORE,  r->token_id)            \
+    X(lease_until,           INT,      STORE,  r->lease_until_ms)      \
+    X(created_at,            INT,      INSERT, r->created_at_ms)       \
+    X(claimed_at,            INT,      STORE,  r->claimed_at_ms)       \
+    X(started_at,            INT,      STORE,  r->started_at_ms)       \
+    X(ended_at,              INT,      STORE,  r->ended_at_ms)         \
+    X(seq,                   INT,      INSERT, r->seq)                 \
+    X(metadata,              JSON,     INSERT, r->metadata)            \
+    X(error,                 TEXT,     STORE,  r->error)               \
+    X(queue_position,        TEXT,     STORE,  r->queue_position)      \
+    X(queue_position_in_dir, TEXT,     STORE,  r->queue_position_in_dir)
 
-#define RUN_TEXTS(X, r)                        \
-    X(prompt,     TEXT, INSERT, r->prompt)     \
-    X(result,     TEXT, STORE,  r->result)     \
+#define RUN_TEXTS(X, r)                    \
+    X(prompt,     TEXT, INSERT, r->prompt) \
+    X(result,     TEXT, STORE,  r->result) \
     X(result_cut, FLAG, INSERT, r->result_cut)
 #define RUN_LISTED_NAMES COLUMNS(RUN_LISTED)
 // clang-format on
@@ -174,7 +175,7 @@ err run_request(struct tx *tx, const struct run_request *q, struct session *s, s
 /* The canonical text of a demand, and back. Equal demands have equal keys. */
 str demand_key(struct arena *a, const struct demand *d);
 void demand_read(struct arena *a, str key, struct demand *out);
-/* INVALID when a part of it is too long for a place in the queue. */
+/* INVALID when a part of it is too long for a position in the queue. */
 err demand_check(struct arena *a, const struct demand *d);
 bool demand_fits(const struct demand *d, const struct runner *r);
 
@@ -192,7 +193,7 @@ err run_held_by(struct tx *tx, const struct runner *r, const struct json *known,
 /* A runner's way through the queue, in several steps. Once around there is nothing for it that it has
  * not seen, until something is enqueued. */
 struct run_tour {
-    str began; /* where r->looked was then */
+    str began; /* where r->claim_cursor was then */
     bool over; /* it has come around */
 };
 
@@ -201,7 +202,7 @@ struct run_tour {
  * when there is none, or when the runner has as many as it can take. `token` is the session's,
  * minted for this run. Emits run_claimed.
  *
- * Of very many different demands it looks at some, and the next time at others, from r->looked on:
+ * Of very many different demands it looks at some, and the next time at others, from r->claim_cursor on:
  * the order is that of the ones it has looked at, and each gets its turn. */
 err run_claim(struct tx *tx, struct runner *r, const struct run_held *held, struct run_tour *tour,
               struct run *out, str *token);
@@ -232,7 +233,7 @@ err run_renew_held(struct tx *tx, const struct runner *by, str run_id);
 
 /* What its agent was heard of meanwhile: what the client calls the conversation, and a few words.
  * Either may be empty. */
-err run_heard(struct tx *tx, const struct run *r, str client_id, str words);
+err run_note_activity(struct tx *tx, const struct run *r, str client_id, str words);
 
 /* The same end reported again changes nothing; another is CONFLICT. */
 err run_report_end(struct tx *tx, struct run *r, enum run_status end,

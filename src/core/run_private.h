@@ -7,8 +7,8 @@
 /* By id; out->id is empty when there is none: what was due may come after the run is gone. */
 err run_find(struct tx *tx, str id, struct run *out);
 
-/* Its place in the queue, from its demand, priority and number; in memory. */
-void run_find_place(struct arena *a, struct run *r);
+/* Its position in the queue, from its demand, priority and number; in memory. */
+void run_find_position(struct arena *a, struct run *r);
 
 /* Changes the status in memory; the table in team.h allows it. */
 void run_become(struct run *r, enum run_status status);

@@ -1,7 +1,7 @@
 /* run_queue.c: what runs ask of their runners, and who gets which.
  *
  * A demand has a canonical text, its key: a JSON array of the directory, the hostname,
- * the profile, the tags and, if there is one, the user. A run's place in the queue is its key and then its rank, so the
+ * the profile, the tags and, if there is one, the user. A run's position in the queue is its key and then its rank, so the
  * first of a key is the one that is next. There are two such orders, with the directory
  * and without. A runner that takes all directories goes from key to key without, of
  * those that name no host and of those that name its own; there are few of them, however
@@ -52,7 +52,7 @@ enum { PROFILE_BYTES_MAX = 70, KEY_BYTES_MAX = 2600, PUNCTUATION = 32 };
 _Static_assert(DEMAND_DIR_MAX + DEMAND_HOST_MAX + DEMAND_USER_MAX + PROFILE_BYTES_MAX +
                        DEMAND_TAGS_MAX + PUNCTUATION <=
                    KEY_BYTES_MAX,
-               "a place in the queue fits into an index of any database");
+               "a position in the queue fits into an index of any database");
 
 err demand_check(struct arena *a, const struct demand *d)
 {
@@ -182,37 +182,37 @@ err run_held_by(struct tx *tx, const struct runner *r, const struct json *known,
 /* The rank: priority and then age, in digits that sort so. */
 enum { RANK_CHARS = 20, PRIORITY_MOST = 1000 };
 
-static str place_of(struct arena *a, const struct demand *d, const struct run *r)
+static str position_of(struct arena *a, const struct demand *d, const struct run *r)
 {
     assert(r->priority >= -PRIORITY_MOST && r->priority <= PRIORITY_MOST);
     return arena_printf(a, STR_FMT "%04d%016lld", STR_ARG(demand_key(a, d)),
                         PRIORITY_MOST - (int)r->priority, (long long)r->seq);
 }
 
-void run_find_place(struct arena *a, struct run *r)
+void run_find_position(struct arena *a, struct run *r)
 {
     struct demand demand;
 
     demand_read(a, r->demand, &demand);
     if (demand.unreadable)
         return; /* it stays where it was */
-    r->place_in_dir = place_of(a, &demand, r);
+    r->queue_position_in_dir = position_of(a, &demand, r);
     demand.project_dir = STR("");
-    r->place = place_of(a, &demand, r);
+    r->queue_position = position_of(a, &demand, r);
 }
 
-static str place_key(str place)
+static str position_key(str position)
 {
-    return str_slice(place, 0, place.len - RANK_CHARS);
+    return str_slice(position, 0, position.len - RANK_CHARS);
 }
 
-static bool place_before(str a, str b)
+static bool position_before(str a, str b)
 {
     return str_compare(str_slice(a, a.len - RANK_CHARS, a.len),
                        str_slice(b, b.len - RANK_CHARS, b.len)) < 0;
 }
 
-/* Places from the first to before the second, and the outermost runs in between; empty: none. */
+/* Positions from the first to before the second, and the outermost runs in between; empty: none. */
 struct range {
     str from, to;
     str first, last;
@@ -221,19 +221,19 @@ struct range {
 enum { RANGES_MAX = 3 };
 
 /* A runner on its way through the keys that may fit. */
-struct look {
+struct scan {
     const struct runner *runner;
     struct range ranges[RANGES_MAX];
     int range_count;
     int64_t left;   /* keys that it may still look at */
-    str last, best; /* the places that it has come to, and that it takes; empty: none */
+    str last, best; /* the positions that it has come to, and that it takes; empty: none */
 };
 
 /* Keys that begin with a text and then one byte: a comma, say. */
-static void range_add(struct tx *tx, struct look *l, str text, char then)
+static void range_add(struct tx *tx, struct scan *s, str text, char then)
 {
-    assert(l->range_count < RANGES_MAX);
-    l->ranges[l->range_count++] = (struct range){
+    assert(s->range_count < RANGES_MAX);
+    s->ranges[s->range_count++] = (struct range){
         .from = arena_printf(tx->arena, STR_FMT "%c", STR_ARG(text), then),
         .to = arena_printf(tx->arena, STR_FMT "%c", STR_ARG(text), then + 1),
     };
@@ -248,13 +248,13 @@ static str json_text_of(struct tx *tx, str text)
 }
 
 /* Those that name no host, and those that name the runner's own. */
-static void ranges_of_host(struct tx *tx, struct look *l)
+static void ranges_of_host(struct tx *tx, struct scan *s)
 {
-    str host = json_text_of(tx, l->runner->hostname);
+    str host = json_text_of(tx, s->runner->hostname);
 
-    range_add(tx, l, STR("[\"\",\"\""), ',');
-    if (l->runner->hostname.len)
-        range_add(tx, l, arena_printf(tx->arena, "[\"\"," STR_FMT, STR_ARG(host)), ',');
+    range_add(tx, s, STR("[\"\",\"\""), ',');
+    if (s->runner->hostname.len)
+        range_add(tx, s, arena_printf(tx->arena, "[\"\"," STR_FMT, STR_ARG(host)), ',');
 }
 
 static str dir_trimmed(str dir)
@@ -265,169 +265,173 @@ static str dir_trimmed(str dir)
 }
 
 /* Those without a directory, those with the runner's own, and those below that. */
-static void ranges_of_dir(struct tx *tx, struct look *l)
+static void ranges_of_dir(struct tx *tx, struct scan *s)
 {
-    str dir = dir_trimmed(l->runner->project_dir);
+    str dir = dir_trimmed(s->runner->project_dir);
     str text = arena_printf(tx->arena, "[" STR_FMT, STR_ARG(json_text_of(tx, dir)));
 
-    range_add(tx, l, STR("[\"\""), ',');
+    range_add(tx, s, STR("[\"\""), ',');
     if (dir.len)
-        range_add(tx, l, text, ',');
-    range_add(tx, l, str_slice(text, 0, text.len - 1), '/');
+        range_add(tx, s, text, ',');
+    range_add(tx, s, str_slice(text, 0, text.len - 1), '/');
 }
 
 /* The outermost runs of all ranges: where there is none, or all ask for the same, that is all to know
  * of it, and a queue is nearly always like that. */
-#define ENDS(place, from, to)                                                                    \
-    "(SELECT " place " FROM run WHERE queued = 1 AND " place " >= " from " AND " place " < " to  \
-    " ORDER BY " place " LIMIT 1),"                                                              \
-    " (SELECT " place " FROM run WHERE queued = 1 AND " place " >= " from " AND " place " < " to \
-    " ORDER BY " place " DESC LIMIT 1)"
-#define ALL_ENDS(place) \
-    "SELECT " ENDS(place, "$1", "$2") ", " ENDS(place, "$3", "$4") ", " ENDS(place, "$5", "$6")
+#define ENDS(position, from, to)                                                                 \
+    "(SELECT " position " FROM run WHERE queued = 1 AND " position " >= " from " AND " position  \
+    " < " to " ORDER BY " position " LIMIT 1),"                                                  \
+    " (SELECT " position " FROM run WHERE queued = 1 AND " position " >= " from " AND " position \
+    " < " to " ORDER BY " position " DESC LIMIT 1)"
+#define ALL_ENDS(position)                                                                         \
+    "SELECT " ENDS(position, "$1", "$2") ", " ENDS(position, "$3", "$4") ", " ENDS(position, "$5", \
+                                                                                   "$6")
 
-static err ranges_probe(struct tx *tx, struct look *l)
+static err ranges_probe(struct tx *tx, struct scan *s)
 {
-    const struct range *r = l->ranges;
+    const struct range *r = s->ranges;
     struct sql_args args = ARGS(TEXT(r[0].from), TEXT(r[0].to), TEXT(r[1].from), TEXT(r[1].to),
                                 TEXT(r[2].from), TEXT(r[2].to));
     const struct row *row;
 
-    if (l->runner->project_dir.len)
-        TRY(sql_one(tx->sql, &row, ALL_ENDS("place_in_dir"), args));
+    if (s->runner->project_dir.len)
+        TRY(sql_one(tx->sql, &row, ALL_ENDS("queue_position_in_dir"), args));
     else
-        TRY(sql_one(tx->sql, &row, ALL_ENDS("place"), args));
+        TRY(sql_one(tx->sql, &row, ALL_ENDS("queue_position"), args));
     assert(row);
-    for (int i = 0; i < l->range_count; i++) {
-        l->ranges[i].first = row_str(row, 2 * i);
-        l->ranges[i].last = row_str(row, 2 * i + 1);
+    for (int i = 0; i < s->range_count; i++) {
+        s->ranges[i].first = row_str(row, 2 * i);
+        s->ranges[i].last = row_str(row, 2 * i + 1);
     }
     return NULL;
 }
 
-/* From the first place of a key to the first of the next: all digits come before "~". All of it is
+/* From the first position of a key to the first of the next: all digits come before "~". All of it is
  * in the index: no run is read. */
-#define HEADS(place)                                                                      \
-    "WITH RECURSIVE head (place) AS ("                                                    \
-    " SELECT (SELECT run." place " FROM run WHERE run.queued = 1 AND run." place " >= $1" \
-    "          AND run." place " < $2 ORDER BY run." place " LIMIT 1)"                    \
-    " UNION ALL"                                                                          \
-    " SELECT (SELECT run." place " FROM run WHERE run.queued = 1 AND run." place " >"     \
-    "           substr(head.place, 1, length(head.place) - 20) || '~'"                    \
-    "          AND run." place " < $2 ORDER BY run." place " LIMIT 1)"                    \
-    "   FROM head WHERE head.place IS NOT NULL)"                                          \
-    " SELECT head.place FROM head WHERE head.place IS NOT NULL LIMIT $3"
+#define HEADS(position)                                                                         \
+    "WITH RECURSIVE head (position) AS ("                                                       \
+    " SELECT (SELECT run." position " FROM run WHERE run.queued = 1 AND run." position " >= $1" \
+    "          AND run." position " < $2 ORDER BY run." position " LIMIT 1)"                    \
+    " UNION ALL"                                                                                \
+    " SELECT (SELECT run." position " FROM run WHERE run.queued = 1 AND run." position " >"     \
+    "           substr(head.position, 1, length(head.position) - 20) || '~'"                    \
+    "          AND run." position " < $2 ORDER BY run." position " LIMIT 1)"                    \
+    "   FROM head WHERE head.position IS NOT NULL)"                                             \
+    " SELECT head.position FROM head WHERE head.position IS NOT NULL LIMIT $3"
 
 _Static_assert(RANK_CHARS == 20, "the statement above cuts off the rank");
 
-static void look_take(struct tx *tx, struct look *l, str head)
+static void scan_head(struct tx *tx, struct scan *s, str head)
 {
     struct demand demand;
 
-    l->left--;
-    l->last = head;
-    if (l->best.len && !place_before(head, l->best))
+    s->left--;
+    s->last = head;
+    if (s->best.len && !position_before(head, s->best))
         return;
-    demand_read(tx->arena, place_key(head), &demand);
-    if (demand_fits(&demand, l->runner))
-        l->best = head;
+    demand_read(tx->arena, position_key(head), &demand);
+    if (demand_fits(&demand, s->runner))
+        s->best = head;
 }
 
-/* The heads of a range's keys, from a place to before another. */
-static err look_at(struct tx *tx, struct look *l, const struct range *r, str from, str to)
+/* The heads of a range's keys, from a position to before another. */
+static err scan_range(struct tx *tx, struct scan *s, const struct range *r, str from, str to)
 {
     const struct row *rows;
     size_t count;
-    struct sql_args args = ARGS(TEXT(from), TEXT(to), INT(l->left));
+    struct sql_args args = ARGS(TEXT(from), TEXT(to), INT(s->left));
 
-    if (l->left == 0 || !r->first.len)
+    if (s->left == 0 || !r->first.len)
         return NULL;
-    if (str_eq(place_key(r->first), place_key(r->last))) {
+    if (str_eq(position_key(r->first), position_key(r->last))) {
         if (str_compare(r->first, from) >= 0 && str_compare(r->first, to) < 0)
-            look_take(tx, l, r->first);
+            scan_head(tx, s, r->first);
         return NULL;
     }
-    if (l->runner->project_dir.len)
-        TRY(sql_all(tx->sql, &rows, &count, HEADS("place_in_dir"), args));
+    if (s->runner->project_dir.len)
+        TRY(sql_all(tx->sql, &rows, &count, HEADS("queue_position_in_dir"), args));
     else
-        TRY(sql_all(tx->sql, &rows, &count, HEADS("place"), args));
+        TRY(sql_all(tx->sql, &rows, &count, HEADS("queue_position"), args));
     for (size_t i = 0; i < count; i++)
-        look_take(tx, l, row_str(&rows[i], 0));
+        scan_head(tx, s, row_str(&rows[i], 0));
     return NULL;
 }
 
-/* The range that a place is in; −1: none. */
-static int range_of(const struct look *l, str place)
+/* The range that a position is in; −1: none. */
+static int range_of(const struct scan *s, str position)
 {
-    for (int i = 0; i < l->range_count; i++)
-        if (str_compare(place, l->ranges[i].from) >= 0 && str_compare(place, l->ranges[i].to) < 0)
+    for (int i = 0; i < s->range_count; i++)
+        if (str_compare(position, s->ranges[i].from) >= 0 &&
+            str_compare(position, s->ranges[i].to) < 0)
             return i;
     return -1;
 }
 
 /* Begins where the last claim came to, and goes once around. */
-static err look_around(struct tx *tx, struct look *l)
+static err scan_all(struct tx *tx, struct scan *s)
 {
-    int at = range_of(l, l->runner->looked), count = l->range_count;
-    const struct range *r = l->ranges, *begun = at < 0 ? NULL : &r[at];
+    int at = range_of(s, s->runner->claim_cursor), count = s->range_count;
+    const struct range *r = s->ranges, *begun = at < 0 ? NULL : &r[at];
 
-    TRY(ranges_probe(tx, l));
+    TRY(ranges_probe(tx, s));
     if (begun)
-        TRY(look_at(tx, l, begun, l->runner->looked, begun->to));
+        TRY(scan_range(tx, s, begun, s->runner->claim_cursor, begun->to));
     for (int i = at + 1; i < at + (begun ? count : count + 1); i++)
-        TRY(look_at(tx, l, &r[i % count], r[i % count].from, r[i % count].to));
-    return begun ? look_at(tx, l, begun, begun->from, l->runner->looked) : NULL;
+        TRY(scan_range(tx, s, &r[i % count], r[i % count].from, r[i % count].to));
+    return begun ? scan_range(tx, s, begun, begun->from, s->runner->claim_cursor) : NULL;
 }
 
-static err run_at(struct tx *tx, bool in_dir, str place, str *run_id)
+static err run_at(struct tx *tx, bool in_dir, str position, str *run_id)
 {
     const struct row *row;
 
     if (in_dir)
-        TRY(sql_one(tx->sql, &row, "SELECT run_id FROM run WHERE queued = 1 AND place_in_dir = $1",
-                    ARGS(TEXT(place))));
+        TRY(sql_one(tx->sql, &row,
+                    "SELECT run_id FROM run WHERE queued = 1 AND queue_position_in_dir = $1",
+                    ARGS(TEXT(position))));
     else
-        TRY(sql_one(tx->sql, &row, "SELECT run_id FROM run WHERE queued = 1 AND place = $1",
-                    ARGS(TEXT(place))));
+        TRY(sql_one(tx->sql, &row,
+                    "SELECT run_id FROM run WHERE queued = 1 AND queue_position = $1",
+                    ARGS(TEXT(position))));
     assert(row);
     *run_id = row_str(row, 0);
     return NULL;
 }
 
-/* Whether one place comes before another on the way through the ranges. A place in none of them is
+/* Whether one position comes before another on the way through the ranges. A position in none of them is
  * the beginning. */
-static bool is_before(const struct look *l, str a, str b)
+static bool is_before(const struct scan *s, str a, str b)
 {
-    int x = range_of(l, a), y = range_of(l, b);
+    int x = range_of(s, a), y = range_of(s, b);
 
     return x != y ? x < y : x >= 0 && str_compare(a, b) < 0;
 }
 
-/* Whether the way from one place to another, around the end if need be, comes by a third. */
-static bool comes_by(const struct look *l, str from, str to, str by)
+/* Whether the way from one position to another, around the end if need be, comes by a third. */
+static bool comes_by(const struct scan *s, str from, str to, str by)
 {
-    bool behind = is_before(l, from, by), reached = !is_before(l, to, by);
+    bool behind = is_before(s, from, by), reached = !is_before(s, to, by);
 
-    return is_before(l, from, to) ? behind && reached : behind || reached;
+    return is_before(s, from, to) ? behind && reached : behind || reached;
 }
 
 /* The run that is next for a runner; empty: none is. Whoever could not look at all keys goes on
  * behind the last one of them the next time, so that each gets its turn. */
 static err next_find(struct tx *tx, struct runner *r, struct run_tour *tour, str *run_id)
 {
-    struct look l = { .runner = r, .left = KEYS_MAX };
-    str from = r->looked;
+    struct scan s = { .runner = r, .left = KEYS_MAX };
+    str from = r->claim_cursor;
 
     if (r->project_dir.len)
-        ranges_of_dir(tx, &l);
+        ranges_of_dir(tx, &s);
     else
-        ranges_of_host(tx, &l);
-    TRY(look_around(tx, &l));
-    r->looked = STR("");
-    if (l.left == 0)
-        r->looked = arena_printf(tx->arena, STR_FMT "~", STR_ARG(place_key(l.last)));
-    tour->over = l.left > 0 || comes_by(&l, from, r->looked, tour->began);
-    return l.best.len ? run_at(tx, r->project_dir.len, l.best, run_id) : NULL;
+        ranges_of_host(tx, &s);
+    TRY(scan_all(tx, &s));
+    r->claim_cursor = STR("");
+    if (s.left == 0)
+        r->claim_cursor = arena_printf(tx->arena, STR_FMT "~", STR_ARG(position_key(s.last)));
+    tour->over = s.left > 0 || comes_by(&s, from, r->claim_cursor, tour->began);
+    return s.best.len ? run_at(tx, r->project_dir.len, s.best, run_id) : NULL;
 }
 
 /* ---- claims ---- */

@@ -56,7 +56,7 @@ static err session_started(struct tx *tx, const struct run *r, str work_dir)
                            "UPDATE session SET work_user = $2, work_dir = $3 WHERE session_id = $1",
                            ARGS(TEXT(s.id), TEXT(s.user), TEXT(s.work_dir))));
     }
-    s.heard_at_ms = tx->now_ms;
+    s.last_event_at_ms = tx->now_ms;
     return session_become(tx, &s, SESSION_RUNNING);
 }
 
@@ -98,7 +98,7 @@ err run_renew_held(struct tx *tx, const struct runner *by, str run_id)
                            INT(tx->now_ms + team_rules_of(tx)->lease_ms)));
 }
 
-err run_heard(struct tx *tx, const struct run *r, str client_id, str words)
+err run_note_activity(struct tx *tx, const struct run *r, str client_id, str words)
 {
     struct session s;
 
@@ -108,8 +108,8 @@ err run_heard(struct tx *tx, const struct run *r, str client_id, str words)
     if (client_id.len)
         s.client_id = client_id;
     if (words.len)
-        s.heard = utf8_cut(words, WORDS_BYTES_MAX);
-    s.heard_at_ms = tx->now_ms;
+        s.last_event = utf8_cut(words, WORDS_BYTES_MAX);
+    s.last_event_at_ms = tx->now_ms;
     return session_store(tx, &s);
 }
 

@@ -110,7 +110,7 @@ err runner_register(struct tx *tx, struct runner *r)
     r->profiles_printed = names_printed(tx->arena, r->profiles, r->profile_count);
     r->registered_at_ms = r->seen_at_ms = tx->now_ms;
     r->lost = false;
-    r->looked = STR("");
+    r->claim_cursor = STR("");
     TRY(sql_one(tx->sql, &row,
                 "INSERT INTO runner (" RUNNER_NAMES ") VALUES (" RUNNER_PLACES ")"
                 " ON CONFLICT (token_id, name) DO UPDATE SET hostname = excluded.hostname,"
@@ -142,10 +142,10 @@ err runner_seen(struct tx *tx, struct runner *r)
     return runner_emit(tx, EVENT_RUNNER_JOINED, r);
 }
 
-err runner_looked(struct tx *tx, const struct runner *r)
+err runner_store_cursor(struct tx *tx, const struct runner *r)
 {
-    return sql_exec(tx->sql, "UPDATE runner SET looked = $2 WHERE runner_id = $1",
-                    ARGS(TEXT(r->id), TEXT(r->looked)));
+    return sql_exec(tx->sql, "UPDATE runner SET claim_cursor = $2 WHERE runner_id = $1",
+                    ARGS(TEXT(r->id), TEXT(r->claim_cursor)));
 }
 
 /* What it held falls due at once: see run_due_lease. */

@@ -22,7 +22,7 @@ struct runner {
     int64_t capacity;
     int64_t registered_at_ms, seen_at_ms;
     bool lost;
-    str looked; /* how far its last claim has come in the queue; empty: it has seen all of it */
+    str claim_cursor; /* how far its last claim has come in the queue; empty: it has seen all of it */
 };
 
 /* The table `runner`: see columns.h. */
@@ -39,7 +39,7 @@ struct runner {
     X(registered_at, INT,  INSERT, r->registered_at_ms) \
     X(seen_at,       INT,  INSERT, r->seen_at_ms)       \
     X(lost,          FLAG, INSERT, r->lost)             \
-    X(looked,        TEXT, INSERT, r->looked)           \
+    X(claim_cursor,  TEXT, INSERT, r->claim_cursor)     \
     X(work_user,     TEXT, INSERT, r->user)
 #define RUNNER_NAMES COLUMNS(RUNNER_COLUMNS)
 #define RUNNER_PLACES PLACES(RUNNER_COLUMNS)
@@ -56,7 +56,7 @@ err runner_get(struct tx *tx, str id, struct runner *out);
 err runner_seen(struct tx *tx, struct runner *r);
 
 /* Keeps how far it has come: see run_claim. */
-err runner_looked(struct tx *tx, const struct runner *r);
+err runner_store_cursor(struct tx *tx, const struct runner *r);
 
 err runner_list(struct tx *tx, str after, int64_t limit, const struct runner **out, size_t *count);
 

@@ -21,13 +21,13 @@ struct schema_version {
 
 /* The table `schema`: see columns.h. */
 // clang-format off
-#define SCHEMA_COLUMNS(X, v)                       \
-    X(name,        TEXT, INSERT, v->name)          \
-    X(version,     INT,  INSERT, v->version)       \
-    X(schema_id,   TEXT, INSERT, v->id)            \
-    X(text,        JSON, INSERT, v->text)          \
-    X(digest,      TEXT, INSERT, v->digest)        \
-    X(description, TEXT, INSERT, v->description)   \
+#define SCHEMA_COLUMNS(X, v)                     \
+    X(name,        TEXT, INSERT, v->name)        \
+    X(version,     INT,  INSERT, v->version)     \
+    X(schema_id,   TEXT, INSERT, v->id)          \
+    X(text,        JSON, INSERT, v->text)        \
+    X(digest,      TEXT, INSERT, v->digest)      \
+    X(description, TEXT, INSERT, v->description) \
     X(created_at,  INT,  INSERT, v->created_at_ms)
 #define SCHEMA_NAMES COLUMNS(SCHEMA_COLUMNS)
 #define SCHEMA_PLACES PLACES(SCHEMA_COLUMNS)

@@ -54,8 +54,8 @@ struct session {
     str result_run;          /* the run whose result is the session's */
     str error;               /* why it failed or stopped */
     struct usage usage;
-    str heard; /* the last sign of life, in a few words */
-    int64_t heard_at_ms;
+    str last_event; /* the last sign of life, in a few words */
+    int64_t last_event_at_ms;
     str notice;              /* what is in its way, as its client says: a rate limit */
     int64_t notice_until_ms; /* when that will be over; 0: nobody said */
     int64_t created_at_ms, updated_at_ms, ended_at_ms;
@@ -95,8 +95,8 @@ struct session {
     X(tokens_cached,   INT,      STORE,  s->usage.tokens_cached)     \
     X(cost,            INT,      STORE,  s->usage.cost)              \
     X(usage_models,    JSON,     STORE,  s->usage.models)            \
-    X(heard,           TEXT,     STORE,  s->heard)                   \
-    X(heard_at,        INT,      STORE,  s->heard_at_ms)             \
+    X(last_event,      TEXT,     STORE,  s->last_event)              \
+    X(last_event_at,   INT,      STORE,  s->last_event_at_ms)        \
     X(created_at,      INT,      INSERT, s->created_at_ms)           \
     X(updated_at,      INT,      STORE,  s->updated_at_ms)           \
     X(ended_at,        INT,      STORE,  s->ended_at_ms)             \
@@ -219,10 +219,10 @@ struct session_event {
 /* The table `session_event`, see columns.h; its rows are no struct. */
 // clang-format off
 #define SESSION_EVENT_COLUMNS(X, e) \
-    X(session_id, TEXT, INSERT,)   \
-    X(number,     INT,  INSERT,)   \
-    X(type,       TEXT, INSERT,)   \
-    X(at,         INT,  INSERT,)   \
+    X(session_id, TEXT, INSERT,)    \
+    X(number,     INT,  INSERT,)    \
+    X(type,       TEXT, INSERT,)    \
+    X(at,         INT,  INSERT,)    \
     X(data,       JSON, INSERT,)
 #define SESSION_EVENT_NAMES COLUMNS(SESSION_EVENT_COLUMNS)
 #define SESSION_EVENT_PLACES PLACES(SESSION_EVENT_COLUMNS)

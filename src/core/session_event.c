@@ -3,12 +3,12 @@
 #include "core/columns.h"
 #include "core/session.h"
 
-enum { HEARD_BYTES = 160 }; /* of what was heard last: enough for one line */
+enum { LAST_EVENT_BYTES = 160 }; /* of the last event: enough for one line */
 
 /* ---- the last sign of life ---- */
 
 /* The first words of an event: of a message its content, of the others their type and tool. */
-static str heard_of(struct tx *tx, str type, str data)
+static str event_words(struct tx *tx, str type, str data)
 {
     const struct json *json = NULL;
     err unread = json_parse_own(tx->arena, data, &json);
@@ -18,7 +18,7 @@ static str heard_of(struct tx *tx, str type, str data)
     if (!text.len)
         text = tool.len ? arena_printf(tx->arena, STR_FMT " " STR_FMT, STR_ARG(type), STR_ARG(tool))
                         : type;
-    return utf8_cut(text, HEARD_BYTES);
+    return utf8_cut(text, LAST_EVENT_BYTES);
 }
 
 /* The next turn of work of an attended session begins with whatever it says first. */
@@ -51,8 +51,8 @@ err session_event_note(struct tx *tx, struct session *s, str type, str data, int
                  ARGS(TEXT(s->id), INT(*number), TEXT(type), INT(tx->now_ms), TEXT(data))));
     TRY(sql_exec(tx->sql, "DELETE FROM session_event WHERE session_id = $1 AND number <= $2",
                  ARGS(TEXT(s->id), INT(*number - most))));
-    s->heard = heard_of(tx, type, data);
-    s->heard_at_ms = tx->now_ms;
+    s->last_event = event_words(tx, type, data);
+    s->last_event_at_ms = tx->now_ms;
     s->notice = STR("");
     s->notice_until_ms = 0;
     return session_store(tx, s);

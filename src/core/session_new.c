@@ -4,7 +4,7 @@
 #include "core/agent.h"
 #include "core/columns.h"
 #include "core/session.h"
-#include "core/tie.h"
+#include "core/alias.h"
 #include "core/token.h"
 
 enum { NAME_MAX_BYTES = 60, ID_MAX_BYTES = 100 };
@@ -427,7 +427,7 @@ static err rows_delete(struct tx *tx, str id)
     TRY(sql_exec(tx->sql, "DELETE FROM permission WHERE session_id = $1", self));
     TRY(run_change(tx, "DELETE FROM run WHERE session_id = $1", self));
     TRY(sql_exec(tx->sql, "DELETE FROM session_event WHERE session_id = $1", self));
-    TRY(tie_drop(tx, id));
+    TRY(alias_drop(tx, id));
     TRY(sql_exec(tx->sql,
                  "DELETE FROM callback WHERE child_id = $1"
                  " AND status IN ('delivered', 'dropped')",

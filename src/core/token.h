@@ -19,7 +19,7 @@ struct token {
 
 /* The table `token`, see columns.h; its rows are no struct. */
 // clang-format off
-#define TOKEN_COLUMNS(X, t)       \
+#define TOKEN_COLUMNS(X, t)      \
     X(token_id,   TEXT, INSERT,) \
     X(kind,       INT,  INSERT,) \
     X(name,       TEXT, INSERT,) \

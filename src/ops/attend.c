@@ -2,24 +2,24 @@
  *
  * `baton mcp` asks, for an agent that a person has started. What its hooks have registered, or will,
  * is the same session. */
-#include "core/tie.h"
+#include "core/alias.h"
 #include "ops/hooks.h"
 #include "ops/ops.h"
 #include "ops/shapes.h"
 #include "ops/write.h"
 
-/* What it is tied to: by its conversation, or by its process, which hooks may have told of; else the
+/* What it is an alias of: by its conversation, or by its process, which hooks may have told of; else the
  * one of that id, and none that is only named so. */
 static err session_known(struct tx *tx, const struct input *in, str id, struct session *out,
                          bool *found)
 {
-    str process = input_str(in, "process"), tied = STR("");
+    str process = input_str(in, "process"), known = STR("");
 
     if (input_str(in, "conversation").len)
-        TRY(tie_find(tx, TIE_CONVERSATION, id, &tied));
+        TRY(alias_find(tx, ALIAS_CONVERSATION, id, &known));
     else if (process.len)
-        TRY(tie_find(tx, TIE_PROCESS, process, &tied));
-    return session_find_id(tx, tied.len ? tied : id, out, found);
+        TRY(alias_find(tx, ALIAS_PROCESS, process, &known));
+    return session_find_id(tx, known.len ? known : id, out, found);
 }
 
 static err session_register(struct tx *tx, const struct input *in, str id, struct session *out)
@@ -60,7 +60,7 @@ static err session_attend_op(struct tx *tx, const struct input *in, struct answe
     if (!found)
         TRY(session_register(tx, in, id, &s));
     if (process.len)
-        TRY(tie_make(tx, TIE_PROCESS, process, s.id));
+        TRY(alias_make(tx, ALIAS_PROCESS, process, s.id));
     out->created = !found;
     json_write_begin(&out->json, '{');
     write_text(&out->json, STR("session_id"), s.id);

@@ -96,7 +96,7 @@ static err on_failure(struct tx *tx, struct hook *h, struct hook_reply *r)
 
     (void)r;
     s->notice = hook_failure(tx->arena, h->told, tx->now_ms, &s->notice_until_ms);
-    s->heard = s->notice;
+    s->last_event = s->notice;
     return session_store(tx, s);
 }
 

@@ -1,7 +1,7 @@
 /* hooks_session.c: which session a client's event belongs to. */
 #include "base/digest.h"
 #include "base/utf8.h"
-#include "core/tie.h"
+#include "core/alias.h"
 #include "ops/hooks.h"
 
 enum {
@@ -137,25 +137,26 @@ static err session_by_id(struct tx *tx, struct hook *h, str id, bool *found)
 
 /* Its tools may have been met before anybody told what the conversation is called: it is theirs from
  * now on, also when another process of the client resumes it. */
-static err session_by_ties(struct tx *tx, struct hook *h, str id, str own, str process, bool *found)
+static err session_by_aliases(struct tx *tx, struct hook *h, str id, str own, str process,
+                              bool *found)
 {
-    str tied, words = arena_printf(tx->arena, "mcp-" STR_FMT, STR_ARG(client_name(h)));
+    str known, words = arena_printf(tx->arena, "mcp-" STR_FMT, STR_ARG(client_name(h)));
 
-    TRY(tie_find(tx, TIE_CONVERSATION, id, &tied));
-    if (tied.len)
-        return session_by_id(tx, h, tied, found);
+    TRY(alias_find(tx, ALIAS_CONVERSATION, id, &known));
+    if (known.len)
+        return session_by_id(tx, h, known, found);
     if (!process.len)
         return NULL;
-    TRY(tie_find(tx, TIE_PROCESS, process, &tied));
-    if (!str_starts(tied, words))
+    TRY(alias_find(tx, ALIAS_PROCESS, process, &known));
+    if (!str_starts(known, words))
         return NULL;
-    TRY(session_find_id(tx, tied, &h->s, found));
+    TRY(session_find_id(tx, known, &h->s, found));
     *found = *found && h->s.attended && !h->s.client_id.len;
     if (!*found)
         return NULL;
     h->s.client_id = own;
     h->fresh = true;
-    TRY(tie_make(tx, TIE_CONVERSATION, id, h->s.id));
+    TRY(alias_make(tx, ALIAS_CONVERSATION, id, h->s.id));
     return session_store(tx, &h->s);
 }
 
@@ -186,10 +187,10 @@ err hook_session(struct tx *tx, struct hook *h, str parent, str process, bool *t
     if (tx->actor->kind == ACTOR_SESSION)
         process = STR("");
     else if (!*there)
-        TRY(session_by_ties(tx, h, id, own, process, there));
+        TRY(session_by_aliases(tx, h, id, own, process, there));
     if (!*there && !str_eq(h->name, STR("SessionEnd"))) {
         *there = true;
         TRY(session_register(tx, h, id, own, parent));
     }
-    return *there && process.len ? tie_make(tx, TIE_PROCESS, process, h->s.id) : NULL;
+    return *there && process.len ? alias_make(tx, ALIAS_PROCESS, process, h->s.id) : NULL;
 }

@@ -1,31 +1,31 @@
 /* nodes.c: operations on the servers that share the database. A server says of itself that it is
  * there; people only look. */
-#include "core/member.h"
+#include "core/node.h"
 #include "ops/ops.h"
 #include "ops/page.h"
 #include "ops/shapes.h"
 #include "ops/write.h"
 
-static void write_node(struct json_writer *w, const struct tx *tx, const struct member *m)
+static void write_node(struct json_writer *w, const struct tx *tx, const struct node *n)
 {
     json_write_begin(w, '{');
-    write_text(w, STR("node_id"), m->id);
-    write_text(w, STR("name"), m->name);
-    write_text(w, STR("url"), m->url);
-    write_text(w, STR("version"), m->version);
-    write_time(w, STR("started_at"), m->started_at_ms);
-    write_time(w, STR("seen_at"), m->seen_at_ms);
-    write_int(w, STR("seq"), m->seq);
-    write_bool(w, STR("alive"), member_alive(tx, m));
+    write_text(w, STR("node_id"), n->id);
+    write_text(w, STR("name"), n->name);
+    write_text(w, STR("url"), n->url);
+    write_text(w, STR("version"), n->version);
+    write_time(w, STR("started_at"), n->started_at_ms);
+    write_time(w, STR("seen_at"), n->seen_at_ms);
+    write_int(w, STR("seq"), n->seq);
+    write_bool(w, STR("alive"), node_alive(tx, n));
     json_write_end(w, '}');
 }
 
 static err node_list_op(struct tx *tx, const struct input *in, struct answer *out)
 {
-    const struct member *all;
+    const struct node *all;
     size_t count;
 
-    TRY(member_list(tx, input_str(in, "after"), page_rows(in), &all, &count));
+    TRY(node_list(tx, input_str(in, "after"), page_rows(in), &all, &count));
     size_t shown = page_begin(in, out, STR("nodes"), count);
     for (size_t i = 0; page_row(out, i, &shown); i++)
         write_node(&out->json, tx, &all[i]);
@@ -35,7 +35,7 @@ static err node_list_op(struct tx *tx, const struct input *in, struct answer *ou
 
 static err node_beat_op(struct tx *tx, const struct input *in, struct answer *out)
 {
-    struct member m = {
+    struct node n = {
         .id = input_str(in, "node_id"),
         .name = input_str(in, "name"),
         .url = input_str(in, "url"),
@@ -44,7 +44,7 @@ static err node_beat_op(struct tx *tx, const struct input *in, struct answer *ou
     };
     int64_t alive;
 
-    TRY(member_beat(tx, &m, &alive));
+    TRY(node_heartbeat(tx, &n, &alive));
     json_write_begin(&out->json, '{');
     write_int(&out->json, STR("nodes"), alive);
     json_write_end(&out->json, '}');
@@ -54,7 +54,7 @@ static err node_beat_op(struct tx *tx, const struct input *in, struct answer *ou
 static err node_leave_op(struct tx *tx, const struct input *in, struct answer *out)
 {
     out->empty = true;
-    return member_leave(tx, input_str(in, "node_id"));
+    return node_leave(tx, input_str(in, "node_id"));
 }
 
 // clang-format off

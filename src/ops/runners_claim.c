@@ -112,7 +112,7 @@ static err write_claimed(struct tx *tx, struct json_writer *w, const struct run 
 /* ---- claims ---- */
 
 /* Before a runner that could not look at everything looks on: it is not to keep the server busy. */
-enum { LOOK_ON_MS = 25 };
+enum { SCAN_AGAIN_MS = 25 };
 
 /* A claim that waits. */
 struct claim {
@@ -131,15 +131,15 @@ static bool claim_wakes(const void *self, const struct event *e)
 static void claim_go_on(const struct tx *tx, const struct claim *past, struct claim *c)
 {
     if (past)
-        c->runner.looked = arena_copy(tx->arena, past->runner.looked);
-    c->tour.began = c->runner.looked;
+        c->runner.claim_cursor = arena_copy(tx->arena, past->runner.claim_cursor);
+    c->tour.began = c->runner.claim_cursor;
     if (past && past->again_ms && tx->now_ms >= past->again_ms)
         c->tour.began = arena_copy(tx->arena, past->tour.began);
 }
 
 static void claim_wait(struct tx *tx, struct claim *c, struct answer *out)
 {
-    c->again_ms = c->tour.over ? 0 : tx->now_ms + LOOK_ON_MS;
+    c->again_ms = c->tour.over ? 0 : tx->now_ms + SCAN_AGAIN_MS;
     out->waits = true;
     out->wait_seq = *tx->seq;
     out->wait_until_ms = tx->now_ms + team_rules_of(tx)->poll_ms;
@@ -177,7 +177,7 @@ err runner_claim_op(struct tx *tx, const struct input *in, struct answer *out)
 
     if (gone && gone->kind != ERR_NOT_FOUND)
         return gone;
-    str looked = c->runner.looked;
+    str cursor = c->runner.claim_cursor;
     json_write_begin(&out->json, '{');
     if (gone) {
         write_bool(&out->json, STR("deregistered"), true);
@@ -191,7 +191,7 @@ err runner_claim_op(struct tx *tx, const struct input *in, struct answer *out)
     /* One that was lost and is heard again is an event: then there is no waiting any more. */
     if (!said && !in->wait_over && !tx->first)
         claim_wait(tx, c, out);
-    else if (!gone && !str_eq(c->runner.looked, looked))
-        return runner_looked(tx, &c->runner);
+    else if (!gone && !str_eq(c->runner.claim_cursor, cursor))
+        return runner_store_cursor(tx, &c->runner);
     return NULL;
 }

@@ -37,7 +37,7 @@ err runner_started_op(struct tx *tx, const struct input *in, struct answer *out)
     TRY(report_begin(tx, in, &r));
     TRY(run_started(tx, &r, input_str(in, "project_dir")));
     if (run_is_live(r.status))
-        TRY(run_heard(tx, &r, input_str(in, "client_id"), STR("")));
+        TRY(run_note_activity(tx, &r, input_str(in, "client_id"), STR("")));
     return report_answer(tx, &r, out);
 }
 
@@ -50,7 +50,7 @@ err runner_progress_op(struct tx *tx, const struct input *in, struct answer *out
     TRY(run_renew(tx, &r));
     if (!run_is_live(r.status))
         return report_answer(tx, &r, out);
-    TRY(run_heard(tx, &r, input_str(in, "client_id"), input_str(in, "heard")));
+    TRY(run_note_activity(tx, &r, input_str(in, "client_id"), input_str(in, "heard")));
     for (uint32_t i = 0; pieces && i < pieces->len; i++) {
         const struct json *piece = &pieces->items[i];
         TRY(output_add(tx, r.id, str_eq(json_str(piece, "stream"), STR("stderr")),

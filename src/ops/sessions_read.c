@@ -55,8 +55,8 @@ void write_session(struct tx *tx, struct json_writer *w, const struct session *s
     write_or_null(w, STR("hostname"), s->hostname);
     write_stored_or_null(tx, w, STR("git"), THING("session", s->id), s->git);
     write_usage(tx, w, STR("usage"), s->id, &s->usage);
-    write_or_null(w, STR("last_event"), s->heard);
-    write_time_or_null(w, STR("last_event_at"), s->heard_at_ms);
+    write_or_null(w, STR("last_event"), s->last_event);
+    write_time_or_null(w, STR("last_event_at"), s->last_event_at_ms);
     write_or_null(w, STR("notice"), s->notice);
     write_time_or_null(w, STR("notice_until"), s->notice_until_ms);
     write_time(w, STR("created_at"), s->created_at_ms);
@@ -132,8 +132,8 @@ err session_status_op(struct tx *tx, const struct input *in, struct answer *out)
         return NULL;
     write_head(w, &s);
     write_int(w, STR("cycle"), s.cycle);
-    write_or_null(w, STR("last_event"), s.heard);
-    write_time_or_null(w, STR("last_event_at"), s.heard_at_ms);
+    write_or_null(w, STR("last_event"), s.last_event);
+    write_time_or_null(w, STR("last_event_at"), s.last_event_at_ms);
     write_or_null(w, STR("notice"), s.notice);
     write_time_or_null(w, STR("notice_until"), s.notice_until_ms);
     json_write_end(w, '}');

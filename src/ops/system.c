@@ -5,7 +5,7 @@
  * it says that there is more; before its first, it performs system.start. */
 #include "core/callback.h"
 #include "core/census.h"
-#include "core/member.h"
+#include "core/node.h"
 #include "core/permission.h"
 #include "core/retain.h"
 #include "core/token.h"
@@ -32,17 +32,17 @@ static const struct due_work works[DUE_KIND_COUNT] = {
     [DUE_TOKEN_LEASE] = { .run = callback_due_lease },
 };
 
-enum { MEMBERS_MAX = 1000 };
+enum { NODES_MAX = 1000 };
 
 static err others_alive(struct tx *tx, str node_id, bool *out)
 {
-    const struct member *all;
+    const struct node *all;
     size_t count;
 
-    TRY(member_list(tx, STR(""), MEMBERS_MAX, &all, &count));
+    TRY(node_list(tx, STR(""), NODES_MAX, &all, &count));
     *out = false;
     for (size_t i = 0; i < count; i++)
-        *out |= !str_eq(all[i].id, node_id) && member_alive(tx, &all[i]);
+        *out |= !str_eq(all[i].id, node_id) && node_alive(tx, &all[i]);
     return NULL;
 }
 

@@ -1,5 +1,5 @@
-/* tie.c: what else is known to be a session. */
-#include "core/tie.h"
+/* alias.c: what else is known to be a session. */
+#include "core/alias.h"
 
 #include "core/columns.h"
 
@@ -8,16 +8,16 @@ enum { DAY_MS = 86400 * 1000 };
 static const int64_t process_lives_ms = 30LL * DAY_MS;
 
 static const char *const kind_names[] = {
-    [TIE_CONVERSATION] = "conversation", [TIE_PROCESS] = "process"
+    [ALIAS_CONVERSATION] = "conversation", [ALIAS_PROCESS] = "process"
 };
 
-static err row_find(struct tx *tx, enum tie_kind kind, str what, const struct row **out)
+static err row_find(struct tx *tx, enum alias_kind kind, str what, const struct row **out)
 {
-    return sql_one(tx->sql, out, "SELECT session_id, at FROM tie WHERE kind = $1 AND what = $2",
+    return sql_one(tx->sql, out, "SELECT session_id, at FROM alias WHERE kind = $1 AND what = $2",
                    ARGS(TEXT(str_from(kind_names[kind])), TEXT(what)));
 }
 
-err tie_find(struct tx *tx, enum tie_kind kind, str what, str *session_id)
+err alias_find(struct tx *tx, enum alias_kind kind, str what, str *session_id)
 {
     const struct row *row;
 
@@ -31,11 +31,11 @@ err tie_find(struct tx *tx, enum tie_kind kind, str what, str *session_id)
 /* Processes come and go, and most never say that they do. */
 static err forget_old(struct tx *tx)
 {
-    return sql_exec(tx->sql, "DELETE FROM tie WHERE kind = 'process' AND at < $1",
+    return sql_exec(tx->sql, "DELETE FROM alias WHERE kind = 'process' AND at < $1",
                     ARGS(INT(tx->now_ms - process_lives_ms)));
 }
 
-err tie_make(struct tx *tx, enum tie_kind kind, str what, str session_id)
+err alias_make(struct tx *tx, enum alias_kind kind, str what, str session_id)
 {
     const struct row *row;
 
@@ -44,14 +44,14 @@ err tie_make(struct tx *tx, enum tie_kind kind, str what, str session_id)
         return NULL;
     TRY(forget_old(tx));
     return sql_exec(tx->sql,
-                    "INSERT INTO tie (" TIE_NAMES ") VALUES (" TIE_PLACES ")"
+                    "INSERT INTO alias (" ALIAS_NAMES ") VALUES (" ALIAS_PLACES ")"
                     " ON CONFLICT (kind, what) DO UPDATE SET session_id = excluded.session_id,"
                     " at = excluded.at",
                     ARGS(TEXT(str_from(kind_names[kind])), TEXT(what), TEXT(session_id),
                          INT(tx->now_ms)));
 }
 
-err tie_drop(struct tx *tx, str session_id)
+err alias_drop(struct tx *tx, str session_id)
 {
-    return sql_exec(tx->sql, "DELETE FROM tie WHERE session_id = $1", ARGS(TEXT(session_id)));
+    return sql_exec(tx->sql, "DELETE FROM alias WHERE session_id = $1", ARGS(TEXT(session_id)));
 }

@@ -1,4 +1,4 @@
-/* member_test.c: servers that share a database are seen, fall silent, leave and are forgotten. */
+/* node_test.c: servers that share a database are seen, fall silent, leave and are forgotten. */
 #include "check.h"
 #include "sim/both.h"
 #include "sim/engine.h"
