@@ -175,12 +175,12 @@ static err states_check(struct checking *k, struct tx *tx)
 
 static err texts_check(struct checking *k, struct tx *tx)
 {
-    struct audit_place place = { .table = 0 };
+    struct audit_cursor at = { .table = 0 };
     err e = NULL;
 
-    while (!e && place.table < rows_table_count) {
+    while (!e && at.table < rows_table_count) {
         turn(k, tx);
-        e = audit_texts(tx, &place, take, k);
+        e = audit_texts(tx, &at, take, k);
     }
     turned(k, tx);
     return e ? err_copy(tx->arena, e) : NULL;

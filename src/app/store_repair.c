@@ -1,10 +1,10 @@
 /* store_repair.c: the command `store check --repair`: damaged states, made whole from a copy.
  *
  * All of it is one transaction, also when it only says what it would do: then it is
- * taken back at the end. Each state is mended under a savepoint and checked again;
+ * taken back at the end. Each state is repaired under a savepoint and checked again;
  * one that would not be whole stays as it was. */
 #include "app/store_check.h"
-#include "core/mend.h"
+#include "core/repair.h"
 #include "json/write.h"
 
 struct repairing {
@@ -16,7 +16,7 @@ struct repairing {
     struct store_node node, copy_node;
     struct buf out;
     struct json_writer json;
-    size_t mended, left;
+    size_t repaired, left;
 };
 
 /* ---- telling ---- */
@@ -25,7 +25,7 @@ static void told(struct repairing *r, str place, bool done, str how)
 {
     const char *verb = !done ? "left" : r->apply ? "repaired" : "would repair";
 
-    r->mended += done;
+    r->repaired += done;
     r->left += !done;
     if (r->cli->json) {
         json_write_begin(&r->json, '{');
@@ -44,7 +44,7 @@ static void told(struct repairing *r, str place, bool done, str how)
     cli_write(r->cli, buf_str(&line));
 }
 
-static str how_of(struct arena *a, const struct mended *m)
+static str how_of(struct arena *a, const struct repair *m)
 {
     struct buf out = buf_in(a);
 
@@ -60,7 +60,7 @@ static str how_of(struct arena *a, const struct mended *m)
     return buf_str(&out);
 }
 
-/* ---- mending ---- */
+/* ---- repairing ---- */
 
 /* What the copy has of it is of use when it is whole there. */
 static err copy_of(struct repairing *r, str id, struct tx **out, str *why)
@@ -83,17 +83,17 @@ static err copy_of(struct repairing *r, str id, struct tx **out, str *why)
 static err state_repair(struct repairing *r, str id)
 {
     str place = arena_printf(r->cli->arena, "state " STR_FMT, STR_ARG(id)), why;
-    struct mended mended;
+    struct repair repair;
     struct tx *copy;
     err wrong;
 
     TRY(copy_of(r, id, &copy, &why));
     TRY(store_mark(r->store->sql));
-    TRY(mend_state(&r->tx, copy, id, &mended));
+    TRY(repair_state(&r->tx, copy, id, &repair));
     checking_end(&r->tx); /* what was compiled of a schema may have been damaged */
     r->tx = checking_begin(&r->check, r->store->sql, &r->node);
     TRY(checking_state(&r->check, &r->tx, id, &wrong));
-    str how = how_of(r->cli->arena, &mended);
+    str how = how_of(r->cli->arena, &repair);
     if (!wrong && how.len) {
         TRY(store_keep(r->store->sql));
         told(r, place, true, how);
@@ -119,7 +119,7 @@ static err end_repair(struct repairing *r)
     int64_t named = end.named > end.log ? end.named : end.log;
     if (r->node.seq > named)
         named = r->node.seq;
-    TRY(mend_end(&r->tx, named));
+    TRY(repair_log_end(&r->tx, named));
     r->node.seq = named;
     told(r, STR("log"), true,
          arena_printf(r->cli->arena,
@@ -149,7 +149,7 @@ static err commit(struct repairing *r)
 {
     err why;
 
-    if (!r->apply || !r->mended) {
+    if (!r->apply || !r->repaired) {
         store_rollback(r->store->sql);
         return NULL;
     }
@@ -168,9 +168,9 @@ static void summary_write(struct repairing *r)
 
     if (r->cli->json) {
         json_write_end(&r->json, ']');
-        write_bool(&r->json, STR("applied"), r->apply && r->mended > 0);
+        write_bool(&r->json, STR("applied"), r->apply && r->repaired > 0);
         write_int(&r->json, STR("problems"), (int64_t)r->check.findings);
-        write_int(&r->json, STR("repaired"), (int64_t)r->mended);
+        write_int(&r->json, STR("repaired"), (int64_t)r->repaired);
         write_int(&r->json, STR("left"), (int64_t)r->left);
         json_write_end(&r->json, '}');
         buf_byte(&r->out, '\n');
@@ -178,8 +178,8 @@ static void summary_write(struct repairing *r)
         return;
     }
     buf_printf(&out, "%zu problem%s, %zu repair%s, %zu left%s\n", r->check.findings,
-               r->check.findings == 1 ? "" : "s", r->mended, r->mended == 1 ? "" : "s", r->left,
-               r->apply || !r->mended ? "" : ": nothing was written, --apply does it");
+               r->check.findings == 1 ? "" : "s", r->repaired, r->repaired == 1 ? "" : "s", r->left,
+               r->apply || !r->repaired ? "" : ": nothing was written, --apply does it");
     cli_write(r->cli, buf_str(&out));
 }
 
@@ -211,7 +211,7 @@ static err repair_begun(struct repairing *r)
     TRY(all_repair(r));
     TRY(commit(r));
     summary_write(r);
-    r->cli->exit = r->left || (r->mended && !r->apply) ? 1 : 0;
+    r->cli->exit = r->left || (r->repaired && !r->apply) ? 1 : 0;
     return NULL;
 }
 

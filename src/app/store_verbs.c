@@ -12,7 +12,7 @@
 #include "app/config.h"
 #include "app/data.h"
 #include "client/endpoint.h"
-#include "core/shift.h"
+#include "core/clock_reset.h"
 #include "core/tables.h"
 #include "json/write.h"
 
@@ -268,7 +268,7 @@ static err clock_set(struct cli *c, struct depot *d, int64_t *back_ms)
         .arena = c->arena, .sql = d->sql, .now_ms = now, .seq = &node.seq, .actor = &system
     };
     *back_ms = node.clock > now ? node.clock - now : 0;
-    err e = *back_ms ? shift_back(&tx, *back_ms) : NULL;
+    err e = *back_ms ? clock_reset(&tx, *back_ms) : NULL;
     if (e || !*back_ms) {
         store_rollback(d->sql);
         return e;

@@ -5,7 +5,7 @@
  * that writes. Rules that need more than SQL look at documents one by one.
  *
  * Repairs nothing: a broken rule is a mistake of ours or of the disk, and what was
- * meant cannot be known from what is there. What a copy knows better is mend.h's. */
+ * meant cannot be known from what is there. What a copy knows better is repair.h's. */
 #ifndef CORE_AUDIT_H
 #define CORE_AUDIT_H
 
@@ -65,11 +65,11 @@ err audit_state_next(struct tx *tx, str after, str *id);
 struct audit_finding audit_state_finding(struct tx *tx, str id, err wrong);
 
 /* Some rows of a table: all texts that are to be JSON are. */
-struct audit_place {
+struct audit_cursor {
     size_t table;           /* of rows_tables; beyond the last: those were all */
     const struct row *last; /* in what the call before has allocated */
 };
-err audit_texts(struct tx *tx, struct audit_place *place, audit_sink *sink, void *self);
+err audit_texts(struct tx *tx, struct audit_cursor *at, audit_sink *sink, void *self);
 
 size_t audit_rule_count(void);
 

@@ -111,7 +111,7 @@ static err part_replay(struct tx *tx, const struct audit_state *at, const struct
                                   : differs(tx, s, at->after ? at->after->version : s->version);
 }
 
-static const struct event *event_kept(struct arena *a, const struct event *row)
+static const struct event *event_copy(struct arena *a, const struct event *row)
 {
     struct event *copy = ARENA_NEW(a, struct event);
 
@@ -141,7 +141,7 @@ static err part_check(struct tx *tx, struct audit_state *at)
         row = before;
     }
     TRY(part_replay(tx, at, rows, count, row));
-    at->after = event_kept(tx->arena, row);
+    at->after = event_copy(tx->arena, row);
     return state_row_before(tx, &at->state, row, &at->last);
 }
 
@@ -232,21 +232,20 @@ static void texts_check(struct tx *tx, const struct rows_table *t, const struct 
     }
 }
 
-err audit_texts(struct tx *tx, struct audit_place *place, audit_sink *sink, void *self)
+err audit_texts(struct tx *tx, struct audit_cursor *at, audit_sink *sink, void *self)
 {
-    const struct rows_table *t = &rows_tables[place->table];
+    const struct rows_table *t = &rows_tables[at->table];
     struct sql_value room[ROWS_KEYS_MAX + 1];
     const struct row *rows;
     size_t count = 0;
 
     if (rows_hold_json(t))
-        TRY(sql_all_(tx->sql, &rows, &count, t->page,
-                     rows_after(t, place->last, TEXTS_PAGE, room)));
+        TRY(sql_all_(tx->sql, &rows, &count, t->page, rows_after(t, at->last, TEXTS_PAGE, room)));
     for (size_t i = 0; i < count; i++)
         texts_check(tx, t, &rows[i], sink, self);
     if (count)
-        place->last = &rows[count - 1];
+        at->last = &rows[count - 1];
     else
-        *place = (struct audit_place){ .table = place->table + 1 };
+        *at = (struct audit_cursor){ .table = at->table + 1 };
     return NULL;
 }

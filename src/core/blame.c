@@ -111,7 +111,7 @@ static err version_read(struct walk *w, bool *more)
     const struct event *before = NULL;
 
     if (w->base->prev_seq)
-        TRY(event_get_told(w->tx, w->base->prev_seq, &before));
+        TRY(event_get_change(w->tx, w->base->prev_seq, &before));
     *more = before && before->version == w->base->version - 1;
     if (!*more)
         return NULL;
@@ -409,7 +409,7 @@ err state_blame(struct tx *tx, const struct state *state, str pointer, const str
 
     TRY(stored_parse(tx, THING("state", state->id), state->body, &doc));
     TRY(parts_of(tx, doc, pointer, &parts, count, cut));
-    TRY(event_get_told(tx, state->last_seq, &w.base));
+    TRY(event_get_change(tx, state->last_seq, &w.base));
     if (!w.base)
         return stored_damage(tx, THING("state", state->id), "its newest version is not in the log");
     w.open_count = *count;

@@ -137,7 +137,7 @@ err event_get_head(struct tx *tx, int64_t seq, const struct event **out)
     return event_made(tx, row, out);
 }
 
-err event_get_told(struct tx *tx, int64_t seq, const struct event **out)
+err event_get_change(struct tx *tx, int64_t seq, const struct event **out)
 {
     const struct row *row;
 
@@ -264,7 +264,7 @@ static err page_load(struct tx *tx, const int64_t *seqs, struct event_page *out)
 
     for (size_t i = 0; i < out->count; i++) {
         const struct event *row;
-        TRY(event_get_told(tx, seqs[i], &row));
+        TRY(event_get_change(tx, seqs[i], &row));
         if (!row)
             return event_missing(tx, seqs[i]);
         TRY(event_whole(tx, row));

@@ -101,7 +101,7 @@ err event_get(struct tx *tx, int64_t seq, const struct event **out);
 /* The same without what can be large: neither data nor body; or with a body only where no data tells
  * what happened. */
 err event_get_head(struct tx *tx, int64_t seq, const struct event **out);
-err event_get_told(struct tx *tx, int64_t seq, const struct event **out);
+err event_get_change(struct tx *tx, int64_t seq, const struct event **out);
 
 /* The number of the oldest event that can be listed; there may be none yet. */
 err event_floor(struct tx *tx, int64_t *floor);

@@ -6,14 +6,14 @@
 
 #define STATE_BYTES_CEILING (1u << 20)
 
-/* A place of the document that has owners, or that has such places below it. */
-struct policy_place {
+/* A section of the document that has owners, or that has such sections below it. */
+struct policy_section {
     str name;
     const str *owners;
-    size_t owner_count; /* 0: those of the place around it */
-    struct policy_place *places;
-    size_t place_count;
-    struct json names; /* of those places, as members of an object, in the same order */
+    size_t owner_count; /* 0: those of the section around it */
+    struct policy_section *sections;
+    size_t section_count;
+    struct json names; /* of those sections, as members of an object, in the same order */
 };
 
 /* ---- x-baton ---- */
@@ -113,7 +113,7 @@ static bool is_owner(str name)
     return name.len > 0 && name.len <= 100;
 }
 
-static err owners_read(struct reading *r, const struct json *said, struct policy_place *out)
+static err owners_read(struct reading *r, const struct json *said, struct policy_section *out)
 {
     const struct json *names = said->kind == JSON_ARRAY ? said->items : said;
     size_t count = said->kind == JSON_ARRAY ? said->len : 1;
@@ -191,7 +191,7 @@ static err strays_refuse_keyword(struct reading *r, str name, const struct json 
     return NULL;
 }
 
-/* Owners stand where a place of the document can be told: not behind $ref, anyOf or items. */
+/* Owners stand where a section of the document can be told: not behind $ref, anyOf or items. */
 static err strays_refuse(struct reading *r, const struct json *schema)
 {
     for (uint32_t i = 0; schema->kind == JSON_OBJECT && i < schema->len; i++) {
@@ -204,44 +204,45 @@ static err strays_refuse(struct reading *r, const struct json *schema)
     return NULL;
 }
 
-static err place_read(struct reading *r, const struct json *schema, struct policy_place *out);
+static err section_read(struct reading *r, const struct json *schema, struct policy_section *out);
 
-static err places_read(struct reading *r, const struct json *properties, struct policy_place *out)
+static err sections_read(struct reading *r, const struct json *properties,
+                         struct policy_section *out)
 {
     size_t len = r->path.len;
 
     json_pointer_add(&r->path, STR("properties"));
-    struct policy_place *found = ARENA_ARRAY(r->arena, struct policy_place, properties->len);
+    struct policy_section *found = ARENA_ARRAY(r->arena, struct policy_section, properties->len);
     for (uint32_t i = 0; i < properties->len; i++) {
         const struct json_member *m = &properties->members[i];
-        struct policy_place place = { .name = json_name(m) };
+        struct policy_section section = { .name = json_name(m) };
         size_t at = r->path.len;
-        json_pointer_add(&r->path, place.name);
-        TRY(place_read(r, &m->value, &place));
+        json_pointer_add(&r->path, section.name);
+        TRY(section_read(r, &m->value, &section));
         r->path.len = at;
-        if (!place.owner_count && !place.place_count)
+        if (!section.owner_count && !section.section_count)
             continue;
-        place.name = arena_copy(r->keep, place.name);
-        found[out->place_count++] = place;
+        section.name = arena_copy(r->keep, section.name);
+        found[out->section_count++] = section;
     }
-    out->places = ARENA_ARRAY(r->keep, struct policy_place, out->place_count);
+    out->sections = ARENA_ARRAY(r->keep, struct policy_section, out->section_count);
     out->names = json_object();
-    for (size_t i = 0; i < out->place_count; i++) {
-        out->places[i] = found[i];
+    for (size_t i = 0; i < out->section_count; i++) {
+        out->sections[i] = found[i];
         json_put(r->keep, &out->names, found[i].name, json_null());
     }
     r->path.len = len;
     return NULL;
 }
 
-static err place_read(struct reading *r, const struct json *schema, struct policy_place *out)
+static err section_read(struct reading *r, const struct json *schema, struct policy_section *out)
 {
     for (uint32_t i = 0; schema->kind == JSON_OBJECT && i < schema->len; i++) {
         const struct json_member *m = &schema->members[i];
         if (str_eq(json_name(m), STR("x-owner")))
             TRY(owners_read(r, &m->value, out));
         else if (str_eq(json_name(m), STR("properties")) && m->value.kind == JSON_OBJECT)
-            TRY(places_read(r, &m->value, out));
+            TRY(sections_read(r, &m->value, out));
         else
             TRY(strays_refuse_keyword(r, json_name(m), &m->value));
     }
@@ -251,11 +252,11 @@ static err place_read(struct reading *r, const struct json *schema, struct polic
 err policy_read(struct arena *a, struct arena *keep, const struct json *schema, struct policy *out)
 {
     struct reading r = { .arena = a, .keep = keep, .path = buf_in(a) };
-    struct policy_place *document = ARENA_NEW(keep, struct policy_place);
+    struct policy_section *document = ARENA_NEW(keep, struct policy_section);
 
     TRY(baton_read(a, schema, out));
-    TRY(place_read(&r, schema, document));
-    if (document->owner_count || document->place_count)
+    TRY(section_read(&r, schema, document));
+    if (document->owner_count || document->section_count)
         out->owned = document;
     return NULL;
 }
@@ -286,7 +287,7 @@ static bool owns(const struct change *c, str owner)
            (c->by->role.len && str_eq(owner, c->by->role));
 }
 
-static err require_owner(struct change *c, const struct policy_place *owners)
+static err require_owner(struct change *c, const struct policy_section *owners)
 {
     struct buf names = buf_in(c->arena);
     bool chosen = false;
@@ -312,35 +313,36 @@ static bool same(const struct json *before, const struct json *after)
     return before && after ? json_equal(before, after) : before == after;
 }
 
-/* A value, and which of its members the places of a place are; NULL: it has none of them. */
-struct placed {
+/* A value, and which of its members the sections of a section are; NULL: it has none of them. */
+struct found_sections {
     const struct json *value;
     const uint32_t *at;
 };
 
-static struct placed placed_in(struct change *c, const struct policy_place *p,
-                               const struct json *value)
+static struct found_sections sections_in(struct change *c, const struct policy_section *p,
+                                         const struct json *value)
 {
-    bool matters = json_is(value, JSON_OBJECT) && p->place_count;
+    bool matters = json_is(value, JSON_OBJECT) && p->section_count;
 
-    return (struct placed){ value, matters ? json_match(c->arena, &p->names, value) : NULL };
+    return (struct found_sections){ value,
+                                    matters ? json_match(c->arena, &p->names, value) : NULL };
 }
 
-static const struct json *placed_at(const struct placed *v, size_t place)
+static const struct json *section_at(const struct found_sections *v, size_t section)
 {
-    return v->at && v->at[place] != JSON_NONE ? &v->value->members[v->at[place]].value : NULL;
+    return v->at && v->at[section] != JSON_NONE ? &v->value->members[v->at[section]].value : NULL;
 }
 
 /* The value without members that have owners of their own. */
-static const struct json *without_places(struct change *c, const struct policy_place *p,
-                                         const struct placed *v)
+static const struct json *without_sections(struct change *c, const struct policy_section *p,
+                                           const struct found_sections *v)
 {
     if (!v->at)
         return v->value;
     struct json *rest = ARENA_NEW(c->arena, struct json);
     bool *owned = arena_zero(c->arena, v->value->len + 1);
     *rest = json_object();
-    for (size_t i = 0; i < p->place_count; i++)
+    for (size_t i = 0; i < p->section_count; i++)
         if (v->at[i] != JSON_NONE)
             owned[v->at[i]] = true;
     for (uint32_t i = 0; i < v->value->len; i++) {
@@ -351,22 +353,22 @@ static const struct json *without_places(struct change *c, const struct policy_p
     return rest;
 }
 
-/* `owners` is the nearest place at or around this one that has some; NULL: everyone may. */
-static err place_check(struct change *c, const struct policy_place *p,
-                       const struct policy_place *owners, const struct json *before,
-                       const struct json *after)
+/* `owners` is the nearest section at or around this one that has some; NULL: everyone may. */
+static err section_check(struct change *c, const struct policy_section *p,
+                         const struct policy_section *owners, const struct json *before,
+                         const struct json *after)
 {
-    const struct placed old = placed_in(c, p, before), new = placed_in(c, p, after);
+    const struct found_sections old = sections_in(c, p, before), new = sections_in(c, p, after);
 
     if (p->owner_count)
         owners = p;
-    if (owners && !same(without_places(c, p, &old), without_places(c, p, &new)))
+    if (owners && !same(without_sections(c, p, &old), without_sections(c, p, &new)))
         TRY(require_owner(c, owners));
-    for (size_t i = 0; i < p->place_count; i++) {
+    for (size_t i = 0; i < p->section_count; i++) {
         size_t len = c->path.len;
-        str name = p->places[i].name;
+        str name = p->sections[i].name;
         json_pointer_add(&c->path, name);
-        TRY(place_check(c, &p->places[i], owners, placed_at(&old, i), placed_at(&new, i)));
+        TRY(section_check(c, &p->sections[i], owners, section_at(&old, i), section_at(&new, i)));
         c->path.len = len;
     }
     return NULL;
@@ -377,5 +379,5 @@ err policy_check(struct arena *a, const struct policy *p, const struct policy_wr
 {
     struct change c = { .arena = a, .by = by, .path = buf_in(a) };
 
-    return policy_binds(p, by->who) ? place_check(&c, p->owned, NULL, before, after) : NULL;
+    return policy_binds(p, by->who) ? section_check(&c, p->owned, NULL, before, after) : NULL;
 }

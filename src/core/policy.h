@@ -9,7 +9,7 @@
  *
  * An owner is "operator", "root" (the session that the state belongs to), the name
  * of an agent (a session that has that role) or the id of a session; what a session
- * calls itself makes it nothing. The operator may always write. Of two places inside
+ * calls itself makes it nothing. The operator may always write. Of two sections inside
  * each other, the inner one's owners decide about the inner one. */
 #ifndef CORE_POLICY_H
 #define CORE_POLICY_H
@@ -28,7 +28,7 @@ struct policy {
     bool formats_asserted;
     uint32_t state_bytes_max;
     struct policy_update update;
-    const struct policy_place *owned; /* the document; NULL: nothing has an owner */
+    const struct policy_section *owned; /* the document; NULL: nothing has an owner */
 };
 
 /* Reads what a schema says; the policy lives in the arena `keep`. UNFIT, with a pointer into the
@@ -47,8 +47,8 @@ struct policy_writer {
     str root_session; /* that the state belongs to */
 };
 
-/* FORBIDDEN, naming the place and its owners, when a document differs from the one before at a
- * place that belongs to others. What counts is the effect, not how the change was written. */
+/* FORBIDDEN, naming the section and its owners, when a document differs from the one before at a
+ * section that belongs to others. What counts is the effect, not how the change was written. */
 err policy_check(struct arena *a, const struct policy *p, const struct policy_writer *by,
                  const struct json *before, const struct json *after);
 

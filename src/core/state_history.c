@@ -70,7 +70,7 @@ static err segment_load(struct tx *tx, const struct state *s, const struct event
         return stored_damage(tx, THING("state", s->id),
                              "a whole document of its history is missing");
     out->last = out->body;
-    return last == body ? NULL : row_needed(tx, s, last->seq, event_get_told, &out->last);
+    return last == body ? NULL : row_needed(tx, s, last->seq, event_get_change, &out->last);
 }
 
 /* The segment whose body is the newest one up to a version. From the newest row one goes back from
@@ -136,7 +136,7 @@ static err segment_replay(struct tx *tx, const struct state *s, const struct seg
     while (row && row->version > g->body->version) {
         if (row->version <= version)
             rows[row->version - g->body->version - 1] = row;
-        TRY(row_before(tx, s, row, event_get_told, &row));
+        TRY(row_before(tx, s, row, event_get_change, &row));
     }
     for (size_t i = 0; i < count; i++) {
         if (!rows[i])
@@ -195,7 +195,7 @@ err state_history(struct tx *tx, const struct state *state, int64_t before, int6
             *cut = *count > 0 && bytes > HISTORY_BYTES_MAX;
             rows[(*count)++] = *row;
         }
-        TRY(row_before(tx, state, row, event_get_told, &row));
+        TRY(row_before(tx, state, row, event_get_change, &row));
     }
     *out = rows;
     return NULL;

@@ -62,7 +62,7 @@ static bool says_unchanged(struct arena *a, const struct json *answer, bool text
 /* A write that changed nothing is no record. Clients show an answer as it is or as text. */
 static bool wrote_nothing(struct arena *a, const struct hook *h)
 {
-    return says_unchanged(a, json_get(h->told, "tool_response"), true);
+    return says_unchanged(a, json_get(h->payload, "tool_response"), true);
 }
 
 /* What a client writes by the token of the session that started it counts as its own, too. */
@@ -71,7 +71,8 @@ static err on_tool_done(struct tx *tx, struct hook *h, struct hook_reply *r)
     bool borrowed = tx->actor->kind == ACTOR_SESSION && !str_eq(tx->actor->session_id, h->s.id);
 
     (void)r;
-    if (!borrowed || !writes_state(json_str(h->told, "tool_name")) || wrote_nothing(tx->arena, h))
+    if (!borrowed || !writes_state(json_str(h->payload, "tool_name")) ||
+        wrote_nothing(tx->arena, h))
         return NULL;
     return callback_on_write(tx, &h->s);
 }
@@ -95,7 +96,7 @@ static err on_failure(struct tx *tx, struct hook *h, struct hook_reply *r)
     struct session *s = &h->s;
 
     (void)r;
-    s->notice = hook_failure(tx->arena, h->told, tx->now_ms, &s->notice_until_ms);
+    s->notice = hook_failure(tx->arena, h->payload, tx->now_ms, &s->notice_until_ms);
     s->last_event = s->notice;
     return session_store(tx, s);
 }
@@ -147,7 +148,7 @@ static const struct hook_kind *kind_of(const struct hook *h)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (str_eq(h->name, str_from(kinds[i].name)))
-            return kinds[i].run == on_stop && hook_goes_on(h->told) ? &pause_kind : &kinds[i];
+            return kinds[i].run == on_stop && hook_goes_on(h->payload) ? &pause_kind : &kinds[i];
     return &other_kind;
 }
 
@@ -231,11 +232,11 @@ static enum hook_client client_of(str name)
 
 static err hook_event_op(struct tx *tx, const struct input *in, struct answer *out)
 {
-    const struct json *told = input_json(in, "event");
+    const struct json *payload = input_json(in, "event");
     struct hook h = { .client = client_of(input_str(in, "client")),
-                      .name = json_str(told, "hook_event_name"),
-                      .told = told,
-                      .inner = json_str(told, "agent_id").len };
+                      .name = json_str(payload, "hook_event_name"),
+                      .payload = payload,
+                      .inner = json_str(payload, "agent_id").len };
     struct hook_reply reply = { .context = buf_in(tx->arena) };
     bool there;
 

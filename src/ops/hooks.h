@@ -14,11 +14,11 @@ extern const char *const hook_client_names[HOOK_CLIENT_COUNT];
 /* An event on its way through the rules. */
 struct hook {
     enum hook_client client;
-    str name;                /* of the event, as its client calls it */
-    const struct json *told; /* all of it */
-    struct session s;        /* whose event it is */
-    bool fresh;              /* that was registered just now */
-    bool inner;              /* an agent inside of the client told it, which is no session here */
+    str name;                   /* of the event, as its client calls it */
+    const struct json *payload; /* all of it */
+    struct session s;           /* whose event it is */
+    bool fresh;                 /* that was registered just now */
+    bool inner; /* an agent inside of the client told it, which is no session here */
 };
 
 enum hook_decision {
@@ -60,10 +60,10 @@ str hook_digest(struct arena *a, const struct hook *h);
 struct json hook_cut(struct arena *a, const struct json *value, size_t text_max);
 
 /* What stopped the agent, in a line; and when it can go on, in milliseconds, 0: it does not say. */
-str hook_failure(struct arena *a, const struct json *told, int64_t now_ms, int64_t *until_ms);
+str hook_failure(struct arena *a, const struct json *payload, int64_t now_ms, int64_t *until_ms);
 
 /* Whether something of the client goes on by itself after a stop: the agent will, too. */
-bool hook_goes_on(const struct json *told);
+bool hook_goes_on(const struct json *payload);
 
 /* ---- hooks_tool.c ---- */
 

@@ -84,11 +84,11 @@ static void content_put(struct arena *a, const struct hook *h, struct json *out)
 {
     size_t i = 0;
 
-    while (i < sizeof said / sizeof *said && !json_str(h->told, said[i].member).len)
+    while (i < sizeof said / sizeof *said && !json_str(h->payload, said[i].member).len)
         i++;
     if (i == sizeof said / sizeof *said)
         return;
-    str text = json_str(h->told, said[i].member);
+    str text = json_str(h->payload, said[i].member);
     if (said[i].role)
         json_put(a, out, STR("role"), json_string(str_from(said[i].role)));
     json_put(a, out, STR("content"), json_string(text_cut(a, text, CONTENT_BYTES_MAX)));
@@ -99,10 +99,10 @@ static str digest_within(struct arena *a, const struct hook *h, size_t text_max)
     struct json out = json_object();
 
     content_put(a, h, &out);
-    for (uint32_t i = 0; i < h->told->len && i < MEMBERS_MAX; i++) {
-        str name = json_name(&h->told->members[i]);
+    for (uint32_t i = 0; i < h->payload->len && i < MEMBERS_MAX; i++) {
+        str name = json_name(&h->payload->members[i]);
         if (name.len <= NAME_BYTES_MAX && !is_left_out(name) && !json_find(&out, name))
-            json_put(a, &out, name, cut_at(a, &h->told->members[i].value, text_max, 1));
+            json_put(a, &out, name, cut_at(a, &h->payload->members[i].value, text_max, 1));
     }
     return json_printed(a, &out);
 }
@@ -114,7 +114,8 @@ str hook_digest(struct arena *a, const struct hook *h)
     if (printed.len > EVENT_BYTES_MAX)
         printed = digest_within(a, h, TEXT_BYTES_MAX / 10);
     if (printed.len > EVENT_BYTES_MAX)
-        printed = arena_printf(a, "{\"truncated\":true,\"bytes\":%zu}", json_print_size(h->told));
+        printed =
+            arena_printf(a, "{\"truncated\":true,\"bytes\":%zu}", json_print_size(h->payload));
     return printed;
 }
 
@@ -167,14 +168,14 @@ static int64_t until_behind_bar(struct arena *a, str text)
     return time_in(&digits);
 }
 
-str hook_failure(struct arena *a, const struct json *told, int64_t now_ms, int64_t *until_ms)
+str hook_failure(struct arena *a, const struct json *payload, int64_t now_ms, int64_t *until_ms)
 {
-    const struct json *details = json_get(told, "error_details");
-    str kind = json_str(told, "error");
+    const struct json *details = json_get(payload, "error_details");
+    str kind = json_str(payload, "error");
     str text = json_is(details, JSON_STRING) ? json_text(details)
                : details                     ? json_printed(a, details)
                                              : STR("");
-    const struct json *places[] = { told, details, json_get(told, "rate_limit_info"),
+    const struct json *places[] = { payload, details, json_get(payload, "rate_limit_info"),
                                     json_get(details, "rate_limit_info") };
 
     *until_ms = 0;
@@ -192,11 +193,11 @@ str hook_failure(struct arena *a, const struct json *told, int64_t now_ms, int64
 
 /* ---- what goes on ---- */
 
-bool hook_goes_on(const struct json *told)
+bool hook_goes_on(const struct json *payload)
 {
     static const char *const over[] = { "completed", "failed", "stopped", "killed", "cancelled" };
-    const struct json *tasks = json_get(told, "background_tasks");
-    const struct json *crons = json_get(told, "session_crons");
+    const struct json *tasks = json_get(payload, "background_tasks");
+    const struct json *crons = json_get(payload, "session_crons");
 
     for (uint32_t i = 0; json_is(tasks, JSON_ARRAY) && i < tasks->len; i++) {
         str status = json_str(&tasks->items[i], "status");

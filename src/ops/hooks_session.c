@@ -86,7 +86,7 @@ static str client_name(const struct hook *h)
 static err session_register(struct tx *tx, struct hook *h, str id, str own, str parent)
 {
     bool by_session = tx->actor->kind == ACTOR_SESSION;
-    str dir = json_str(h->told, "cwd");
+    str dir = json_str(h->payload, "cwd");
     struct session above;
     struct session_new n = { .id = id, .attended = true, .calls_back = !by_session };
     bool found = false;
@@ -162,7 +162,7 @@ static err session_by_aliases(struct tx *tx, struct hook *h, str id, str own, st
 
 err hook_session(struct tx *tx, struct hook *h, str parent, str process, bool *there)
 {
-    str own = json_str(h->told, "session_id");
+    str own = json_str(h->payload, "session_id");
 
     *there = false;
     if (!own.len)

@@ -175,8 +175,8 @@ static void reply_with(struct tx *tx, const struct hook *h, const struct permiss
 
 err hook_before_tool(struct tx *tx, struct hook *h, struct hook_reply *r)
 {
-    const struct json *input = json_get(h->told, "tool_input"), *list;
-    str tool = json_str(h->told, "tool_name");
+    const struct json *input = json_get(h->payload, "tool_input"), *list;
+    str tool = json_str(h->payload, "tool_name");
     bool runs_here = !h->s.attended && h->s.run_id.len;
     struct permission p;
 
@@ -190,7 +190,7 @@ err hook_before_tool(struct tx *tx, struct hook *h, struct hook_reply *r)
                                     .tool = utf8_cut(tool, WORD_BYTES_MAX),
                                     .input = json_printed(tx->arena, &shown),
                                     .digest = digest_of(tx, input),
-                                    .call_id = utf8_cut(json_str(h->told, "tool_use_id"),
+                                    .call_id = utf8_cut(json_str(h->payload, "tool_use_id"),
                                                         WORD_BYTES_MAX) };
     TRY(permission_ask(tx, &h->s, &call, &p));
     reply_with(tx, h, &p, r);

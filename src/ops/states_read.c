@@ -3,7 +3,7 @@
 #include "core/blame.h"
 #include "core/session.h"
 #include "json/pointer.h"
-#include "ops/cut.h"
+#include "ops/truncate.h"
 #include "ops/page.h"
 #include "ops/states.h"
 #include "ops/write.h"
@@ -68,7 +68,7 @@ static err write_matches(struct tx *tx, struct json_writer *w, const struct json
 
     TRY(json_path_compile(tx->arena, query, &path));
     TRY(json_path_run_most(tx->arena, path, doc, MATCHES_MAX, &found));
-    write_cut_matches(tx->arena, w, &found, chars_max);
+    write_truncated_matches(tx->arena, w, &found, chars_max);
     return NULL;
 }
 
@@ -79,7 +79,7 @@ static err write_value_at(struct tx *tx, struct json_writer *w, const struct jso
 
     TRY(json_pointer_get(tx->arena, doc, pointer, &value));
     write_text(w, STR("pointer"), pointer);
-    write_cut_value(tx->arena, w, STR("value"), pointer, value, chars_max);
+    write_truncated_value(tx->arena, w, STR("value"), pointer, value, chars_max);
     return NULL;
 }
 
@@ -94,7 +94,7 @@ static err write_version(struct tx *tx, struct json_writer *w, const struct stat
         return write_matches(tx, w, &doc, input_str(in, "query"), chars_max);
     if (input_json(in, "pointer"))
         return write_value_at(tx, w, &doc, input_str(in, "pointer"), chars_max);
-    write_cut_value(tx->arena, w, STR("current_data"), STR(""), &doc, chars_max);
+    write_truncated_value(tx->arena, w, STR("current_data"), STR(""), &doc, chars_max);
     return NULL;
 }
 
@@ -105,7 +105,7 @@ static err write_since(struct tx *tx, struct json_writer *w, const struct state 
 
     TRY(state_diff(tx, s, from, s->version, &patch));
     write_int(w, STR("from_version"), from);
-    write_cut_patch(tx->arena, w, &patch, chars_max);
+    write_truncated_patch(tx->arena, w, &patch, chars_max);
     return NULL;
 }
 
@@ -155,7 +155,7 @@ err state_read_op(struct tx *tx, const struct input *in, struct answer *out)
     int64_t version = input_int(in, "version", s.version),
             since = input_int(in, "since_version", 0);
     size_t chars_max = input_json(in, "max_chars") ? (size_t)input_int(in, "max_chars", 0)
-                                                   : CUT_NONE;
+                                                   : TRUNCATE_NONE;
     bool part = since || input_json(in, "pointer") || input_json(in, "query");
     bool whole = !part && version == s.version &&
                  (s.body.len <= chars_max || utf8_length(s.body) <= chars_max);

@@ -4,7 +4,7 @@
  * one who keeps time performs system.tick when something is due, and again while
  * it says that there is more; before its first, it performs system.start. */
 #include "core/callback.h"
-#include "core/census.h"
+#include "core/live_counts.h"
 #include "core/node.h"
 #include "core/permission.h"
 #include "core/retain.h"
@@ -134,10 +134,10 @@ static bool run_counts(int status)
 
 static err system_team_op(struct tx *tx, const struct input *in, struct answer *out)
 {
-    struct census c;
+    struct live_counts c;
 
     (void)in;
-    TRY(census_take(tx, &c));
+    TRY(live_counts_read(tx, &c));
     json_write_begin(&out->json, '{');
     write_counts(&out->json, STR("sessions"), &session_words, c.sessions, session_counts);
     write_counts(&out->json, STR("runs"), &run_words, c.runs, run_counts);

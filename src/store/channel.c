@@ -152,7 +152,7 @@ static err result_take(struct channel *c, const PGresult *r, const struct pendin
         if (p->text && strcmp(p->text, "COMMIT") == 0 &&
             strcmp(pq->cmd_status((PGresult *)r), "ROLLBACK") == 0)
             return err_new(c->arena, ERR_INTERNAL, "%s: what was to be committed had failed before",
-                           c->url->shown);
+                           c->url->redacted);
         if (p->kind == PENDING_RUN && strchr("IUD", pq->cmd_status((PGresult *)r)[0]))
             c->changes += strtoll(pq->cmd_tuples((PGresult *)r), NULL, 10);
         return NULL;

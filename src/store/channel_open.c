@@ -32,7 +32,7 @@ err channel_lost(struct channel *c, str message)
 {
     channel_leave(c);
     return err_new(c->arena, ERR_UNAVAILABLE, "%s: the connection was lost: " STR_FMT "; try again",
-                   c->url->shown, STR_ARG(message));
+                   c->url->redacted, STR_ARG(message));
 }
 
 err channel_broken(struct channel *c)
@@ -98,13 +98,13 @@ err channel_refused(struct channel *c, const PGresult *r)
         c->ends |= t->then != GOES_ON;
         if (t->then == LEAVES)
             channel_leave(c);
-        err e = err_new(c->arena, t->kind, "%s: " STR_FMT ": %s", c->url->shown, STR_ARG(message),
-                        t->advice);
+        err e = err_new(c->arena, t->kind, "%s: " STR_FMT ": %s", c->url->redacted,
+                        STR_ARG(message), t->advice);
         return strcmp(t->advice, DAMAGED) == 0 ? err_damage(c->arena, STR_FMT, STR_ARG(e->message))
                                                : e;
     }
-    return err_new(c->arena, ERR_INTERNAL, "%s: " STR_FMT " (%s)", c->url->shown, STR_ARG(message),
-                   state);
+    return err_new(c->arena, ERR_INTERNAL, "%s: " STR_FMT " (%s)", c->url->redacted,
+                   STR_ARG(message), state);
 }
 
 /* ---- connecting ---- */
@@ -150,7 +150,7 @@ static err configure(struct channel *c, const char *settings, bool one_by_one)
     pq->set_notice_receiver(c->conn, notice_ignore, NULL);
     if (pq->server_version(c->conn) < 130000)
         return err_new(c->arena, ERR_UNAVAILABLE, "%s: it is version %d; baton needs 13 or later",
-                       c->url->shown, pq->server_version(c->conn) / 10000);
+                       c->url->redacted, pq->server_version(c->conn) / 10000);
     PGresult *r = pq->exec(c->conn, settings);
     ExecStatusType status = pq->result_status(r);
     err e = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK ? NULL : channel_refused(c, r);
@@ -180,7 +180,7 @@ err channel_open(struct channel *c, const char *settings, bool one_by_one)
         e = configure(c, settings, one_by_one);
     else
         e = err_new(c->arena, ERR_UNAVAILABLE, "%s cannot be reached: " STR_FMT ": %s",
-                    c->url->shown, STR_ARG(one_line(c->arena, pq->error_message(c->conn))),
+                    c->url->redacted, STR_ARG(one_line(c->arena, pq->error_message(c->conn))),
                     connect_advice(pq->error_message(c->conn)));
     if (e && c->conn) {
         pq->finish(c->conn);

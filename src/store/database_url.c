@@ -22,7 +22,7 @@ static bool is_plain(const PQconninfoOption *options)
            !strchr(option_of(options, "host"), '@') && !strchr(option_of(options, "dbname"), '@');
 }
 
-static void shown_write(struct buf *out, const PQconninfoOption *options)
+static void redacted_write(struct buf *out, const PQconninfoOption *options)
 {
     const char *database = option_of(options, "dbname"), *host = option_of(options, "host");
     const char *user = option_of(options, "user"), *port = option_of(options, "port");
@@ -54,11 +54,11 @@ err database_url_init(struct database_url *p, struct arena *a, str url)
     char *reason = NULL;
     PQconninfoOption *options = p->pq->conninfo_parse(p->url, &reason);
     bool fits = options && is_plain(options);
-    struct buf shown = buf_in(a);
+    struct buf redacted = buf_in(a);
 
     if (fits)
-        shown_write(&shown, options);
-    p->shown = copied(buf_str(&shown));
+        redacted_write(&redacted, options);
+    p->redacted = copied(buf_str(&redacted));
     p->pq->conninfo_free(options);
     p->pq->free_memory(reason); /* it may quote the password */
     if (fits)
@@ -73,5 +73,5 @@ void database_url_release(struct database_url *p)
 {
     mem_free(p->password);
     mem_free(p->url);
-    mem_free(p->shown);
+    mem_free(p->redacted);
 }

@@ -10,8 +10,8 @@
 
 struct database_url {
     const struct libpq *pq;
-    char *password;    /* of the environment, which may forget it; NULL: none */
-    char *url, *shown; /* only `shown` goes into messages */
+    char *password;       /* of the environment, which may forget it; NULL: none */
+    char *url, *redacted; /* only `redacted` goes into messages */
 };
 
 /* INVALID when libpq would take the URL for something else than was meant. */

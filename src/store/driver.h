@@ -15,11 +15,11 @@ extern const struct store_kind sqlite_kind, postgres_kind;
 
 /* What is said of a database whose version is not known, of one that has no tables of ours, and of
  * one that has those of others. */
-err store_newer(struct arena *a, enum error_kind kind, const char *shown, int64_t version,
+err store_newer(struct arena *a, enum error_kind kind, const char *name, int64_t version,
                 int known);
-err store_older(struct arena *a, const char *shown, int64_t version, int known);
-err store_absent(struct arena *a, const char *shown);
-err store_foreign(struct arena *a, const char *shown);
+err store_older(struct arena *a, const char *name, int64_t version, int known);
+err store_absent(struct arena *a, const char *name);
+err store_foreign(struct arena *a, const char *name);
 
 /* What every store begins with. */
 struct store {

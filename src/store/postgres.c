@@ -137,17 +137,17 @@ static void postgres_rollback(struct sql *s)
  * that it is the wrong one. */
 err postgres_version_check(const struct postgres *q, int64_t version, enum error_kind newer)
 {
-    const char *shown = q->channel.url->shown;
+    const char *name = q->channel.url->redacted;
     int known = q->sql.store->options.migration_count;
 
     if (version == known)
         return NULL;
     if (version > known)
-        return store_newer(q->sql.arena, newer, shown, version, known);
+        return store_newer(q->sql.arena, newer, name, version, known);
     return err_new(q->sql.arena, ERR_UNAVAILABLE,
                    "%s: it was taken back to version %lld, and this baton needs %d: start baton "
                    "again, which migrates it",
-                   shown, (long long)version, known);
+                   name, (long long)version, known);
 }
 
 #define NODE_COLUMNS "seq, clock, version"
@@ -156,7 +156,7 @@ err postgres_version_check(const struct postgres *q, int64_t version, enum error
 err postgres_node_gone(struct postgres *q)
 {
     return err_new(q->sql.arena, ERR_UNAVAILABLE, "%s: the row of node is gone: restore a backup",
-                   q->channel.url->shown);
+                   q->channel.url->redacted);
 }
 
 /* The clock is read outside of the part that waits for the lock, and so after it. */

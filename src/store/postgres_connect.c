@@ -56,7 +56,7 @@ err postgres_reach_now(struct postgres *q)
 
     if (!e) {
         if (q->retry_ms)
-            log_info("store.back", LOG_S("store", str_from(c->url->shown)));
+            log_info("store.back", LOG_S("store", str_from(c->url->redacted)));
         q->retry_ms = 0;
         q->reached = true;
         return NULL;

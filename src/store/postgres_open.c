@@ -11,7 +11,7 @@ static err encoding_check(struct postgres *q, str encoding)
     return err_new(q->sql.arena, ERR_INVALID,
                    "%s: expected a database in UTF8, but it is in " STR_FMT
                    ": create another with createdb --template=template0 --encoding=UTF8",
-                   q->channel.url->shown, STR_ARG(encoding));
+                   q->channel.url->redacted, STR_ARG(encoding));
 }
 
 static err node_find(struct postgres *q, bool *there)
@@ -34,7 +34,7 @@ static err is_current(struct postgres *q, bool *current)
 
     TRY(node_find(q, &there));
     if (!there)
-        return store_absent(q->sql.arena, q->channel.url->shown);
+        return store_absent(q->sql.arena, q->channel.url->redacted);
     TRY(postgres_statement(q, "SELECT version FROM node WHERE node_id = 1", NO_ARGS, &found));
     *current = found.count && row_int(found.at, 0) == q->sql.store->options.migration_count;
     return NULL;
@@ -91,7 +91,7 @@ static err migrate(struct postgres *q, const struct store_options *o)
     if (version > o->migration_count)
         return postgres_version_check(q, version, ERR_CONFLICT);
     if (version < o->migration_count && o->as_it_is)
-        return store_older(q->sql.arena, q->channel.url->shown, version, o->migration_count);
+        return store_older(q->sql.arena, q->channel.url->redacted, version, o->migration_count);
     for (int i = (int)version; i < o->migration_count; i++) {
         assert(o->migrations[i].version == i + 1);
         for (const char *const *text = o->migrations[i].statements; *text; text++)

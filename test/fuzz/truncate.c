@@ -1,9 +1,9 @@
-/* fuzz: src/ops/cut.c src/json/outline.c */
-/* cut.c: how many characters (a number), a line end, a path's query, a line end, and a document.
+/* fuzz: src/ops/truncate.c src/json/outline.c */
+/* truncate.c: how many characters (a number), a line end, a path's query, a line end, and a document.
  *
  * An answer is JSON. What is there of the document is as it is in the document; what is not is
  * counted, and listed by pointers that lead to it; with room for all of it, all of it is there. */
-#include "ops/cut.h"
+#include "ops/truncate.h"
 
 #include <assert.h>
 
@@ -31,7 +31,7 @@ static struct json_writer answer_begin(struct arena *a)
 }
 
 /* What was cut leads to something of the document. */
-static void cut_check(struct arena *a, const struct json *answer, const struct json *doc)
+static void truncated_check(struct arena *a, const struct json *answer, const struct json *doc)
 {
     const struct json *cut = json_get(answer, "cut"), *there;
 
@@ -48,13 +48,13 @@ static void value_check(struct arena *a, const struct json *doc, size_t chars_ma
 {
     struct json_writer w = answer_begin(a);
 
-    write_cut_value(a, &w, STR("value"), STR(""), doc, chars_max);
+    write_truncated_value(a, &w, STR("value"), STR(""), doc, chars_max);
     const struct json *answer = answer_read(a, &w), *value = json_get(answer, "value");
     if (!json_get(answer, "truncated")) {
         assert(value && json_equal(value, doc));
         return;
     }
-    cut_check(a, answer, doc);
+    truncated_check(a, answer, doc);
     if (!value)
         return;
     assert(json_is(value, JSON_OBJECT) && json_is(doc, JSON_OBJECT));
@@ -69,7 +69,7 @@ static void patch_check(struct arena *a, const struct json *doc, size_t chars_ma
 {
     struct json_writer w = answer_begin(a);
 
-    write_cut_patch(a, &w, doc, chars_max);
+    write_truncated_patch(a, &w, doc, chars_max);
     const struct json *answer = answer_read(a, &w), *patch = json_get(answer, "patch");
     assert(!patch == json_bool_or(answer, "truncated", false));
     assert(!patch || json_equal(patch, doc));
@@ -84,7 +84,7 @@ static void matches_check(struct arena *a, const struct json *doc, str query, si
     if (json_path_compile(a, query, &path) || json_path_run(a, path, doc, &found))
         return;
     struct json_writer w = answer_begin(a);
-    write_cut_matches(a, &w, &found, chars_max);
+    write_truncated_matches(a, &w, &found, chars_max);
     const struct json *answer = answer_read(a, &w), *matches = json_get(answer, "matches");
     bool cut = json_bool_or(answer, "truncated", false);
     assert(json_is(matches, JSON_ARRAY) && (cut || matches->len == found.count));
@@ -108,7 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     str_cut(text, '\n', &line, &text);
     str_cut(text, '\n', &query, &text);
     if (str_to_int(line, &most) && most >= 0 && !json_parse(a, text, NULL, &doc)) {
-        size_t rooms[] = { (size_t)most, 0, CUT_NONE };
+        size_t rooms[] = { (size_t)most, 0, TRUNCATE_NONE };
         for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
             value_check(a, doc, rooms[i]);
             patch_check(a, doc, rooms[i]);

@@ -1,5 +1,5 @@
-/* shift.c: a database whose clock was ahead is set back. */
-#include "core/shift.h"
+/* clock_reset.c: a database whose clock was ahead is set back. */
+#include "core/clock_reset.h"
 
 #include "store/sql.h"
 
@@ -45,7 +45,7 @@ static const char *const past[] = {
     "UPDATE permission SET decided_at = $1 WHERE decided_at > $1",
 };
 
-err shift_back(struct tx *tx, int64_t ms)
+err clock_reset(struct tx *tx, int64_t ms)
 {
     for (size_t i = 0; i < sizeof coming / sizeof *coming; i++)
         TRY(sql_exec_(tx->sql, coming[i], ARGS(INT(ms), INT(tx->now_ms))));

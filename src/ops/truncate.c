@@ -1,5 +1,5 @@
-/* cut.c: answers that hold no more of a document than somebody can read. */
-#include "ops/cut.h"
+/* truncate.c: answers that hold no more of a document than somebody can read. */
+#include "ops/truncate.h"
 
 #include "json/outline.h"
 #include "ops/write.h"
@@ -83,10 +83,10 @@ static void write_members(struct json_writer *w, const struct json *object,
     json_write_end(w, '}');
 }
 
-void write_cut_value(struct arena *a, struct json_writer *w, str name, str pointer,
-                     const struct json *value, size_t chars_max)
+void write_truncated_value(struct arena *a, struct json_writer *w, str name, str pointer,
+                           const struct json *value, size_t chars_max)
 {
-    size_t chars = chars_max == CUT_NONE ? 0 : outline_chars(value);
+    size_t chars = chars_max == TRUNCATE_NONE ? 0 : outline_chars(value);
     struct outline_part *parts;
 
     if (chars <= chars_max) {
@@ -102,10 +102,10 @@ void write_cut_value(struct arena *a, struct json_writer *w, str name, str point
     write_cut(a, w, parts, count, chars_max, chars);
 }
 
-void write_cut_patch(struct arena *a, struct json_writer *w, const struct json *patch,
-                     size_t chars_max)
+void write_truncated_patch(struct arena *a, struct json_writer *w, const struct json *patch,
+                           size_t chars_max)
 {
-    size_t chars = chars_max == CUT_NONE ? 0 : outline_chars(patch);
+    size_t chars = chars_max == TRUNCATE_NONE ? 0 : outline_chars(patch);
     struct outline_part whole = { STR(""), patch, chars, false };
 
     if (chars <= chars_max) {
@@ -139,7 +139,7 @@ static bool matches_fit(const struct json_writer *w, const struct json_matches *
 {
     size_t most = w->out->most ? w->out->most : SIZE_MAX, bytes = w->out->len;
 
-    if (chars_max != CUT_NONE && most < SIZE_MAX / LOOKED_AT)
+    if (chars_max != TRUNCATE_NONE && most < SIZE_MAX / LOOKED_AT)
         most *= LOOKED_AT;
     for (size_t i = 0; i < found->count && bytes <= most; i++)
         bytes += json_print_size(found->items[i].value) +
@@ -147,8 +147,8 @@ static bool matches_fit(const struct json_writer *w, const struct json_matches *
     return bytes <= most;
 }
 
-void write_cut_matches(struct arena *a, struct json_writer *w, const struct json_matches *found,
-                       size_t chars_max)
+void write_truncated_matches(struct arena *a, struct json_writer *w,
+                             const struct json_matches *found, size_t chars_max)
 {
     if (!matches_fit(w, found, chars_max)) {
         w->out->full = true;
@@ -160,7 +160,7 @@ void write_cut_matches(struct arena *a, struct json_writer *w, const struct json
     for (size_t i = 0; i < count; i++) {
         struct buf pointer = buf_in(a);
         const struct json *value = found->items[i].value;
-        size_t chars = chars_max == CUT_NONE ? 0 : outline_chars(value);
+        size_t chars = chars_max == TRUNCATE_NONE ? 0 : outline_chars(value);
         json_path_print_pointer(&pointer, found->items[i].location);
         parts[i] = (struct outline_part){ buf_str(&pointer), value, chars, false };
         all += parts[i].chars + parts[i].pointer.len + AROUND_MATCH;

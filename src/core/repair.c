@@ -1,8 +1,8 @@
-/* mend.c: a damaged state, made whole again from what is known better.
+/* repair.c: a damaged state, made whole again from what is known better.
  *
  * Its statements go to the functions below the macros of sql.h, since no operation leads to them;
  * the tests of repairing run them on both databases. */
-#include "core/mend.h"
+#include "core/repair.h"
 
 #include "base/digest.h"
 #include "core/rows.h"
@@ -46,7 +46,7 @@ static err log_put(struct tx *tx, const struct row *row)
 /* ---- parts of a state ---- */
 
 /* From the newest row back: what is missing here, or is another than in the copy, comes from there. */
-static err history_mend(struct tx *tx, struct tx *copy, const struct state *s, struct mended *out)
+static err history_repair(struct tx *tx, struct tx *copy, const struct state *s, struct repair *out)
 {
     for (int64_t seq = s->last_seq; seq > 0;) {
         const struct row *here, *there;
@@ -66,7 +66,8 @@ static err history_mend(struct tx *tx, struct tx *copy, const struct state *s, s
     return NULL;
 }
 
-static err row_mend(struct tx *tx, const struct state *s, const struct state *c, struct mended *out)
+static err row_repair(struct tx *tx, const struct state *s, const struct state *c,
+                      struct repair *out)
 {
     bool same = s->updated_at_ms == c->updated_at_ms &&
                 (s->version == c->version || s->last_seq == c->last_seq);
@@ -99,7 +100,7 @@ static str digest_of(struct arena *a, str text)
 }
 
 /* The digest says which text was registered, whoever has it. */
-static err schema_mend(struct tx *tx, struct tx *copy, const struct state *s, struct mended *out)
+static err schema_repair(struct tx *tx, struct tx *copy, const struct state *s, struct repair *out)
 {
     struct schema_version here, there;
 
@@ -113,7 +114,7 @@ static err schema_mend(struct tx *tx, struct tx *copy, const struct state *s, st
 }
 
 /* A document that is no JSON any more, from the last whole one and the changes since. */
-static err document_mend(struct tx *tx, const struct state *s, struct mended *out)
+static err document_repair(struct tx *tx, const struct state *s, struct repair *out)
 {
     const struct event **rows = NULL, *row;
     const struct json *parsed;
@@ -150,28 +151,28 @@ static err is_there(err e, bool *out)
     return e && e->kind == ERR_NOT_FOUND ? NULL : e;
 }
 
-err mend_state(struct tx *tx, struct tx *copy, str id, struct mended *out)
+err repair_state(struct tx *tx, struct tx *copy, str id, struct repair *out)
 {
     struct state s, c;
     bool here, there = false;
 
-    *out = (struct mended){ .events = 0 };
+    *out = (struct repair){ .events = 0 };
     TRY(is_there(state_load(tx, id, &s), &here));
     if (!here)
         return NULL;
     if (copy)
         TRY(is_there(state_load(copy, id, &c), &there));
     if (there && c.created_at_ms == s.created_at_ms) {
-        TRY(row_mend(tx, &s, &c, out));
+        TRY(row_repair(tx, &s, &c, out));
         TRY(state_load(tx, id, &s));
-        TRY(schema_mend(tx, copy, &s, out));
-        TRY(history_mend(tx, copy, &s, out));
+        TRY(schema_repair(tx, copy, &s, out));
+        TRY(history_repair(tx, copy, &s, out));
     }
-    err e = document_mend(tx, &s, out);
+    err e = document_repair(tx, &s, out);
     return e && e->damage ? NULL : e; /* it stays damaged, which the next check tells */
 }
 
-err mend_end(struct tx *tx, int64_t named)
+err repair_log_end(struct tx *tx, int64_t named)
 {
     return sql_exec_(tx->sql, "UPDATE replay SET floor = $1 WHERE replay_id = 1",
                      ARGS(INT(named + 1)));

@@ -1,5 +1,5 @@
-/* census.c: how many there are, for those who watch the server. */
-#include "core/census.h"
+/* live_counts.c: how many there are, for those who watch the server. */
+#include "core/live_counts.h"
 
 #include "core/stored.h"
 
@@ -11,12 +11,12 @@ static void count_words(struct tx *tx, const struct row *rows, size_t count,
                            row_str(&rows[i], 0))] = row_int(&rows[i], 1);
 }
 
-err census_take(struct tx *tx, struct census *out)
+err live_counts_read(struct tx *tx, struct live_counts *out)
 {
     const struct row *rows, *row;
     size_t count;
 
-    *out = (struct census){ .runners = 0 };
+    *out = (struct live_counts){ .runners = 0 };
     TRY(sql_all(tx->sql, &rows, &count,
                 "SELECT status, COUNT(*) FROM session"
                 " WHERE status IN ('pending', 'running', 'idle') GROUP BY status ORDER BY status",
