@@ -10,7 +10,7 @@ static struct {
     char order[100];
     err fails;
     int64_t again_ms;
-    struct due_name fired;
+    struct due fired;
 } seen;
 
 static err note(struct tx *tx, const struct due *due)
@@ -147,14 +147,14 @@ TEST_BOTH(a_firing_that_fails_is_due_again)
 TEST_BOTH(what_fails_is_put_off_and_others_come)
 {
     struct world *w = world_new();
-    struct due_name bad = { STR("compact_state"), STR("bad") };
+    struct due bad = { .kind_name = STR("compact_state"), .subject = STR("bad") };
     struct step s;
 
     add(w, 2000, DUE_COMPACT_STATE, "bad", 1);
     add(w, 2001, DUE_PURGE_STATE, "good", 2);
     seen.fails = err_new(check_arena(), ERR_INTERNAL, "it is damaged");
     CHECK_ERR(fire(w, 3000, works), ERR_INTERNAL);
-    CHECK_STR(seen.fired.kind, "compact_state");
+    CHECK_STR(seen.fired.kind_name, "compact_state");
     CHECK_STR(seen.fired.subject, "bad");
     CHECK_OK(end(w, &s, due_put_off(begin(w, &s), &bad, 500)));
     seen.fails = NULL;
@@ -183,7 +183,7 @@ TEST_BOTH(work_of_a_kind_that_is_not_known_fails_alone)
     sql_do(w, "INSERT INTO due (at, kind, subject, arg) VALUES (1500, 'sing', 'la', 0)");
     add(w, 2000, DUE_PURGE_STATE, "a", 1);
     CHECK_ERR(fire(w, 3000, works), ERR_INTERNAL);
-    CHECK_STR(seen.fired.kind, "sing");
+    CHECK_STR(seen.fired.kind_name, "sing");
     CHECK_OK(end(w, &s, due_put_off(begin(w, &s), &seen.fired, 500)));
     CHECK_OK(fire(w, 3000, works));
     CHECK_STR(str_from(seen.order), "1a1 ");

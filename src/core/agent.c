@@ -22,28 +22,16 @@ static const struct {
 
 /* ---- rows ---- */
 
-#define ENTRY_READ "name, text, source, created_at, updated_at"
-
-static void entry_read(const struct row *r, struct entry *out)
-{
-    *out = (struct entry){
-        .name = row_str(r, 0),
-        .text = row_str(r, 1),
-        .source = row_str(r, 2),
-        .created_at_ms = row_int(r, 3),
-        .updated_at_ms = row_int(r, 4),
-    };
-}
-
-static err stored(struct tx *tx, enum catalog c, str name, struct entry *out, bool *found)
+static err entry_find(struct tx *tx, enum catalog c, str name, struct entry *out, bool *found)
 {
     const struct row *row;
 
-    TRY(sql_one(tx->sql, &row, "SELECT " ENTRY_READ " FROM entry WHERE catalog = $1 AND name = $2",
+    TRY(sql_one(tx->sql, &row,
+                "SELECT " COLUMNS(ENTRY_COLUMNS) " FROM entry WHERE catalog = $1 AND name = $2",
                 ARGS(INT(c), TEXT(name))));
     *found = row != NULL;
     if (row)
-        entry_read(row, out);
+        COLUMNS_READ(ENTRY_COLUMNS, tx, row, "entry", out);
     return NULL;
 }
 
@@ -80,7 +68,8 @@ static str without_layout(struct arena *a, str json)
 
 static void built_in_read(struct tx *tx, str name, str text, struct entry *out)
 {
-    *out = (struct entry){ .name = name,
+    *out = (struct entry){ .catalog = CATALOG_PROFILES,
+                           .name = name,
                            .text = without_layout(tx->arena, text),
                            .source = STR("built in") };
 }
@@ -108,21 +97,24 @@ err entry_list(struct tx *tx, enum catalog c, str after, int64_t limit, const st
     str name, text;
 
     TRY(sql_all(tx->sql, &rows, &row_count,
-                "SELECT " ENTRY_READ " FROM entry WHERE catalog = $1 AND name > $2"
-                " ORDER BY name LIMIT $3",
+                "SELECT " COLUMNS(ENTRY_COLUMNS) " FROM entry WHERE catalog = $1 AND name > $2"
+                                                 " ORDER BY name LIMIT $3",
                 ARGS(INT(c), TEXT(after), INT(limit))));
+    struct entry *stored = ARENA_ARRAY(tx->arena, struct entry, row_count);
+    for (size_t i = 0; i < row_count; i++)
+        COLUMNS_READ(ENTRY_COLUMNS, tx, &rows[i], "entry", (&stored[i]));
     struct entry *all = ARENA_ARRAY(tx->arena, struct entry, (size_t)limit);
     *count = 0;
     while (*count < (size_t)limit) {
         bool more = built_in(c, given, &name, &text);
-        int order = !more ? -1 : row == row_count ? 1 : str_compare(row_str(&rows[row], 0), name);
+        int order = !more ? -1 : row == row_count ? 1 : str_compare(stored[row].name, name);
         if (!more && row == row_count)
             break;
         given += order >= 0;
         if (order > 0 && str_compare(name, after) > 0)
             built_in_read(tx, name, text, &all[(*count)++]);
         if (order <= 0)
-            entry_read(&rows[row++], &all[(*count)++]);
+            all[(*count)++] = stored[row++];
     }
     *out = all;
     return NULL;
@@ -165,7 +157,7 @@ err entry_get(struct tx *tx, enum catalog c, str name, struct entry *out)
 {
     bool found;
 
-    TRY(stored(tx, c, name, out, &found));
+    TRY(entry_find(tx, c, name, out, &found));
     return found || built_in_find(tx, c, name, out) ? NULL : unknown(tx, c, name);
 }
 
@@ -248,17 +240,6 @@ static err profile_check(struct tx *tx, const struct json *agent, str source)
                                     STR_ARG(profile), STR_ARG(permissions), STR_ARG(permissions)));
 }
 
-static err entry_store(struct tx *tx, enum catalog c, const struct entry *entry)
-{
-    TRY(sql_exec(tx->sql,
-                 "INSERT INTO entry (" ENTRY_NAMES ") VALUES (" ENTRY_PLACES ")"
-                 " ON CONFLICT (catalog, name) DO UPDATE SET text = excluded.text,"
-                 " source = excluded.source, updated_at = excluded.updated_at",
-                 ARGS(INT(c), TEXT(entry->name), TEXT(entry->text), TEXT(entry->source),
-                      INT(entry->created_at_ms), INT(entry->updated_at_ms))));
-    return changed_emit(tx, c, entry->name, entry->source, false);
-}
-
 err entry_put(struct tx *tx, enum catalog c, str name, const struct json *text, str source,
               bool fresh, struct entry *out)
 {
@@ -272,7 +253,7 @@ err entry_put(struct tx *tx, enum catalog c, str name, const struct json *text, 
     TRY(json_parse(tx->arena, printed, NULL, &again)); /* requests may be a little deeper */
     if (c == CATALOG_AGENTS)
         TRY(profile_check(tx, &whole, source));
-    TRY(stored(tx, c, name, out, &found));
+    TRY(entry_find(tx, c, name, out, &found));
     if (found && fresh)
         return err_new(tx->arena, ERR_CONFLICT,
                        "%s \"" STR_FMT "\" is registered already: change it with %s.update, or "
@@ -280,12 +261,19 @@ err entry_put(struct tx *tx, enum catalog c, str name, const struct json *text, 
                        catalogs[c].noun, STR_ARG(name), catalogs[c].noun);
     if (found && str_eq(out->text, printed) && str_eq(out->source, source))
         return NULL;
-    *out = (struct entry){ .name = name,
+    *out = (struct entry){ .catalog = c,
+                           .name = name,
                            .text = printed,
                            .source = source,
                            .created_at_ms = found ? out->created_at_ms : tx->now_ms,
                            .updated_at_ms = tx->now_ms };
-    return entry_store(tx, c, out);
+    TRY(sql_exec(
+        tx->sql,
+        INSERT_INTO(
+            entry, ENTRY_COLUMNS) " ON CONFLICT (catalog, name) DO UPDATE SET text = excluded.text,"
+                                  " source = excluded.source, updated_at = excluded.updated_at",
+        ARGS(VALUES(ENTRY_COLUMNS, out))));
+    return changed_emit(tx, c, name, source, false);
 }
 
 static err entry_drop(struct tx *tx, enum catalog c, str name, str source)
@@ -300,7 +288,7 @@ err entry_delete(struct tx *tx, enum catalog c, str name)
     struct entry entry;
     bool found;
 
-    TRY(stored(tx, c, name, &entry, &found));
+    TRY(entry_find(tx, c, name, &entry, &found));
     if (found)
         return entry_drop(tx, c, name, entry.source);
     TRY(entry_get(tx, c, name, &entry));
@@ -317,7 +305,7 @@ static err load_one(struct tx *tx, enum catalog c, const struct json *text)
     struct entry entry;
     bool found;
 
-    TRY(stored(tx, c, name, &entry, &found));
+    TRY(entry_find(tx, c, name, &entry, &found));
     if (found && !str_eq(entry.source, STR("file")))
         return err_new(tx->arena, ERR_CONFLICT,
                        "%s \"" STR_FMT
@@ -398,7 +386,7 @@ err agent_startable(struct tx *tx, str agent, const struct agent_starter *by, bo
     struct entry entry;
 
     *out = false;
-    TRY(stored(tx, CATALOG_AGENTS, agent, &entry, out));
+    TRY(entry_find(tx, CATALOG_AGENTS, agent, &entry, out));
     if (!*out)
         return NULL;
     TRY(stored_parse(tx, THING("agent", agent), entry.text, &text));

@@ -17,23 +17,22 @@
 enum catalog { CATALOG_AGENTS, CATALOG_PROFILES };
 
 struct entry {
+    enum catalog catalog;
     str name;
     str text;                             /* printed JSON object, with its name */
     str source;                           /* "api", "file" or "built in" */
     int64_t created_at_ms, updated_at_ms; /* 0: built in */
 };
 
-/* The table `entry`, see columns.h; its rows are no struct. */
+/* The table `entry`: see columns.h. */
 // clang-format off
-#define ENTRY_COLUMNS(X, e)      \
-    X(catalog,    INT,  INSERT,) \
-    X(name,       TEXT, INSERT,) \
-    X(text,       JSON, INSERT,) \
-    X(source,     TEXT, INSERT,) \
-    X(created_at, INT,  INSERT,) \
-    X(updated_at, INT,  INSERT,)
-#define ENTRY_NAMES COLUMNS(ENTRY_COLUMNS)
-#define ENTRY_PLACES PLACES(ENTRY_COLUMNS)
+#define ENTRY_COLUMNS(X, e)                       \
+    X(catalog,    INT,  INSERT, e->catalog)       \
+    X(name,       TEXT, INSERT, e->name)          \
+    X(text,       JSON, INSERT, e->text)          \
+    X(source,     TEXT, INSERT, e->source)        \
+    X(created_at, TIME, INSERT, e->created_at_ms) \
+    X(updated_at, TIME, INSERT, e->updated_at_ms)
 // clang-format on
 
 /* NOT_FOUND, with the names that there are. */

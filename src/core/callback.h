@@ -41,10 +41,8 @@ struct callback {
     X(update_status, WORD, INSERT, c->update)        \
     X(state_version, INT,  INSERT, c->state_version) \
     X(error,         TEXT, INSERT, c->error)         \
-    X(created_at,    INT,  INSERT, c->created_at_ms) \
-    X(delivered_at,  INT,  STORE,  c->delivered_at_ms)
-#define CALLBACK_NAMES COLUMNS(CALLBACK_COLUMNS)
-#define CALLBACK_PLACES PLACES(CALLBACK_COLUMNS)
+    X(created_at,    TIME, INSERT, c->created_at_ms) \
+    X(delivered_at,  TIME, STORE,  c->delivered_at_ms)
 // clang-format on
 
 /* ---- consequences: see consequence.h ---- */

@@ -27,10 +27,12 @@ static err waiting_list(struct tx *tx, str parent_id, struct callback **out, siz
 {
     const struct row *rows;
 
-    TRY(sql_all(tx->sql, &rows, count,
-                "SELECT " CALLBACK_NAMES " FROM callback"
-                " WHERE parent_id = $1 AND status = 'waiting' ORDER BY seq LIMIT $2",
-                ARGS(TEXT(parent_id), INT(CALLBACKS_MAX))));
+    TRY(sql_all(
+        tx->sql, &rows, count,
+        "SELECT " COLUMNS(
+            CALLBACK_COLUMNS) " FROM callback"
+                              " WHERE parent_id = $1 AND status = 'waiting' ORDER BY seq LIMIT $2",
+        ARGS(TEXT(parent_id), INT(CALLBACKS_MAX))));
     callbacks_read(tx, rows, *count, out);
     return NULL;
 }
@@ -39,10 +41,12 @@ static err carried_list(struct tx *tx, str run_id, struct callback **out, size_t
 {
     const struct row *rows;
 
-    TRY(sql_all(tx->sql, &rows, count,
-                "SELECT " CALLBACK_NAMES " FROM callback"
-                " WHERE run_id = $1 AND status = 'in_flight' ORDER BY seq LIMIT $2",
-                ARGS(TEXT(run_id), INT(CALLBACKS_MAX))));
+    TRY(sql_all(
+        tx->sql, &rows, count,
+        "SELECT " COLUMNS(
+            CALLBACK_COLUMNS) " FROM callback"
+                              " WHERE run_id = $1 AND status = 'in_flight' ORDER BY seq LIMIT $2",
+        ARGS(TEXT(run_id), INT(CALLBACKS_MAX))));
     callbacks_read(tx, rows, *count, out);
     return NULL;
 }
@@ -212,8 +216,7 @@ static err callback_create(struct tx *tx, const struct session *child, int64_t s
         .created_at_ms = tx->now_ms,
     };
 
-    return sql_exec(tx->sql,
-                    "INSERT INTO callback (" CALLBACK_NAMES ") VALUES (" CALLBACK_PLACES ")",
+    return sql_exec(tx->sql, INSERT_INTO(callback, CALLBACK_COLUMNS),
                     ARGS(VALUES(CALLBACK_COLUMNS, (&c))));
 }
 

@@ -5,7 +5,7 @@
  *     #define THING_COLUMNS(X, t)              \
  *         X(thing_id, TEXT, INSERT, t->id)     \
  *         X(status,   WORD, INDEX,  t->status) \
- *         X(seen_at,  INT,  STORE,  t->seen_at_ms)
+ *         X(seen_at,  TIME, STORE,  t->seen_at_ms)
  *
  * its name; its kind; when it is written; and where the struct has it. Columns of the key
  * come first. The texts of SELECT, INSERT and UPDATE, their arguments and the reader of a row are made
@@ -14,7 +14,10 @@
  * Kinds:
  *     TEXT      a str
  *     JSON      a str that holds JSON, or nothing: an audit parses it
+ *     NULLABLE  the same; nothing is stored as NULL
  *     INT       an int64_t, or an enum that is stored as its number
+ *     TIME      an int64_t, when something has happened, in milliseconds; 0: it has not
+ *     DEADLINE  the same, when something is to happen: see clock_reset.h for how they differ
  *     FLAG      a bool, stored as 0 or 1
  *     WORD      an enum that is stored by its name: see WORDS_OF in team.h
  *     COMPUTED  a number that follows from the others: it is written, and not read
@@ -27,15 +30,34 @@
 
 #include "core/stored.h"
 
-/* "a, b, c", and "$1, $2, $3" for all of them. */
+/* "a, b, c" for all of them: "SELECT " COLUMNS(THING_COLUMNS) " FROM thing". */
 #define COLUMNS(LIST) COLUMNS_JOIN_(COLUMNS_FROM_1_, COLUMNS_NAME_, LIST(COLUMNS_ALL_, ))
-#define PLACES(LIST) COLUMNS_JOIN_(COLUMNS_FROM_1_, COLUMNS_PLACE_, LIST(COLUMNS_ALL_, ))
 
-/* Their arguments, taken from a struct: ARGS(VALUES(THING_COLUMNS, t)). */
+/* "INSERT INTO thing (a, b, c) VALUES ($1, $2, $3)". */
+#define INSERT_INTO(table, LIST) \
+    "INSERT INTO " #table " (" COLUMNS(LIST) ") VALUES (" COLUMNS_PARAMETERS_(LIST) ")"
+
+/* Its arguments, taken from a struct: ARGS(VALUES(THING_COLUMNS, t)). */
 #define VALUES(LIST, from) LIST(COLUMNS_VALUE_, from)
 
 /* How many there are. */
 #define COLUMNS_COUNT(LIST) (0 LIST(COLUMNS_ONE_, ))
+
+/* All times that have happened after $1 become $1; NULL: the table has none. */
+#define TIMES_UPDATE(table, LIST)                                                                \
+    (0 LIST(COLUMNS_TIME_ONE_, )                                                                 \
+         ? "UPDATE " #table                                                                      \
+           " SET " COLUMNS_JOIN_(COLUMNS_FROM_1_, COLUMNS_TIME_SET_,                             \
+                                 LIST(COLUMNS_TIMES_, )) " WHERE 1 = 0" LIST(COLUMNS_TIME_OR_, ) \
+         : NULL)
+
+/* All that are to come after $2 come $1 sooner, unless that would be never. */
+#define DEADLINES_UPDATE(table, LIST)                                                  \
+    (0 LIST(COLUMNS_DEADLINE_ONE_, )                                                   \
+         ? "UPDATE " #table " SET " COLUMNS_JOIN_(                                     \
+               COLUMNS_FROM_1_, COLUMNS_DEADLINE_SET_,                                 \
+               LIST(COLUMNS_DEADLINES_, )) " WHERE 1 = 0" LIST(COLUMNS_DEADLINE_OR_, ) \
+         : NULL)
 
 /* "a = $2, b = $3" for those that are stored, or for them and then those of indexes; the key is $1. */
 #define SET_STORED(LIST) COLUMNS_JOIN_(COLUMNS_FROM_2_, COLUMNS_SET_, LIST(COLUMNS_STORED_, ))
@@ -82,7 +104,10 @@ static inline int columns_word_(struct columns_reader_ *r, const struct team_wor
 #define COLUMNS_READ_(column, kind, when, value) COLUMNS_READ_##kind##_(value)
 #define COLUMNS_READ_TEXT_(value) value = row_str(reader_.row, reader_.at++);
 #define COLUMNS_READ_JSON_(value) value = row_str(reader_.row, reader_.at++);
+#define COLUMNS_READ_NULLABLE_(value) COLUMNS_READ_JSON_(value)
 #define COLUMNS_READ_INT_(value) value = row_int(reader_.row, reader_.at++);
+#define COLUMNS_READ_TIME_(value) COLUMNS_READ_INT_(value)
+#define COLUMNS_READ_DEADLINE_(value) COLUMNS_READ_INT_(value)
 #define COLUMNS_READ_FLAG_(value) value = row_int(reader_.row, reader_.at++) != 0;
 #define COLUMNS_READ_WORD_(value) value = columns_word_(&reader_, WORDS_OF(value));
 #define COLUMNS_READ_COMPUTED_(value) reader_.at++;
@@ -90,7 +115,10 @@ static inline int columns_word_(struct columns_reader_ *r, const struct team_wor
 #define COLUMNS_VALUE_(column, kind, when, value) COLUMNS_ARG_##kind##_(value),
 #define COLUMNS_ARG_TEXT_(value) TEXT(value)
 #define COLUMNS_ARG_JSON_(value) TEXT(value)
+#define COLUMNS_ARG_NULLABLE_(value) (value).len ? TEXT(value) : NOTHING
 #define COLUMNS_ARG_INT_(value) INT(value)
+#define COLUMNS_ARG_TIME_(value) INT(value)
+#define COLUMNS_ARG_DEADLINE_(value) INT(value)
 #define COLUMNS_ARG_FLAG_(value) INT(value)
 #define COLUMNS_ARG_WORD_(value) TEXT(team_name(WORDS_OF(value), (int)(value)))
 #define COLUMNS_ARG_COMPUTED_(value) INT(value)
@@ -114,14 +142,50 @@ static inline int columns_word_(struct columns_reader_ *r, const struct team_wor
 #define COLUMNS_ENTRY_(column, kind, when, value) { #column, COLUMNS_KIND_##kind##_ },
 #define COLUMNS_KIND_TEXT_ SQL_TEXT, false
 #define COLUMNS_KIND_JSON_ SQL_TEXT, true
+#define COLUMNS_KIND_NULLABLE_ SQL_TEXT, true
 #define COLUMNS_KIND_INT_ SQL_INT, false
+#define COLUMNS_KIND_TIME_ SQL_INT, false
+#define COLUMNS_KIND_DEADLINE_ SQL_INT, false
 #define COLUMNS_KIND_FLAG_ SQL_INT, false
 #define COLUMNS_KIND_WORD_ SQL_TEXT, false
 #define COLUMNS_KIND_COMPUTED_ SQL_INT, false
 
-#define COLUMNS_NAME_(name, place) name
-#define COLUMNS_PLACE_(name, place) place
-#define COLUMNS_SET_(name, place) name " = " place
+#define COLUMNS_PARAMETERS_(LIST) \
+    COLUMNS_JOIN_(COLUMNS_FROM_1_, COLUMNS_PARAMETER_, LIST(COLUMNS_ALL_, ))
+#define COLUMNS_NAME_(name, parameter) name
+#define COLUMNS_PARAMETER_(name, parameter) parameter
+#define COLUMNS_SET_(name, parameter) name " = " parameter
+
+/* Of a list, the lines of one kind: a comma and the name, a condition, or one more. */
+#define COLUMNS_TIMES_(column, kind, when, value) COLUMNS_IF_TIME_##kind##_(, #column)
+#define COLUMNS_TIME_ONE_(column, kind, when, value) COLUMNS_IF_TIME_##kind##_(+1)
+#define COLUMNS_TIME_OR_(column, kind, when, value) COLUMNS_IF_TIME_##kind##_(" OR " #column " > $1")
+#define COLUMNS_TIME_SET_(name, parameter) \
+    name " = CASE WHEN " name " > $1 THEN $1 ELSE " name " END"
+#define COLUMNS_DEADLINES_(column, kind, when, value) COLUMNS_IF_DEADLINE_##kind##_(, #column)
+#define COLUMNS_DEADLINE_ONE_(column, kind, when, value) COLUMNS_IF_DEADLINE_##kind##_(+1)
+#define COLUMNS_DEADLINE_OR_(column, kind, when, value) \
+    COLUMNS_IF_DEADLINE_##kind##_(" OR " #column " > $2")
+#define COLUMNS_DEADLINE_SET_(name, parameter) \
+    name " = CASE WHEN " name " > $2 AND " name " > $1 THEN " name " - $1 ELSE " name " END"
+#define COLUMNS_IF_TIME_TEXT_(...)
+#define COLUMNS_IF_TIME_JSON_(...)
+#define COLUMNS_IF_TIME_NULLABLE_(...)
+#define COLUMNS_IF_TIME_INT_(...)
+#define COLUMNS_IF_TIME_TIME_(...) __VA_ARGS__
+#define COLUMNS_IF_TIME_DEADLINE_(...)
+#define COLUMNS_IF_TIME_FLAG_(...)
+#define COLUMNS_IF_TIME_WORD_(...)
+#define COLUMNS_IF_TIME_COMPUTED_(...)
+#define COLUMNS_IF_DEADLINE_TEXT_(...)
+#define COLUMNS_IF_DEADLINE_JSON_(...)
+#define COLUMNS_IF_DEADLINE_NULLABLE_(...)
+#define COLUMNS_IF_DEADLINE_INT_(...)
+#define COLUMNS_IF_DEADLINE_TIME_(...)
+#define COLUMNS_IF_DEADLINE_DEADLINE_(...) __VA_ARGS__
+#define COLUMNS_IF_DEADLINE_FLAG_(...)
+#define COLUMNS_IF_DEADLINE_WORD_(...)
+#define COLUMNS_IF_DEADLINE_COMPUTED_(...)
 
 /* The preprocessor counts by going from one macro to the next. Names come with a comma before each,
  * so the first argument is empty; there are at most as many as a statement has arguments. */

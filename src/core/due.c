@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "core/stored.h"
+#include "core/columns.h"
 
 static const char *const names[DUE_KIND_COUNT] = {
 #define DUE_NAME(id, name) name,
@@ -24,11 +24,13 @@ static enum due_kind kind_of(str name)
 err due_add(struct tx *tx, int64_t at_ms, enum due_kind kind, str subject, int64_t arg)
 {
     assert(at_ms > 0 && kind < DUE_KIND_COUNT);
-    return sql_exec(tx->sql,
-                    "INSERT INTO due (at, kind, subject, arg) VALUES ($1, $2, $3, $4)"
-                    " ON CONFLICT (kind, subject)"
-                    " DO UPDATE SET at = excluded.at, arg = excluded.arg",
-                    ARGS(INT(at_ms), TEXT(str_from(names[kind])), TEXT(subject), INT(arg)));
+    struct due due = { kind, str_from(names[kind]), subject, at_ms, arg };
+    return sql_exec(
+        tx->sql,
+        INSERT_INTO(
+            due,
+            DUE_COLUMNS) " ON CONFLICT (kind, subject) DO UPDATE SET at = excluded.at, arg = excluded.arg",
+        ARGS(VALUES(DUE_COLUMNS, (&due))));
 }
 
 err due_next(struct tx *tx, int64_t *at_ms)
@@ -42,41 +44,43 @@ err due_next(struct tx *tx, int64_t *at_ms)
 
 static err recurring_add(struct tx *tx, const struct due_work works[DUE_KIND_COUNT])
 {
-    for (int i = 0; i < DUE_KIND_COUNT; i++)
+    for (int i = 0; i < DUE_KIND_COUNT; i++) {
+        struct due due = { .kind_name = str_from(names[i]), .at_ms = tx->now_ms };
         if (works[i].recurs)
             TRY(sql_exec(tx->sql,
-                         "INSERT INTO due (at, kind, subject, arg) VALUES ($1, $2, '', 0)"
-                         " ON CONFLICT (kind, subject) DO NOTHING",
-                         ARGS(INT(tx->now_ms), TEXT(str_from(names[i])))));
+                         INSERT_INTO(due, DUE_COLUMNS) " ON CONFLICT (kind, subject) DO NOTHING",
+                         ARGS(VALUES(DUE_COLUMNS, (&due)))));
+    }
     return NULL;
 }
 
-err due_fire(struct tx *tx, const struct due_work works[DUE_KIND_COUNT], struct due_name *fired)
+err due_fire(struct tx *tx, const struct due_work works[DUE_KIND_COUNT], struct due *fired)
 {
     const struct row *row;
 
-    *fired = (struct due_name){ STR(""), STR("") };
+    *fired = (struct due){ .kind_name = STR("") };
     TRY(recurring_add(tx, works));
     TRY(sql_one(tx->sql, &row,
-                "SELECT kind, subject, arg FROM due WHERE at <= $1"
-                " ORDER BY at, kind, subject LIMIT 1",
+                "SELECT " COLUMNS(DUE_COLUMNS) " FROM due WHERE at <= $1"
+                                               " ORDER BY at, kind, subject LIMIT 1",
                 ARGS(INT(tx->now_ms))));
     if (!row)
         return NULL;
-    *fired = (struct due_name){ row_str(row, 0), row_str(row, 1) };
+    COLUMNS_READ(DUE_COLUMNS, tx, row, "due", fired);
+    assert(fired->at_ms <= tx->now_ms);
     /* The row goes before the work is done, so that the work can add it again. */
     TRY(sql_exec(tx->sql, "DELETE FROM due WHERE kind = $1 AND subject = $2",
-                 ARGS(TEXT(fired->kind), TEXT(fired->subject))));
-    struct due due = { kind_of(fired->kind), fired->subject, row_int(row, 2) };
-    if (due.kind == DUE_KIND_COUNT)
+                 ARGS(TEXT(fired->kind_name), TEXT(fired->subject))));
+    fired->kind = kind_of(fired->kind_name);
+    if (fired->kind == DUE_KIND_COUNT)
         return stored_damage(tx, THING("work that is due for", fired->subject),
                              "it is of a kind that there is not");
-    return works[due.kind].run(tx, &due);
+    return works[fired->kind].run(tx, fired);
 }
 
-err due_put_off(struct tx *tx, const struct due_name *which, int64_t ms)
+err due_put_off(struct tx *tx, const struct due *which, int64_t ms)
 {
     return sql_exec(tx->sql, "UPDATE due SET at = $3 WHERE kind = $1 AND subject = $2 AND at <= $4",
-                    ARGS(TEXT(which->kind), TEXT(which->subject), INT(tx->now_ms + ms),
+                    ARGS(TEXT(which->kind_name), TEXT(which->subject), INT(tx->now_ms + ms),
                          INT(tx->now_ms)));
 }

@@ -41,17 +41,19 @@ enum due_kind {
 
 struct due {
     enum due_kind kind;
+    str kind_name; /* as it is stored, also where there is no such kind; empty: no row */
     str subject;
+    int64_t at_ms;
     int64_t arg;
 };
 
-/* The table `due`, see columns.h; its rows are no struct. */
+/* The table `due`: see columns.h. */
 // clang-format off
-#define DUE_COLUMNS(X, d)     \
-    X(kind,    TEXT, INSERT,) \
-    X(subject, TEXT, INSERT,) \
-    X(at,      INT,  INSERT,) \
-    X(arg,     INT,  INSERT,)
+#define DUE_COLUMNS(X, d)                      \
+    X(kind,    TEXT,     INSERT, d->kind_name) \
+    X(subject, TEXT,     INSERT, d->subject)   \
+    X(at,      DEADLINE, INSERT, d->at_ms)     \
+    X(arg,     INT,      INSERT, d->arg)
 // clang-format on
 
 /* Does one piece of the work, of at most about 1,000 rows, and adds the row again for the rest. */
@@ -69,18 +71,11 @@ err due_add(struct tx *tx, int64_t at_ms, enum due_kind kind, str subject, int64
 /* The next time at which something is due; 0: nothing is. */
 err due_next(struct tx *tx, int64_t *at_ms);
 
-/* Which row it is, whatever becomes of its firing. */
-struct due_name {
-    str kind; /* empty: none */
-    str subject;
-};
-
-/* Fires what has been due the longest, if anything is; *fired says what that was, also when it
- * failed. Kinds that recur are added when they are missing, so a new database needs no start. */
-err due_fire(struct tx *tx, const struct due_work works[DUE_KIND_COUNT], struct due_name *fired);
+/* Fires what has been due the longest, if anything is; *fired is that row, also when it failed. Kinds that recur are added when they are missing, so a new database needs no start. */
+err due_fire(struct tx *tx, const struct due_work works[DUE_KIND_COUNT], struct due *fired);
 
 /* Has one wait for so long, because its firing has failed: what stands behind it would never come.
  * One that is not due any more stays as it is. */
-err due_put_off(struct tx *tx, const struct due_name *which, int64_t ms);
+err due_put_off(struct tx *tx, const struct due *which, int64_t ms);
 
 #endif

@@ -40,13 +40,10 @@ err event_emit(struct tx *tx, struct event event, struct event **out)
     e->session_id = tx->actor->session_id;
     e->cause = tx->cause;
     e->next = NULL;
+    e->type_name = str_from(event_name(e->type));
     if (e->body.len)
         e->snap_seq = e->seq;
-    TRY(sql_exec(tx->sql, "INSERT INTO log (" LOG_NAMES ") VALUES (" LOG_PLACES ")",
-                 ARGS(INT(e->seq), TEXT(str_from(names[e->type])), TEXT(e->subject), TEXT(e->actor),
-                      TEXT(e->session_id), INT(e->time_ms), INT(e->cause), INT(e->version),
-                      INT(e->prev_seq), INT(e->snap_seq), TEXT(e->data),
-                      e->body.len ? TEXT(e->body) : NOTHING)));
+    TRY(sql_exec(tx->sql, INSERT_INTO(log, LOG_COLUMNS), ARGS(VALUES(LOG_COLUMNS, e))));
     if (tx->last)
         tx->last->next = e;
     else
@@ -69,11 +66,6 @@ err event_parsed(struct tx *tx, const struct event *e, const struct json **out)
     return stored_parse(tx, event_named(tx, e->seq, e->subject), e->data, out);
 }
 
-static err type_unknown(struct tx *tx, int64_t seq, str subject)
-{
-    return stored_damage(tx, event_named(tx, seq, subject), "it is of a kind that there is not");
-}
-
 static err event_missing(struct tx *tx, int64_t seq)
 {
     return stored_damage(tx, THING("event", arena_printf(tx->arena, "%lld", (long long)seq)),
@@ -82,21 +74,16 @@ static err event_missing(struct tx *tx, int64_t seq)
 
 static err event_read(struct tx *tx, const struct row *r, struct event *out)
 {
-    *out = (struct event){
-        .seq = row_int(r, 0),
-        .subject = row_str(r, 2),
-        .actor = row_str(r, 3),
-        .session_id = row_str(r, 4),
-        .time_ms = row_int(r, 5),
-        .cause = row_int(r, 6),
-        .version = row_int(r, 7),
-        .prev_seq = row_int(r, 8),
-        .snap_seq = row_int(r, 9),
-        .data = row_str(r, 10),
-        .body = row_str(r, 11),
-    };
-    return event_type_find(row_str(r, 1), &out->type) ? NULL
-                                                      : type_unknown(tx, out->seq, out->subject);
+    *out = (struct event){ .seq = 0 };
+    if (r->count == COLUMNS_COUNT(LOG_HEAD))
+        COLUMNS_READ(LOG_HEAD, tx, r, "event", out);
+    else
+        COLUMNS_READ(LOG_COLUMNS, tx, r, "event", out);
+    if (!event_type_find(out->type_name, &out->type))
+        return stored_damage(tx, event_named(tx, out->seq, out->subject),
+                             "it is of a kind that there is not");
+    out->type_name = str_from(names[out->type]); /* it outlives the row */
+    return NULL;
 }
 
 /* For those who pass it on as it is: what is there of it. */
@@ -122,7 +109,8 @@ err event_get(struct tx *tx, int64_t seq, const struct event **out)
 {
     const struct row *row;
 
-    TRY(sql_one(tx->sql, &row, "SELECT " LOG_NAMES " FROM log WHERE seq = $1", ARGS(INT(seq))));
+    TRY(sql_one(tx->sql, &row, "SELECT " COLUMNS(LOG_COLUMNS) " FROM log WHERE seq = $1",
+                ARGS(INT(seq))));
     return event_made(tx, row, out);
 }
 
@@ -130,21 +118,19 @@ err event_get_head(struct tx *tx, int64_t seq, const struct event **out)
 {
     const struct row *row;
 
-    TRY(sql_one(tx->sql, &row,
-                "SELECT seq, type, subject, actor, session_id, time, cause, version, prev_seq,"
-                " snap_seq, NULL AS data, NULL AS body FROM log WHERE seq = $1",
+    TRY(sql_one(tx->sql, &row, "SELECT " COLUMNS(LOG_HEAD) " FROM log WHERE seq = $1",
                 ARGS(INT(seq))));
     return event_made(tx, row, out);
 }
+
+/* Those of LOG_COLUMNS, with a body only where no data tells what happened. */
+#define CHANGE_COLUMNS COLUMNS(LOG_HEAD) ", data, CASE WHEN data = '' THEN body END AS body"
 
 err event_get_change(struct tx *tx, int64_t seq, const struct event **out)
 {
     const struct row *row;
 
-    TRY(sql_one(tx->sql, &row,
-                "SELECT seq, type, subject, actor, session_id, time, cause, version, prev_seq,"
-                " snap_seq, data, CASE WHEN data = '' THEN body END AS body"
-                " FROM log WHERE seq = $1",
+    TRY(sql_one(tx->sql, &row, "SELECT " CHANGE_COLUMNS " FROM log WHERE seq = $1",
                 ARGS(INT(seq))));
     return event_made(tx, row, out);
 }
@@ -247,12 +233,15 @@ static err below_floor(struct tx *tx, int64_t after, int64_t floor)
 err event_floor(struct tx *tx, int64_t *floor)
 {
     const struct row *row;
+    struct replay replay;
 
-    TRY(sql_one(tx->sql, &row, "SELECT floor FROM replay WHERE replay_id = 1", NO_ARGS));
+    TRY(sql_one(tx->sql, &row, "SELECT " COLUMNS(REPLAY_COLUMNS) " FROM replay WHERE replay_id = 1",
+                NO_ARGS));
     if (!row)
         return err_damage(tx->arena, "the store does not say where its log begins: have the "
                                      "operator run 'baton store check'");
-    *floor = row_int(row, 0);
+    COLUMNS_READ(REPLAY_COLUMNS, tx, row, "replay", (&replay));
+    *floor = replay.floor;
     return NULL;
 }
 
@@ -292,15 +281,16 @@ static err page_of_all(struct tx *tx, const struct event_query *q, struct event_
         return NULL;
     if (end - q->after > q->limit)
         end = q->after + q->limit;
-    TRY(sql_all(tx->sql, &rows, &out->count,
-                "SELECT " LOG_NAMES " FROM"
-                " (SELECT seq, type, subject, actor, session_id, time, cause, version, prev_seq,"
-                "   snap_seq, data, CASE WHEN data = '' THEN body END AS body,"
-                "   sum(length(data) + CASE WHEN data = '' AND body IS NOT NULL THEN length(body)"
-                "     ELSE 0 END) OVER (ORDER BY seq) AS total"
-                "   FROM log WHERE seq > $1 AND seq <= $2) AS page"
-                " WHERE total <= $3 OR seq = $4 ORDER BY seq",
-                ARGS(INT(q->after), INT(end), INT(PAGE_BYTES_MAX), INT(q->after + 1))));
+    TRY(sql_all(
+        tx->sql, &rows, &out->count,
+        "SELECT " COLUMNS(
+            LOG_COLUMNS) " FROM"
+                         " (SELECT " CHANGE_COLUMNS ","
+                         "   sum(length(data) + CASE WHEN data = '' AND body IS NOT NULL THEN length(body)"
+                         "     ELSE 0 END) OVER (ORDER BY seq) AS total"
+                         "   FROM log WHERE seq > $1 AND seq <= $2) AS page"
+                         " WHERE total <= $3 OR seq = $4 ORDER BY seq",
+        ARGS(INT(q->after), INT(end), INT(PAGE_BYTES_MAX), INT(q->after + 1))));
     struct event *events = ARENA_ARRAY(tx->arena, struct event, out->count);
     for (size_t i = 0; i < out->count; i++) {
         TRY(event_read(tx, &rows[i], &events[i]));

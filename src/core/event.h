@@ -47,6 +47,7 @@ enum event_type {
 struct event {
     int64_t seq;
     enum event_type type;
+    str type_name; /* event_name of it: set where it is stored or read */
     str subject;
     str actor, session_id;
     int64_t time_ms;
@@ -58,30 +59,36 @@ struct event {
     struct event *next;
 };
 
-/* The table `log`, see columns.h; its rows are no struct. */
+/* The table `log`, see columns.h: what lists have of it, and all of it. */
 // clang-format off
-#define LOG_COLUMNS(X, e)        \
-    X(seq,        INT,  INSERT,) \
-    X(type,       TEXT, INSERT,) \
-    X(subject,    TEXT, INSERT,) \
-    X(actor,      TEXT, INSERT,) \
-    X(session_id, TEXT, INSERT,) \
-    X(time,       INT,  INSERT,) \
-    X(cause,      INT,  INSERT,) \
-    X(version,    INT,  INSERT,) \
-    X(prev_seq,   INT,  INSERT,) \
-    X(snap_seq,   INT,  INSERT,) \
-    X(data,       JSON, INSERT,) \
-    X(body,       JSON, INSERT,)
-#define LOG_NAMES COLUMNS(LOG_COLUMNS)
-#define LOG_PLACES PLACES(LOG_COLUMNS)
+#define LOG_HEAD(X, e)                         \
+    X(seq,        INT,  INSERT, e->seq)        \
+    X(type,       TEXT, INSERT, e->type_name)  \
+    X(subject,    TEXT, INSERT, e->subject)    \
+    X(actor,      TEXT, INSERT, e->actor)      \
+    X(session_id, TEXT, INSERT, e->session_id) \
+    X(time,       TIME, INSERT, e->time_ms)    \
+    X(cause,      INT,  INSERT, e->cause)      \
+    X(version,    INT,  INSERT, e->version)    \
+    X(prev_seq,   INT,  INSERT, e->prev_seq)   \
+    X(snap_seq,   INT,  INSERT, e->snap_seq)
+#define LOG_TEXTS(X, e)                \
+    X(data, JSON,     INSERT, e->data) \
+    X(body, NULLABLE, INSERT, e->body)
 // clang-format on
+#define LOG_COLUMNS(X, e) LOG_HEAD(X, e) LOG_TEXTS(X, e)
 
-/* The table `replay`, see columns.h; its rows are no struct. */
+/* Where the log begins. */
+struct replay {
+    int64_t id; /* 1: there is one row */
+    int64_t floor;
+};
+
+/* The table `replay`: see columns.h. */
 // clang-format off
-#define REPLAY_COLUMNS(X, r)   \
-    X(replay_id, INT, INSERT,) \
-    X(floor,     INT, INSERT,)
+#define REPLAY_COLUMNS(X, r)         \
+    X(replay_id, INT, INSERT, r->id) \
+    X(floor,     INT, INSERT, r->floor)
 // clang-format on
 
 const char *event_name(enum event_type type);

@@ -1,6 +1,8 @@
 /* idempotency.c: the same request twice is applied once. */
 #include "core/idempotency.h"
 
+#include <assert.h>
+
 #include "core/columns.h"
 #include "core/plant.h"
 #include "core/token.h"
@@ -14,11 +16,6 @@ static str owner_of(struct arena *a, const struct actor *actor)
 
     return arena_printf(a, "%s " STR_FMT, actor_kind_name(actor->kind), STR_ARG(who));
 }
-
-/* What is kept under a key; of one under which nothing is, the digest is empty. */
-struct kept {
-    str digest, answer;
-};
 
 /* ---- reading ahead ---- */
 
@@ -38,35 +35,37 @@ static str use_name(struct arena *a, str owner, str key)
     return arena_printf(a, "%zu " STR_FMT " " STR_FMT, owner.len, STR_ARG(owner), STR_ARG(key));
 }
 
-static void remember(struct tx *tx, str owner, str key, struct kept kept)
+static void remember(struct tx *tx, const struct idempotency *i)
 {
-    struct kept *copy = ARENA_NEW(tx->arena, struct kept);
+    struct idempotency *copy = ARENA_NEW(tx->arena, struct idempotency);
 
-    *copy = kept;
-    map_put(&tx->ahead->keys, use_name(tx->arena, owner, key), copy);
+    *copy = *i;
+    map_put(&tx->ahead->keys, use_name(tx->arena, i->actor, i->key), copy);
 }
 
-/* Places that are left over get the last key again. One pair after the other, because SQLite reads
+/* Parameters that are left over get the last key again. One pair after the other, because SQLite reads
  * the whole table for a list of pairs. */
 static err some_read_ahead(struct tx *tx, const struct idempotency_use *uses, size_t count)
 {
-    struct sql_value places[2 * AHEAD_KEYS];
+    struct sql_value values[2 * AHEAD_KEYS];
     const struct row *rows;
     size_t found;
 
     for (size_t i = 0; i < AHEAD_KEYS; i++) {
         const struct idempotency_use *use = &uses[i < count ? i : count - 1];
-        str owner = owner_of(tx->arena, use->actor);
-        places[2 * i] = TEXT(owner);
-        places[2 * i + 1] = TEXT(use->key);
-        remember(tx, owner, use->key, (struct kept){ STR(""), STR("") });
+        struct idempotency none = { .actor = owner_of(tx->arena, use->actor), .key = use->key };
+        values[2 * i] = TEXT(none.actor);
+        values[2 * i + 1] = TEXT(none.key);
+        remember(tx, &none);
     }
     TRY(sql_all(tx->sql, &rows, &found,
-                "SELECT actor, key, digest, answer FROM idempotency WHERE " AHEAD_USES,
-                ((struct sql_args){ places, 2 * AHEAD_KEYS })));
-    for (size_t i = 0; i < found; i++)
-        remember(tx, row_str(&rows[i], 0), row_str(&rows[i], 1),
-                 (struct kept){ row_str(&rows[i], 2), row_str(&rows[i], 3) });
+                "SELECT " COLUMNS(IDEMPOTENCY_COLUMNS) " FROM idempotency WHERE " AHEAD_USES,
+                ((struct sql_args){ values, 2 * AHEAD_KEYS })));
+    for (size_t i = 0; i < found; i++) {
+        struct idempotency stored;
+        COLUMNS_READ(IDEMPOTENCY_COLUMNS, tx, &rows[i], "key", (&stored));
+        remember(tx, &stored);
+    }
     return NULL;
 }
 
@@ -79,43 +78,45 @@ err idempotency_read_ahead(struct tx *tx, const struct idempotency_use *uses, si
 
 /* ---- one key ---- */
 
-static err kept_get(struct tx *tx, str key, struct kept *out)
+static err key_get(struct tx *tx, str key, struct idempotency *out)
 {
-    str owner = owner_of(tx->arena, tx->actor);
-    const struct kept *known = NULL;
+    const struct idempotency *known = NULL;
     const struct row *row;
 
+    *out = (struct idempotency){ .actor = owner_of(tx->arena, tx->actor), .key = key };
     if (tx->ahead)
-        known = map_get(&tx->ahead->keys, use_name(tx->arena, owner, key));
-    *out = known ? *known : (struct kept){ STR(""), STR("") };
-    if (known)
+        known = map_get(&tx->ahead->keys, use_name(tx->arena, out->actor, key));
+    if (known) {
+        *out = *known;
         return NULL;
+    }
     TRY(sql_one(tx->sql, &row,
-                "SELECT digest, answer FROM idempotency WHERE actor = $1 AND key = $2",
-                ARGS(TEXT(owner), TEXT(key))));
+                "SELECT " COLUMNS(IDEMPOTENCY_COLUMNS) " FROM idempotency"
+                                                       " WHERE actor = $1 AND key = $2",
+                ARGS(TEXT(out->actor), TEXT(key))));
     if (row)
-        *out = (struct kept){ row_str(row, 0), row_str(row, 1) };
+        COLUMNS_READ(IDEMPOTENCY_COLUMNS, tx, row, "key", out);
     return NULL;
 }
 
 err idempotency_find(struct tx *tx, str key, str digest, str *answer)
 {
-    struct kept kept;
+    struct idempotency given;
 
     *answer = STR("");
     if (key.len == 0 || key.len > IDEMPOTENCY_KEY_MAX)
         return err_new(tx->arena, ERR_INVALID,
                        "expected an Idempotency-Key of 1 to %d bytes, found %zu",
                        IDEMPOTENCY_KEY_MAX, key.len);
-    TRY(kept_get(tx, key, &kept));
-    if (!kept.digest.len)
+    TRY(key_get(tx, key, &given));
+    if (!given.digest.len)
         return NULL;
-    if (!str_eq(kept.digest, digest))
+    if (!str_eq(given.digest, digest))
         return err_new(tx->arena, ERR_UNFIT,
                        "the Idempotency-Key \"" STR_FMT "\" was used for another request: a new "
                        "request needs a new key",
                        STR_ARG(key));
-    *answer = kept.answer;
+    *answer = given.answer;
     return NULL;
 }
 
@@ -124,14 +125,17 @@ err idempotency_keep(struct tx *tx, str key, str digest, str answer)
 #ifdef PLANT_KEY_IN_SECOND_TRANSACTION
     TRY(plant_split(tx));
 #endif
-    str owner = owner_of(tx->arena, tx->actor);
+    struct idempotency given = { .actor = owner_of(tx->arena, tx->actor),
+                                 .key = key,
+                                 .digest = digest,
+                                 .answer = answer,
+                                 .created_at_ms = tx->now_ms };
 
+    assert(digest.len > 0 && answer.len > 0);
     if (tx->ahead)
-        remember(tx, owner, key, (struct kept){ digest, answer });
-    return sql_exec(tx->sql,
-                    "INSERT INTO idempotency (" IDEMPOTENCY_NAMES ") VALUES (" IDEMPOTENCY_PLACES
-                    ")",
-                    ARGS(TEXT(owner), TEXT(key), TEXT(digest), TEXT(answer), INT(tx->now_ms)));
+        remember(tx, &given);
+    return sql_exec(tx->sql, INSERT_INTO(idempotency, IDEMPOTENCY_COLUMNS),
+                    ARGS(VALUES(IDEMPOTENCY_COLUMNS, (&given))));
 }
 
 err idempotency_forget(struct tx *tx, int64_t before_ms, int64_t limit)

@@ -10,16 +10,22 @@
 
 #define IDEMPOTENCY_KEY_MAX 255
 
-/* The table `idempotency`, see columns.h; its rows are no struct. */
+/* An answer that was given under a key. */
+struct idempotency {
+    str actor, key;
+    str digest; /* of the operation and its input; empty: nothing was answered under this key */
+    str answer;
+    int64_t created_at_ms;
+};
+
+/* The table `idempotency`: see columns.h. */
 // clang-format off
-#define IDEMPOTENCY_COLUMNS(X, k) \
-    X(actor,      TEXT, INSERT,)  \
-    X(key,        TEXT, INSERT,)  \
-    X(digest,     TEXT, INSERT,)  \
-    X(answer,     JSON, INSERT,)  \
-    X(created_at, INT,  INSERT,)
-#define IDEMPOTENCY_NAMES COLUMNS(IDEMPOTENCY_COLUMNS)
-#define IDEMPOTENCY_PLACES PLACES(IDEMPOTENCY_COLUMNS)
+#define IDEMPOTENCY_COLUMNS(X, k)          \
+    X(actor,      TEXT, INSERT, k->actor)  \
+    X(key,        TEXT, INSERT, k->key)    \
+    X(digest,     TEXT, INSERT, k->digest) \
+    X(answer,     JSON, INSERT, k->answer) \
+    X(created_at, TIME, INSERT, k->created_at_ms)
 // clang-format on
 
 /* The answer that was given under this key, or an empty one. `digest` is that of the operation and

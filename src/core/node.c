@@ -16,12 +16,13 @@ static err node_store(struct tx *tx, const struct node *n)
     struct node now = *n;
 
     now.started_at_ms = now.seen_at_ms = tx->now_ms;
-    return sql_exec(tx->sql,
-                    "INSERT INTO cluster_node (" NODE_NAMES ") VALUES (" NODE_PLACES ")"
-                    " ON CONFLICT (node_id) DO UPDATE SET name = excluded.name,"
-                    " url = excluded.url, version = excluded.version,"
-                    " seen_at = excluded.seen_at, seq = excluded.seq",
-                    ARGS(VALUES(NODE_COLUMNS, (&now))));
+    return sql_exec(
+        tx->sql,
+        INSERT_INTO(cluster_node,
+                    NODE_COLUMNS) " ON CONFLICT (node_id) DO UPDATE SET name = excluded.name,"
+                                  " url = excluded.url, version = excluded.version,"
+                                  " seen_at = excluded.seen_at, seq = excluded.seq",
+        ARGS(VALUES(NODE_COLUMNS, (&now))));
 }
 
 static err node_forget_silent(struct tx *tx)
@@ -57,8 +58,8 @@ err node_list(struct tx *tx, str after, int64_t limit, const struct node **out, 
     const struct row *rows;
 
     TRY(sql_all(tx->sql, &rows, count,
-                "SELECT " NODE_NAMES " FROM cluster_node"
-                " WHERE node_id > $1 ORDER BY node_id LIMIT $2",
+                "SELECT " COLUMNS(NODE_COLUMNS) " FROM cluster_node"
+                                                " WHERE node_id > $1 ORDER BY node_id LIMIT $2",
                 ARGS(TEXT(after), INT(limit))));
     struct node *all = ARENA_ARRAY(tx->arena, struct node, *count);
     for (size_t i = 0; i < *count; i++) {

@@ -28,11 +28,9 @@ struct node {
     X(name,       TEXT, INSERT, n->name)          \
     X(url,        TEXT, INSERT, n->url)           \
     X(version,    TEXT, INSERT, n->version)       \
-    X(started_at, INT,  INSERT, n->started_at_ms) \
-    X(seen_at,    INT,  INSERT, n->seen_at_ms)    \
+    X(started_at, TIME, INSERT, n->started_at_ms) \
+    X(seen_at,    TIME, INSERT, n->seen_at_ms)    \
     X(seq,        INT,  INSERT, n->seq)
-#define NODE_NAMES COLUMNS(NODE_COLUMNS)
-#define NODE_PLACES PLACES(NODE_COLUMNS)
 // clang-format on
 
 /* Notes that a node is there, whose times are set here, and forgets some of those that have been

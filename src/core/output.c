@@ -38,12 +38,15 @@ err output_add(struct tx *tx, str run_id, bool error, str text)
                 "SELECT number, bytes FROM run_output WHERE run_id = $1"
                 " ORDER BY number DESC LIMIT 1",
                 ARGS(TEXT(run_id))));
-    int64_t number = last ? row_int(last, 0) + 1 : 1;
-    int64_t total = (last ? row_int(last, 1) : 0) + (int64_t)text.len;
-    TRY(sql_exec(
-        tx->sql, "INSERT INTO run_output (" RUN_OUTPUT_NAMES ") VALUES (" RUN_OUTPUT_PLACES ")",
-        ARGS(TEXT(run_id), INT(number), INT(error), INT(tx->now_ms), INT(total), TEXT(text))));
-    return oldest_drop(tx, run_id, total);
+    struct output piece = { .run_id = run_id,
+                            .number = last ? row_int(last, 0) + 1 : 1,
+                            .error = error,
+                            .at_ms = tx->now_ms,
+                            .bytes = (last ? row_int(last, 1) : 0) + (int64_t)text.len,
+                            .text = text };
+    TRY(sql_exec(tx->sql, INSERT_INTO(run_output, RUN_OUTPUT_COLUMNS),
+                 ARGS(VALUES(RUN_OUTPUT_COLUMNS, (&piece)))));
+    return oldest_drop(tx, run_id, piece.bytes);
 }
 
 err output_list(struct tx *tx, str run_id, int64_t after, int64_t limit, const struct output **out,
@@ -51,16 +54,17 @@ err output_list(struct tx *tx, str run_id, int64_t after, int64_t limit, const s
 {
     const struct row *rows;
 
-    TRY(sql_all(tx->sql, &rows, count,
-                "SELECT number, error, text, at FROM run_output WHERE run_id = $1 AND number > $2"
-                " AND bytes <= $3 + (SELECT bytes FROM run_output"
-                "   WHERE run_id = $1 AND number > $2 ORDER BY number LIMIT 1)"
-                " ORDER BY number LIMIT $4",
-                ARGS(TEXT(run_id), INT(after), INT(LIST_BYTES_MAX), INT(limit))));
+    TRY(sql_all(
+        tx->sql, &rows, count,
+        "SELECT " COLUMNS(
+            RUN_OUTPUT_COLUMNS) " FROM run_output WHERE run_id = $1 AND number > $2"
+                                " AND bytes <= $3 + (SELECT bytes FROM run_output"
+                                "   WHERE run_id = $1 AND number > $2 ORDER BY number LIMIT 1)"
+                                " ORDER BY number LIMIT $4",
+        ARGS(TEXT(run_id), INT(after), INT(LIST_BYTES_MAX), INT(limit))));
     struct output *all = ARENA_ARRAY(tx->arena, struct output, *count);
     for (size_t i = 0; i < *count; i++)
-        all[i] = (struct output){ row_int(&rows[i], 0), row_int(&rows[i], 1) != 0,
-                                  row_str(&rows[i], 2), row_int(&rows[i], 3) };
+        COLUMNS_READ(RUN_OUTPUT_COLUMNS, tx, &rows[i], "run", (&all[i]));
     *out = all;
     return NULL;
 }

@@ -7,23 +7,23 @@
 #define OUTPUT_PIECE_MAX 65536
 
 struct output {
+    str run_id;
     int64_t number; /* of the run's: 1, 2 … */
     bool error;     /* of stderr */
-    str text;
     int64_t at_ms;
+    int64_t bytes; /* of this piece and all before it */
+    str text;
 };
 
-/* The table `run_output`, see columns.h; its rows are no struct. */
+/* The table `run_output`: see columns.h. */
 // clang-format off
-#define RUN_OUTPUT_COLUMNS(X, o) \
-    X(run_id, TEXT, INSERT,)     \
-    X(number, INT,  INSERT,)     \
-    X(error,  FLAG, INSERT,)     \
-    X(at,     INT,  INSERT,)     \
-    X(bytes,  INT,  INSERT,)     \
-    X(text,   TEXT, INSERT,)
-#define RUN_OUTPUT_NAMES COLUMNS(RUN_OUTPUT_COLUMNS)
-#define RUN_OUTPUT_PLACES PLACES(RUN_OUTPUT_COLUMNS)
+#define RUN_OUTPUT_COLUMNS(X, o)       \
+    X(run_id, TEXT, INSERT, o->run_id) \
+    X(number, INT,  INSERT, o->number) \
+    X(error,  FLAG, INSERT, o->error)  \
+    X(at,     TIME, INSERT, o->at_ms)  \
+    X(bytes,  INT,  INSERT, o->bytes)  \
+    X(text,   TEXT, INSERT, o->text)
 // clang-format on
 
 /* Appends a piece. TOO_LARGE beyond OUTPUT_PIECE_MAX. */

@@ -37,10 +37,8 @@ struct permission {
     X(decided_by,    TEXT, STORE,  p->decided_by)    \
     X(used_by,       TEXT, STORE,  p->used_by)       \
     X(seq,           INT,  INSERT, p->seq)           \
-    X(created_at,    INT,  INSERT, p->created_at_ms) \
-    X(decided_at,    INT,  STORE,  p->decided_at_ms)
-#define PERMISSION_NAMES COLUMNS(PERMISSION_COLUMNS)
-#define PERMISSION_PLACES PLACES(PERMISSION_COLUMNS)
+    X(created_at,    TIME, INSERT, p->created_at_ms) \
+    X(decided_at,    TIME, STORE,  p->decided_at_ms)
 // clang-format on
 
 /* A use of a tool that must be decided. */

@@ -11,11 +11,14 @@
 
 /* ---- rows as they are ---- */
 
-enum { LOG_SUBJECT = 2, LOG_TIME = 5, LOG_VERSION = 7, LOG_PREV = 8 };
+/* Where each column is: LOG_AT_subject. */
+#define LOG_AT(column, kind, when, value) LOG_AT_##column,
+enum { LOG_COLUMNS(LOG_AT, ) };
 
 static err log_row(struct tx *tx, int64_t seq, const struct row **out)
 {
-    return sql_one_(tx->sql, out, "SELECT " LOG_NAMES " FROM log WHERE seq = $1", ARGS(INT(seq)));
+    return sql_one_(tx->sql, out, "SELECT " COLUMNS(LOG_COLUMNS) " FROM log WHERE seq = $1",
+                    ARGS(INT(seq)));
 }
 
 static bool rows_equal(const struct row *a, const struct row *b)
@@ -31,15 +34,15 @@ static bool rows_equal(const struct row *a, const struct row *b)
 /* What says that both are the same event, one of them perhaps damaged. */
 static bool is_same_event(const struct row *a, const struct row *b)
 {
-    return row_int(a, LOG_TIME) == row_int(b, LOG_TIME) &&
-           (row_int(a, LOG_VERSION) == row_int(b, LOG_VERSION) ||
-            str_eq(row_str(a, LOG_SUBJECT), row_str(b, LOG_SUBJECT)));
+    return row_int(a, LOG_AT_time) == row_int(b, LOG_AT_time) &&
+           (row_int(a, LOG_AT_version) == row_int(b, LOG_AT_version) ||
+            str_eq(row_str(a, LOG_AT_subject), row_str(b, LOG_AT_subject)));
 }
 
 static err log_put(struct tx *tx, const struct row *row)
 {
-    TRY(sql_exec_(tx->sql, "DELETE FROM log WHERE seq = $1", ARGS(INT(row_int(row, 0)))));
-    return sql_exec_(tx->sql, "INSERT INTO log (" LOG_NAMES ") VALUES (" LOG_PLACES ")",
+    TRY(sql_exec_(tx->sql, "DELETE FROM log WHERE seq = $1", ARGS(INT(row_int(row, LOG_AT_seq)))));
+    return sql_exec_(tx->sql, INSERT_INTO(log, LOG_COLUMNS),
                      ((struct sql_args){ row->values, row->count }));
 }
 
@@ -52,16 +55,16 @@ static err history_repair(struct tx *tx, struct tx *copy, const struct state *s,
         const struct row *here, *there;
         TRY(log_row(tx, seq, &here));
         TRY(log_row(copy, seq, &there));
-        if (there && !str_eq(row_str(there, LOG_SUBJECT), s->id))
+        if (there && !str_eq(row_str(there, LOG_AT_subject), s->id))
             there = NULL;
         if (there && (!here || (is_same_event(here, there) && !rows_equal(here, there)))) {
             TRY(log_put(tx, there));
             out->events++;
             here = there;
         }
-        if (!here || row_int(here, LOG_PREV) >= seq)
+        if (!here || row_int(here, LOG_AT_prev_seq) >= seq)
             return NULL;
-        seq = row_int(here, LOG_PREV);
+        seq = row_int(here, LOG_AT_prev_seq);
     }
     return NULL;
 }

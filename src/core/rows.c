@@ -14,9 +14,10 @@
 #define TABLE(table, LIST, key_count, after, order, limit)                             \
     .name = #table, .keys = (key_count), .columns = COLUMNS_TABLE(LIST),               \
     .column_count = COLUMNS_COUNT(LIST), .count = "SELECT count(*) FROM " #table,      \
+    .times = TIMES_UPDATE(table, LIST), .deadlines = DEADLINES_UPDATE(table, LIST),    \
     .page = "SELECT " COLUMNS(LIST) " FROM " #table " WHERE " after " ORDER BY " order \
                                     " LIMIT " limit,                                   \
-    .insert = "INSERT INTO " #table " (" COLUMNS(LIST) ") VALUES (" PLACES(LIST) ")"
+    .insert = INSERT_INTO(table, LIST)
 
 /* One whose key is one column, or two. */
 #define BY_1(table, LIST, key) TABLE(table, LIST, 1, #key " > $1", #key, "$2")

@@ -21,7 +21,9 @@ struct rows_table {
     const char *count;  /* how many there are */
     const char *page;   /* those after a key, in order: the key's values, and how many at most */
     const char *insert; /* puts a row, with the values of a page */
-    bool seeded;        /* a new database has its row already: it is no sign of use */
+    const char *times,
+        *deadlines; /* set back those that are ahead: see columns.h; NULL: it has none */
+    bool seeded;    /* a new database has its row already: it is no sign of use */
 };
 
 extern const struct rows_table rows_tables[];

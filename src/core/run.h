@@ -67,18 +67,18 @@ struct run {
     X(project_dir,           TEXT,     INSERT, r->project_dir)         \
     X(demand,                JSON,     STORE,  r->demand)              \
     X(priority,              INT,      INSERT, r->priority)            \
-    X(not_before,            INT,      INSERT, r->not_before_ms)       \
+    X(not_before,            DEADLINE, INSERT, r->not_before_ms)       \
     X(max_ms,                INT,      INSERT, r->max_ms)              \
     X(cycle,                 INT,      INSERT, r->cycle)               \
     X(attempt,               INT,      STORE,  r->attempt)             \
     X(fence,                 INT,      STORE,  r->fence)               \
     X(runner_id,             TEXT,     STORE,  r->runner_id)           \
     X(token_id,              TEXT,     STORE,  r->token_id)            \
-    X(lease_until,           INT,      STORE,  r->lease_until_ms)      \
-    X(created_at,            INT,      INSERT, r->created_at_ms)       \
-    X(claimed_at,            INT,      STORE,  r->claimed_at_ms)       \
-    X(started_at,            INT,      STORE,  r->started_at_ms)       \
-    X(ended_at,              INT,      STORE,  r->ended_at_ms)         \
+    X(lease_until,           DEADLINE, STORE,  r->lease_until_ms)      \
+    X(created_at,            TIME,     INSERT, r->created_at_ms)       \
+    X(claimed_at,            TIME,     STORE,  r->claimed_at_ms)       \
+    X(started_at,            TIME,     STORE,  r->started_at_ms)       \
+    X(ended_at,              TIME,     STORE,  r->ended_at_ms)         \
     X(seq,                   INT,      INSERT, r->seq)                 \
     X(metadata,              JSON,     INSERT, r->metadata)            \
     X(error,                 TEXT,     STORE,  r->error)               \
@@ -89,11 +89,8 @@ struct run {
     X(prompt,     TEXT, INSERT, r->prompt) \
     X(result,     TEXT, STORE,  r->result) \
     X(result_cut, FLAG, INSERT, r->result_cut)
-#define RUN_LISTED_NAMES COLUMNS(RUN_LISTED)
 // clang-format on
 #define RUN_COLUMNS(X, r) RUN_LISTED(X, r) RUN_TEXTS(X, r)
-#define RUN_NAMES COLUMNS(RUN_COLUMNS)
-#define RUN_PLACES PLACES(RUN_COLUMNS)
 
 /* What a run asks of its runner; empty: anything will do. */
 struct demand {

@@ -43,7 +43,8 @@ static err runner_find(struct tx *tx, str id, struct runner *out)
     const struct row *row;
 
     *out = (struct runner){ .lost = true };
-    TRY(sql_one(tx->sql, &row, "SELECT " RUNNER_NAMES " FROM runner WHERE runner_id = $1",
+    TRY(sql_one(tx->sql, &row,
+                "SELECT " COLUMNS(RUNNER_COLUMNS) " FROM runner WHERE runner_id = $1",
                 ARGS(TEXT(id))));
     return row ? runner_read(tx, row, out) : NULL;
 }
@@ -64,8 +65,8 @@ err runner_list(struct tx *tx, str after, int64_t limit, const struct runner **o
     const struct row *rows;
 
     TRY(sql_all(tx->sql, &rows, count,
-                "SELECT " RUNNER_NAMES " FROM runner WHERE runner_id > $1"
-                " ORDER BY runner_id LIMIT $2",
+                "SELECT " COLUMNS(RUNNER_COLUMNS) " FROM runner WHERE runner_id > $1"
+                                                  " ORDER BY runner_id LIMIT $2",
                 ARGS(TEXT(after), INT(limit))));
     struct runner *all = ARENA_ARRAY(tx->arena, struct runner, *count);
     for (size_t i = 0; i < *count; i++)
@@ -111,15 +112,17 @@ err runner_register(struct tx *tx, struct runner *r)
     r->registered_at_ms = r->seen_at_ms = tx->now_ms;
     r->lost = false;
     r->claim_cursor = STR("");
-    TRY(sql_one(tx->sql, &row,
-                "INSERT INTO runner (" RUNNER_NAMES ") VALUES (" RUNNER_PLACES ")"
-                " ON CONFLICT (token_id, name) DO UPDATE SET hostname = excluded.hostname,"
-                " project_dir = excluded.project_dir, tags = excluded.tags,"
-                " profiles = excluded.profiles, capacity = excluded.capacity,"
-                " registered_at = excluded.registered_at, seen_at = excluded.seen_at, lost = 0,"
-                " work_user = excluded.work_user"
-                " RETURNING runner_id",
-                ARGS(VALUES(RUNNER_COLUMNS, r))));
+    TRY(sql_one(
+        tx->sql, &row,
+        INSERT_INTO(
+            runner,
+            RUNNER_COLUMNS) " ON CONFLICT (token_id, name) DO UPDATE SET hostname = excluded.hostname,"
+                            " project_dir = excluded.project_dir, tags = excluded.tags,"
+                            " profiles = excluded.profiles, capacity = excluded.capacity,"
+                            " registered_at = excluded.registered_at, seen_at = excluded.seen_at, lost = 0,"
+                            " work_user = excluded.work_user"
+                            " RETURNING runner_id",
+        ARGS(VALUES(RUNNER_COLUMNS, r))));
     assert(row);
     r->id = row_str(row, 0);
     TRY(silence_due(tx, r));

@@ -36,13 +36,11 @@ struct runner {
     X(tags,          JSON, INSERT, r->tags_printed)     \
     X(profiles,      JSON, INSERT, r->profiles_printed) \
     X(capacity,      INT,  INSERT, r->capacity)         \
-    X(registered_at, INT,  INSERT, r->registered_at_ms) \
-    X(seen_at,       INT,  INSERT, r->seen_at_ms)       \
+    X(registered_at, TIME, INSERT, r->registered_at_ms) \
+    X(seen_at,       TIME, INSERT, r->seen_at_ms)       \
     X(lost,          FLAG, INSERT, r->lost)             \
     X(claim_cursor,  TEXT, INSERT, r->claim_cursor)     \
     X(work_user,     TEXT, INSERT, r->user)
-#define RUNNER_NAMES COLUMNS(RUNNER_COLUMNS)
-#define RUNNER_PLACES PLACES(RUNNER_COLUMNS)
 // clang-format on
 
 /* Registers one, whose id, token and times are set here. One that registers under the same token

@@ -28,9 +28,7 @@ struct schema_version {
     X(text,        JSON, INSERT, v->text)        \
     X(digest,      TEXT, INSERT, v->digest)      \
     X(description, TEXT, INSERT, v->description) \
-    X(created_at,  INT,  INSERT, v->created_at_ms)
-#define SCHEMA_NAMES COLUMNS(SCHEMA_COLUMNS)
-#define SCHEMA_PLACES PLACES(SCHEMA_COLUMNS)
+    X(created_at,  TIME, INSERT, v->created_at_ms)
 // clang-format on
 
 /* A text that is a schema: all about registering it that takes long and needs no transaction. It

@@ -96,18 +96,16 @@ struct session {
     X(cost,            INT,      STORE,  s->usage.cost)              \
     X(usage_models,    JSON,     STORE,  s->usage.models)            \
     X(last_event,      TEXT,     STORE,  s->last_event)              \
-    X(last_event_at,   INT,      STORE,  s->last_event_at_ms)        \
-    X(created_at,      INT,      INSERT, s->created_at_ms)           \
-    X(updated_at,      INT,      STORE,  s->updated_at_ms)           \
-    X(ended_at,        INT,      STORE,  s->ended_at_ms)             \
+    X(last_event_at,   TIME,     STORE,  s->last_event_at_ms)        \
+    X(created_at,      TIME,     INSERT, s->created_at_ms)           \
+    X(updated_at,      TIME,     STORE,  s->updated_at_ms)           \
+    X(ended_at,        TIME,     STORE,  s->ended_at_ms)             \
     X(notice,          TEXT,     STORE,  s->notice)                  \
-    X(notice_until,    INT,      STORE,  s->notice_until_ms)         \
+    X(notice_until,    DEADLINE, STORE,  s->notice_until_ms)         \
     X(role,            TEXT,     STORE,  s->role)                    \
     X(id_given,        FLAG,     INSERT, s->id_given)                \
     X(work_user,       TEXT,     INSERT, s->user)                    \
     X(work_dir,        TEXT,     INSERT, s->work_dir)
-#define SESSION_NAMES COLUMNS(SESSION_COLUMNS)
-#define SESSION_PLACES PLACES(SESSION_COLUMNS)
 // clang-format on
 
 /* ---- session.c: rows ---- */
@@ -210,22 +208,21 @@ err session_state_delete(struct tx *tx, str state_id, int64_t expected);
 /* ---- session_event.c: what agents and hooks tell of themselves ---- */
 
 struct session_event {
+    str session_id;
     int64_t number; /* of the session's: 1, 2 … */
     str type;       /* session_start, pre_tool, post_tool, message, session_stop … */
-    str data;       /* printed JSON */
     int64_t at_ms;
+    str data; /* printed JSON */
 };
 
-/* The table `session_event`, see columns.h; its rows are no struct. */
+/* The table `session_event`: see columns.h. */
 // clang-format off
-#define SESSION_EVENT_COLUMNS(X, e) \
-    X(session_id, TEXT, INSERT,)    \
-    X(number,     INT,  INSERT,)    \
-    X(type,       TEXT, INSERT,)    \
-    X(at,         INT,  INSERT,)    \
-    X(data,       JSON, INSERT,)
-#define SESSION_EVENT_NAMES COLUMNS(SESSION_EVENT_COLUMNS)
-#define SESSION_EVENT_PLACES PLACES(SESSION_EVENT_COLUMNS)
+#define SESSION_EVENT_COLUMNS(X, e)            \
+    X(session_id, TEXT, INSERT, e->session_id) \
+    X(number,     INT,  INSERT, e->number)     \
+    X(type,       TEXT, INSERT, e->type)       \
+    X(at,         TIME, INSERT, e->at_ms)      \
+    X(data,       JSON, INSERT, e->data)
 // clang-format on
 
 /* Appends one, forgets the oldest beyond the limit, and notes that the session was heard, and that

@@ -45,10 +45,9 @@ err session_event_note(struct tx *tx, struct session *s, str type, str data, int
                 "SELECT coalesce(max(number), 0) FROM session_event WHERE session_id = $1",
                 ARGS(TEXT(s->id))));
     *number = row_int(row, 0) + 1;
-    TRY(sql_exec(tx->sql,
-                 "INSERT INTO session_event (" SESSION_EVENT_NAMES ") VALUES (" SESSION_EVENT_PLACES
-                 ")",
-                 ARGS(TEXT(s->id), INT(*number), TEXT(type), INT(tx->now_ms), TEXT(data))));
+    struct session_event event = { s->id, *number, type, tx->now_ms, data };
+    TRY(sql_exec(tx->sql, INSERT_INTO(session_event, SESSION_EVENT_COLUMNS),
+                 ARGS(VALUES(SESSION_EVENT_COLUMNS, (&event)))));
     TRY(sql_exec(tx->sql, "DELETE FROM session_event WHERE session_id = $1 AND number <= $2",
                  ARGS(TEXT(s->id), INT(*number - most))));
     s->last_event = event_words(tx, type, data);
@@ -69,14 +68,15 @@ err session_event_list(struct tx *tx, str session_id, int64_t after, int64_t lim
 {
     const struct row *rows;
 
-    TRY(sql_all(tx->sql, &rows, count,
-                "SELECT number, type, data, at FROM session_event"
-                " WHERE session_id = $1 AND number > $2 ORDER BY number LIMIT $3",
-                ARGS(TEXT(session_id), INT(after), INT(limit))));
+    TRY(sql_all(
+        tx->sql, &rows, count,
+        "SELECT " COLUMNS(
+            SESSION_EVENT_COLUMNS) " FROM session_event"
+                                   " WHERE session_id = $1 AND number > $2 ORDER BY number LIMIT $3",
+        ARGS(TEXT(session_id), INT(after), INT(limit))));
     struct session_event *all = ARENA_ARRAY(tx->arena, struct session_event, *count);
     for (size_t i = 0; i < *count; i++)
-        all[i] = (struct session_event){ row_int(&rows[i], 0), row_str(&rows[i], 1),
-                                         row_str(&rows[i], 2), row_int(&rows[i], 3) };
+        COLUMNS_READ(SESSION_EVENT_COLUMNS, tx, &rows[i], "session", (&all[i]));
     *out = all;
     return NULL;
 }

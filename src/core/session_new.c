@@ -276,7 +276,7 @@ err session_role(struct tx *tx, str agent, str *out)
 
 static err session_insert(struct tx *tx, const struct session *s)
 {
-    return sql_exec(tx->sql, "INSERT INTO session (" SESSION_NAMES ") VALUES (" SESSION_PLACES ")",
+    return sql_exec(tx->sql, INSERT_INTO(session, SESSION_COLUMNS),
                     ARGS(VALUES(SESSION_COLUMNS, s)));
 }
 

@@ -39,12 +39,9 @@ struct state {
     X(snap_seq,       INT,  INSERT, s->snap_seq)       \
     X(snap_version,   INT,  INSERT, s->snap_version)   \
     X(patch_bytes,    INT,  INSERT, s->patch_bytes)    \
-    X(created_at,     INT,  INSERT, s->created_at_ms)  \
-    X(updated_at,     INT,  INSERT, s->updated_at_ms)
+    X(created_at,     TIME, INSERT, s->created_at_ms)  \
+    X(updated_at,     TIME, INSERT, s->updated_at_ms)
 #define STATE_COLUMNS(X, s) STATE_LISTED(X, s) X(body, TEXT, INSERT, s->body)
-#define STATE_LISTED_NAMES COLUMNS(STATE_LISTED)
-#define STATE_NAMES COLUMNS(STATE_COLUMNS)
-#define STATE_PLACES PLACES(STATE_COLUMNS)
 // clang-format on
 
 /* ---- state.c ---- */

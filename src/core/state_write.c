@@ -384,8 +384,7 @@ err state_create(struct tx *tx, const struct schema_version *schema, const struc
     TRY(schema_rules(tx, schema->id, &rules));
     TRY(document_check(tx, rules, data, out->body));
     TRY(version_log(tx, out, EVENT_STATE_CREATED, STR(""), 0));
-    return sql_exec(tx->sql, "INSERT INTO state (" STATE_NAMES ") VALUES (" STATE_PLACES ")",
-                    ARGS(VALUES(STATE_COLUMNS, out)));
+    return sql_exec(tx->sql, INSERT_INTO(state, STATE_COLUMNS), ARGS(VALUES(STATE_COLUMNS, out)));
 }
 
 /* Its history stays for a day, for those who follow the log. */

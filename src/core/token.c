@@ -115,33 +115,17 @@ err token_create(struct tx *tx, enum actor_kind kind, str name, const struct jso
         .kind = kind,
         .name = name,
         .scope = settled,
+        .session_id = session_id,
         .created_at_ms = tx->now_ms,
         .expires_at_ms = expires_in_ms ? tx->now_ms + expires_in_ms : 0,
     };
     str encoded = base64url_encode(tx->arena, (str){ (const char *)secret, sizeof secret });
     *text = arena_printf(tx->arena, STR_FMT "." STR_FMT, STR_ARG(out->id), STR_ARG(encoded));
-    return sql_exec(tx->sql, "INSERT INTO token (" TOKEN_NAMES ") VALUES (" TOKEN_PLACES ")",
-                    ARGS(TEXT(out->id), INT(kind), TEXT(name), TEXT(hash_of(tx->arena, *text)),
-                         TEXT(out->scope), TEXT(session_id), INT(out->created_at_ms),
-                         INT(out->expires_at_ms), INT(0)));
+    out->hash = hash_of(tx->arena, *text);
+    return sql_exec(tx->sql, INSERT_INTO(token, TOKEN_COLUMNS), ARGS(VALUES(TOKEN_COLUMNS, out)));
 }
 
 /* ---- checking ---- */
-
-#define TOKEN_READ "token_id, kind, name, scope, created_at, expires_at, revoked_at"
-
-static void token_read(const struct row *r, struct token *out)
-{
-    *out = (struct token){
-        .id = row_str(r, 0),
-        .kind = (enum actor_kind)row_int(r, 1),
-        .name = row_str(r, 2),
-        .scope = row_str(r, 3),
-        .created_at_ms = row_int(r, 4),
-        .expires_at_ms = row_int(r, 5),
-        .revoked_at_ms = row_int(r, 6),
-    };
-}
 
 err pointers_read(struct tx *tx, str session_id, str printed, const str **out, size_t *count)
 {
@@ -196,12 +180,11 @@ err token_actor(struct tx *tx, str text, struct token *token, struct actor *out)
     str id, secret;
 
     str_cut(text, '.', &id, &secret);
-    TRY(sql_one(tx->sql, &row, "SELECT " TOKEN_READ ", hash FROM token WHERE token_id = $1",
+    TRY(sql_one(tx->sql, &row, "SELECT " COLUMNS(TOKEN_COLUMNS) " FROM token WHERE token_id = $1",
                 ARGS(TEXT(id))));
-    bool known = row && digest_equal(row_str(row, 7), hash_of(tx->arena, text));
-    if (known)
-        token_read(row, token);
-    if (!known || token->revoked_at_ms ||
+    if (row)
+        COLUMNS_READ(TOKEN_COLUMNS, tx, row, "token", token);
+    if (!row || !digest_equal(token->hash, hash_of(tx->arena, text)) || token->revoked_at_ms ||
         (token->expires_at_ms && token->expires_at_ms <= tx->now_ms))
         return err_new(tx->arena, ERR_UNAUTHENTICATED,
                        "this token is not known, or not valid any more: ask the operator for one");
@@ -319,12 +302,12 @@ err token_list(struct tx *tx, str after, int64_t limit, const struct token **out
     const struct row *rows;
 
     TRY(sql_all(tx->sql, &rows, count,
-                "SELECT " TOKEN_READ " FROM token WHERE token_id > $1"
-                " ORDER BY token_id LIMIT $2",
+                "SELECT " COLUMNS(TOKEN_COLUMNS) " FROM token WHERE token_id > $1"
+                                                 " ORDER BY token_id LIMIT $2",
                 ARGS(TEXT(after), INT(limit))));
     struct token *all = ARENA_ARRAY(tx->arena, struct token, *count);
     for (size_t i = 0; i < *count; i++)
-        token_read(&rows[i], &all[i]);
+        COLUMNS_READ(TOKEN_COLUMNS, tx, &rows[i], "token", (&all[i]));
     *out = all;
     return NULL;
 }

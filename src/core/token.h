@@ -12,25 +12,25 @@
 struct token {
     str id;
     enum actor_kind kind;
-    str name;  /* as history shows its actor */
-    str scope; /* printed JSON object: session_id, run_id, state_id, pointers */
+    str name;       /* as history shows its actor */
+    str hash;       /* SHA-256 of the whole token, in hex */
+    str scope;      /* printed JSON object: session_id, run_id, state_id, pointers */
+    str session_id; /* of the scope; empty where it ends with a run */
     int64_t created_at_ms, expires_at_ms, revoked_at_ms; /* 0: never */
 };
 
-/* The table `token`, see columns.h; its rows are no struct. */
+/* The table `token`: see columns.h. */
 // clang-format off
-#define TOKEN_COLUMNS(X, t)      \
-    X(token_id,   TEXT, INSERT,) \
-    X(kind,       INT,  INSERT,) \
-    X(name,       TEXT, INSERT,) \
-    X(hash,       TEXT, INSERT,) \
-    X(scope,      JSON, INSERT,) \
-    X(session_id, TEXT, INSERT,) \
-    X(created_at, INT,  INSERT,) \
-    X(expires_at, INT,  INSERT,) \
-    X(revoked_at, INT,  INSERT,)
-#define TOKEN_NAMES COLUMNS(TOKEN_COLUMNS)
-#define TOKEN_PLACES PLACES(TOKEN_COLUMNS)
+#define TOKEN_COLUMNS(X, t)                           \
+    X(token_id,   TEXT,     INSERT, t->id)            \
+    X(kind,       INT,      INSERT, t->kind)          \
+    X(name,       TEXT,     INSERT, t->name)          \
+    X(hash,       TEXT,     INSERT, t->hash)          \
+    X(scope,      JSON,     INSERT, t->scope)         \
+    X(session_id, TEXT,     INSERT, t->session_id)    \
+    X(created_at, TIME,     INSERT, t->created_at_ms) \
+    X(expires_at, DEADLINE, INSERT, t->expires_at_ms) \
+    X(revoked_at, TIME,     INSERT, t->revoked_at_ms)
 // clang-format on
 
 const char *actor_kind_name(enum actor_kind kind);

@@ -60,7 +60,7 @@ static err session_attend_op(struct tx *tx, const struct input *in, struct answe
     if (!found)
         TRY(session_register(tx, in, id, &s));
     if (process.len)
-        TRY(alias_make(tx, ALIAS_PROCESS, process, s.id));
+        TRY(alias_set(tx, ALIAS_PROCESS, process, s.id));
     out->created = !found;
     json_write_begin(&out->json, '{');
     write_text(&out->json, STR("session_id"), s.id);

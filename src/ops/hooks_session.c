@@ -156,7 +156,7 @@ static err session_by_aliases(struct tx *tx, struct hook *h, str id, str own, st
         return NULL;
     h->s.client_id = own;
     h->fresh = true;
-    TRY(alias_make(tx, ALIAS_CONVERSATION, id, h->s.id));
+    TRY(alias_set(tx, ALIAS_CONVERSATION, id, h->s.id));
     return session_store(tx, &h->s);
 }
 
@@ -192,5 +192,5 @@ err hook_session(struct tx *tx, struct hook *h, str parent, str process, bool *t
         *there = true;
         TRY(session_register(tx, h, id, own, parent));
     }
-    return *there && process.len ? alias_make(tx, ALIAS_PROCESS, process, h->s.id) : NULL;
+    return *there && process.len ? alias_set(tx, ALIAS_PROCESS, process, h->s.id) : NULL;
 }

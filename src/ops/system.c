@@ -66,12 +66,12 @@ static err system_start_op(struct tx *tx, const struct input *in, struct answer 
  * of what follows from it, and of what the store has held back until then. */
 static err fire(struct tx *tx, int64_t *next_at)
 {
-    struct due_name fired;
+    struct due fired;
     struct json name = json_object(), members = json_object();
     err e = due_fire(tx, works, &fired);
 
-    if (fired.kind.len) {
-        json_put(tx->arena, &name, STR("kind"), json_string(fired.kind));
+    if (fired.kind_name.len) {
+        json_put(tx->arena, &name, STR("kind"), json_string(fired.kind_name));
         json_put(tx->arena, &name, STR("subject"), json_string(fired.subject));
         json_put(tx->arena, &members, STR("due"), name);
         str printed = json_printed(tx->arena, &members);
@@ -83,7 +83,7 @@ static err fire(struct tx *tx, int64_t *next_at)
 
 static err put_off(struct tx *tx, const struct json *what, int64_t *next_at)
 {
-    struct due_name name = { json_str(what, "kind"), json_str(what, "subject") };
+    struct due name = { .kind_name = json_str(what, "kind"), .subject = json_str(what, "subject") };
 
     TRY(due_put_off(tx, &name, json_int_or(what, "ms", 0)));
     return due_next(tx, next_at);
