@@ -163,20 +163,13 @@ err entry_get(struct tx *tx, enum catalog c, str name, struct entry *out)
 
 static err changed_emit(struct tx *tx, enum catalog c, str name, str source, bool deleted)
 {
-    struct buf data = buf_in(tx->arena);
-    struct json_writer w = json_writer_to(&data);
+    struct event_writer data;
+    struct json_writer *w = event_begin(tx, &data);
 
-    json_write_begin(&w, '{');
-    json_write_name(&w, STR("name"));
-    json_write_str(&w, name);
-    json_write_name(&w, STR("source"));
-    json_write_str(&w, source);
-    json_write_name(&w, STR("deleted"));
-    json_write_bool(&w, deleted);
-    json_write_end(&w, '}');
-    return event_emit(
-        tx, (struct event){ .type = catalogs[c].event, .subject = name, .data = buf_str(&data) },
-        NULL);
+    write_text(w, STR("name"), name);
+    write_text(w, STR("source"), source);
+    write_bool(w, STR("deleted"), deleted);
+    return event_end(tx, &data, (struct event){ .type = catalogs[c].event, .subject = name }, NULL);
 }
 
 /* The text with its name in front, which can be no other than the one that it is put under. */

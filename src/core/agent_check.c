@@ -6,6 +6,7 @@
 #include "core/agent_private.h"
 #include "core/profile_data.h"
 #include "json/schema/schema.h"
+#include "json/write.h"
 
 enum { ENTRY_BYTES_MAX = 256 << 10 };
 
@@ -50,12 +51,9 @@ err entry_unfit(struct arena *a, str pointer, const char *keyword, str message)
     buf_add(&members, STR("\"errors\":"));
     json_write_begin(&w, '[');
     json_write_begin(&w, '{');
-    json_write_name(&w, STR("pointer"));
-    json_write_str(&w, pointer);
-    json_write_name(&w, STR("keyword"));
-    json_write_str(&w, str_from(keyword));
-    json_write_name(&w, STR("message"));
-    json_write_str(&w, message);
+    write_text(&w, STR("pointer"), pointer);
+    write_text(&w, STR("keyword"), str_from(keyword));
+    write_text(&w, STR("message"), message);
     json_write_end(&w, '}');
     json_write_end(&w, ']');
     return err_with(a, e, buf_str(&members));

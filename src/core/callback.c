@@ -34,27 +34,17 @@ struct turn_end {
 
 static err settled_emit(struct tx *tx, const struct session *s, int64_t state_version)
 {
-    struct buf data = buf_in(tx->arena);
-    struct json_writer w = json_writer_to(&data);
+    struct event_writer data;
+    struct json_writer *w = event_begin(tx, &data);
 
-    json_write_begin(&w, '{');
-    json_write_name(&w, STR("session_name"));
-    json_write_str(&w, s->name);
-    json_write_name(&w, STR("status"));
-    json_write_str(&w, team_name(&session_words, s->status));
-    json_write_name(&w, STR("update_status"));
-    json_write_str(&w, team_name(&update_words, s->update));
-    json_write_name(&w, STR("state_version"));
-    json_write_int(&w, state_version);
-    json_write_name(&w, STR("cycle"));
-    json_write_int(&w, s->cycle);
-    json_write_name(&w, STR("error"));
-    json_write_str(&w, s->error);
-    json_write_end(&w, '}');
-    return event_emit(tx,
-                      (struct event){
-                          .type = EVENT_SESSION_SETTLED, .subject = s->id, .data = buf_str(&data) },
-                      NULL);
+    write_text(w, STR("session_name"), s->name);
+    write_text(w, STR("status"), team_name(&session_words, s->status));
+    write_text(w, STR("update_status"), team_name(&update_words, s->update));
+    write_int(w, STR("state_version"), state_version);
+    write_int(w, STR("cycle"), s->cycle);
+    write_text(w, STR("error"), s->error);
+    return event_end(tx, &data, (struct event){ .type = EVENT_SESSION_SETTLED, .subject = s->id },
+                     NULL);
 }
 
 static err settle(struct tx *tx, struct turn_end *t)
@@ -82,13 +72,13 @@ static err update_become(struct tx *tx, struct session *s, enum update_status to
     assert(s->update == to || update_may_become(s->update, to));
     s->update = to;
     TRY(session_store(tx, s));
-    str data = arena_printf(tx->arena,
-                            "{\"session_name\":\"" STR_FMT "\",\"state_update_status\":\"" STR_FMT
-                            "\",\"state_update_attempts\":%lld}",
-                            STR_ARG(s->name), STR_ARG(team_name(&update_words, to)),
-                            (long long)s->update_attempts);
-    return event_emit(
-        tx, (struct event){ .type = EVENT_SESSION_UPDATED, .subject = s->id, .data = data }, NULL);
+    struct event_writer data;
+    struct json_writer *w = event_begin(tx, &data);
+    write_text(w, STR("session_name"), s->name);
+    write_text(w, STR("state_update_status"), team_name(&update_words, to));
+    write_int(w, STR("state_update_attempts"), s->update_attempts);
+    return event_end(tx, &data, (struct event){ .type = EVENT_SESSION_UPDATED, .subject = s->id },
+                     NULL);
 }
 
 /* It owes an update that it cannot be asked for any more. */

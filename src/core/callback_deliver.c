@@ -75,29 +75,17 @@ static err callback_become(struct tx *tx, struct callback *c, enum callback_stat
 
 static err delivered_emit(struct tx *tx, const struct callback *c)
 {
-    struct buf data = buf_in(tx->arena);
-    struct json_writer w = json_writer_to(&data);
+    struct event_writer data;
+    struct json_writer *w = event_begin(tx, &data);
 
-    json_write_begin(&w, '{');
-    json_write_name(&w, STR("callback_id"));
-    json_write_str(&w, c->id);
-    json_write_name(&w, STR("child_id"));
-    json_write_str(&w, c->child_id);
-    json_write_name(&w, STR("child_name"));
-    json_write_str(&w, c->child_name);
-    json_write_name(&w, STR("cycle"));
-    json_write_int(&w, c->cycle);
-    json_write_name(&w, STR("run_id"));
-    if (c->run_id.len)
-        json_write_str(&w, c->run_id);
-    else
-        json_write_null(&w);
-    json_write_end(&w, '}');
-    return event_emit(tx,
-                      (struct event){ .type = EVENT_CALLBACK_DELIVERED,
-                                      .subject = c->parent_id,
-                                      .data = buf_str(&data) },
-                      NULL);
+    write_text(w, STR("callback_id"), c->id);
+    write_text(w, STR("child_id"), c->child_id);
+    write_text(w, STR("child_name"), c->child_name);
+    write_int(w, STR("cycle"), c->cycle);
+    write_or_null(w, STR("run_id"), c->run_id);
+    return event_end(tx, &data,
+                     (struct event){ .type = EVENT_CALLBACK_DELIVERED, .subject = c->parent_id },
+                     NULL);
 }
 
 /* ---- a turn that carries them ---- */
@@ -109,21 +97,15 @@ static str metadata_of(struct tx *tx, const struct callback *all, size_t count)
     struct json_writer w = json_writer_to(&text);
 
     json_write_begin(&w, '{');
-    json_write_name(&w, STR("callback_source"));
-    json_write_str(&w, all[0].child_name);
-    json_write_name(&w, STR("callback_sources"));
-    json_write_begin(&w, '[');
+    write_text(&w, STR("callback_source"), all[0].child_name);
+    write_begin(&w, STR("callback_sources"), '[');
     for (size_t i = 0; i < count; i++)
         json_write_str(&w, all[i].child_name);
     json_write_end(&w, ']');
-    if (all[0].state_version) {
-        json_write_name(&w, STR("workflow_state_version"));
-        json_write_int(&w, all[0].state_version);
-    }
-    if (all[0].update != UPDATE_NONE) {
-        json_write_name(&w, STR("state_update_status"));
-        json_write_str(&w, team_name(&update_words, all[0].update));
-    }
+    if (all[0].state_version)
+        write_int(&w, STR("workflow_state_version"), all[0].state_version);
+    if (all[0].update != UPDATE_NONE)
+        write_text(&w, STR("state_update_status"), team_name(&update_words, all[0].update));
     json_write_end(&w, '}');
     return buf_str(&text);
 }

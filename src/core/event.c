@@ -54,6 +54,22 @@ err event_emit(struct tx *tx, struct event event, struct event **out)
     return NULL;
 }
 
+struct json_writer *event_begin(struct tx *tx, struct event_writer *data)
+{
+    data->text = buf_in(tx->arena);
+    data->json = json_writer_to(&data->text);
+    json_write_begin(&data->json, '{');
+    return &data->json;
+}
+
+err event_end(struct tx *tx, struct event_writer *data, struct event event, struct event **out)
+{
+    assert(!event.data.len && data->json.depth == 1);
+    json_write_end(&data->json, '}');
+    event.data = buf_str(&data->text);
+    return event_emit(tx, event, out);
+}
+
 /* "17 of wfstate_2" */
 static struct stored event_named(struct tx *tx, int64_t seq, str subject)
 {

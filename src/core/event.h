@@ -8,7 +8,7 @@
 #define CORE_EVENT_H
 
 #include "core/tx.h"
-#include "json/json.h"
+#include "json/write.h"
 
 // clang-format off
 #define EVENT_TYPES(X)                                 \
@@ -98,6 +98,15 @@ bool event_type_find(str name, enum event_type *out);
 
 /* Appends a row. Fills in number, time, actor and cause; of the rest, what the caller has set. */
 err event_emit(struct tx *tx, struct event event, struct event **out);
+
+/* An event whose data is an object: its members are written to what event_begin gives, by the
+ * functions of json/write.h; then event_end appends the row, with that for its data. */
+struct event_writer {
+    struct buf text;
+    struct json_writer json;
+};
+struct json_writer *event_begin(struct tx *tx, struct event_writer *data);
+err event_end(struct tx *tx, struct event_writer *data, struct event event, struct event **out);
 
 /* What happened, parsed; damage when it is not JSON any more. */
 err event_parsed(struct tx *tx, const struct event *e, const struct json **out);

@@ -95,34 +95,24 @@ err permission_waits(struct tx *tx, str session_id, bool *out)
 
 /* ---- what is told of them ---- */
 
-static void write_member(struct json_writer *w, const char *name, str text)
-{
-    json_write_name(w, str_from(name));
-    json_write_str(w, text);
-}
-
 static err permission_emit(struct tx *tx, enum event_type type, const struct permission *p,
                            struct event **out)
 {
-    struct buf data = buf_in(tx->arena);
-    struct json_writer w = json_writer_to(&data);
+    struct event_writer data;
+    struct json_writer *w = event_begin(tx, &data);
 
-    json_write_begin(&w, '{');
-    write_member(&w, "kind", STR("permission"));
-    write_member(&w, "session_id", p->session_id);
-    write_member(&w, "session_name", p->session_name);
-    write_member(&w, "tool_name", p->tool);
-    write_member(&w, "status", team_name(&permission_words, (int)p->status));
+    write_text(w, STR("kind"), STR("permission"));
+    write_text(w, STR("session_id"), p->session_id);
+    write_text(w, STR("session_name"), p->session_name);
+    write_text(w, STR("tool_name"), p->tool);
+    write_text(w, STR("status"), team_name(&permission_words, (int)p->status));
     if (type == EVENT_APPROVAL_REQUESTED) {
-        json_write_name(&w, STR("tool_input"));
-        json_write_printed(&w, p->input);
+        write_printed(w, STR("tool_input"), p->input);
     } else {
-        write_member(&w, "decided_by", p->decided_by);
-        write_member(&w, "reason", p->reason);
+        write_text(w, STR("decided_by"), p->decided_by);
+        write_text(w, STR("reason"), p->reason);
     }
-    json_write_end(&w, '}');
-    return event_emit(tx, (struct event){ .type = type, .subject = p->id, .data = buf_str(&data) },
-                      out);
+    return event_end(tx, &data, (struct event){ .type = type, .subject = p->id }, out);
 }
 
 /* ---- asking ---- */

@@ -149,41 +149,28 @@ void run_become(struct run *r, enum run_status status)
 
 /* ---- what is told of them ---- */
 
-static void write_member(struct json_writer *w, const char *name, str text)
-{
-    json_write_name(w, str_from(name));
-    json_write_str(w, text);
-}
-
 err run_emit(struct tx *tx, enum event_type type, const struct run *r, struct event **out)
 {
-    struct buf data = buf_in(tx->arena);
-    struct json_writer w = json_writer_to(&data);
+    struct event_writer data;
+    struct json_writer *w = event_begin(tx, &data);
 
-    json_write_begin(&w, '{');
-    write_member(&w, "session_id", r->session_id);
-    write_member(&w, "session_name", r->session_name);
-    write_member(&w, "purpose", team_name(&purpose_words, (int)r->purpose));
-    write_member(&w, "status", team_name(&run_words, (int)r->status));
-    json_write_name(&w, STR("cycle"));
-    json_write_int(&w, r->cycle);
-    json_write_name(&w, STR("attempt"));
-    json_write_int(&w, r->attempt);
+    write_text(w, STR("session_id"), r->session_id);
+    write_text(w, STR("session_name"), r->session_name);
+    write_text(w, STR("purpose"), team_name(&purpose_words, (int)r->purpose));
+    write_text(w, STR("status"), team_name(&run_words, (int)r->status));
+    write_int(w, STR("cycle"), r->cycle);
+    write_int(w, STR("attempt"), r->attempt);
     if (r->runner_id.len)
-        write_member(&w, "runner_id", r->runner_id);
+        write_text(w, STR("runner_id"), r->runner_id);
     if (type == EVENT_RUN_ENQUEUED) {
-        write_member(&w, "demand", r->demand);
-        json_write_name(&w, STR("queued"));
-        json_write_bool(&w, r->queued);
+        write_text(w, STR("demand"), r->demand);
+        write_bool(w, STR("queued"), r->queued);
     }
     if (type == EVENT_RUN_FINISHED) {
-        json_write_name(&w, STR("started"));
-        json_write_bool(&w, r->started_at_ms != 0);
-        write_member(&w, "error", r->error);
+        write_bool(w, STR("started"), r->started_at_ms != 0);
+        write_text(w, STR("error"), r->error);
     }
-    json_write_end(&w, '}');
-    return event_emit(tx, (struct event){ .type = type, .subject = r->id, .data = buf_str(&data) },
-                      out);
+    return event_end(tx, &data, (struct event){ .type = type, .subject = r->id }, out);
 }
 
 /* ---- coming ---- */

@@ -79,17 +79,12 @@ err runner_list(struct tx *tx, str after, int64_t limit, const struct runner **o
 
 static err runner_emit(struct tx *tx, enum event_type type, const struct runner *r)
 {
-    struct buf data = buf_in(tx->arena);
-    struct json_writer w = json_writer_to(&data);
+    struct event_writer data;
+    struct json_writer *w = event_begin(tx, &data);
 
-    json_write_begin(&w, '{');
-    json_write_name(&w, STR("name"));
-    json_write_str(&w, r->name);
-    json_write_name(&w, STR("hostname"));
-    json_write_str(&w, r->hostname);
-    json_write_end(&w, '}');
-    return event_emit(tx, (struct event){ .type = type, .subject = r->id, .data = buf_str(&data) },
-                      NULL);
+    write_text(w, STR("name"), r->name);
+    write_text(w, STR("hostname"), r->hostname);
+    return event_end(tx, &data, (struct event){ .type = type, .subject = r->id }, NULL);
 }
 
 static err silence_due(struct tx *tx, const struct runner *r)

@@ -276,20 +276,14 @@ static str digest_of(struct arena *a, str printed)
 static err schema_insert(struct tx *tx, const struct schema_version *v)
 {
     TRY(sql_exec(tx->sql, INSERT_INTO(schema, SCHEMA_COLUMNS), ARGS(VALUES(SCHEMA_COLUMNS, v))));
-    struct buf data = buf_in(tx->arena);
-    struct json_writer w = json_writer_to(&data);
-    json_write_begin(&w, '{');
-    json_write_name(&w, STR("name"));
-    json_write_str(&w, v->name);
-    json_write_name(&w, STR("version"));
-    json_write_int(&w, v->version);
-    json_write_end(&w, '}');
-    return event_emit(tx,
-                      (struct event){ .type = EVENT_SCHEMA_REGISTERED,
-                                      .subject = v->id,
-                                      .version = v->version,
-                                      .data = buf_str(&data) },
-                      NULL);
+    struct event_writer data;
+    struct json_writer *w = event_begin(tx, &data);
+    write_text(w, STR("name"), v->name);
+    write_int(w, STR("version"), v->version);
+    return event_end(tx, &data,
+                     (struct event){
+                         .type = EVENT_SCHEMA_REGISTERED, .subject = v->id, .version = v->version },
+                     NULL);
 }
 
 struct schema_ready {

@@ -181,13 +181,13 @@ err session_become(struct tx *tx, struct session *s, enum session_status status)
     TRY(session_store(tx, s));
     if (status == was)
         return NULL;
-    str data = arena_printf(tx->arena,
-                            "{\"session_name\":\"" STR_FMT "\",\"status\":\"" STR_FMT
-                            "\",\"was\":\"" STR_FMT "\"}",
-                            STR_ARG(s->name), STR_ARG(team_name(&session_words, status)),
-                            STR_ARG(team_name(&session_words, was)));
-    return event_emit(
-        tx, (struct event){ .type = EVENT_SESSION_UPDATED, .subject = s->id, .data = data }, NULL);
+    struct event_writer data;
+    struct json_writer *w = event_begin(tx, &data);
+    write_text(w, STR("session_name"), s->name);
+    write_text(w, STR("status"), team_name(&session_words, status));
+    write_text(w, STR("was"), team_name(&session_words, was));
+    return event_end(tx, &data, (struct event){ .type = EVENT_SESSION_UPDATED, .subject = s->id },
+                     NULL);
 }
 
 /* ---- many ---- */

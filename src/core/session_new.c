@@ -283,30 +283,19 @@ static err session_insert(struct tx *tx, const struct session *s)
 /* With all that tokens know of a session: one may have been minted before it was made. */
 static err created_emit(struct tx *tx, const struct session *s)
 {
-    const struct json *pointers = NULL;
-    struct json data = json_object();
-    const struct {
-        const char *name;
-        str value;
-    } members[] = {
-        { "session_name", s->name },          { "parent_session_id", s->parent_id },
-        { "root_session_id", s->root_id },    { "agent_name", s->agent },
-        { "workflow_state_id", s->state_id },
-    };
+    struct event_writer data;
+    struct json_writer *w = event_begin(tx, &data);
 
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
-        json_put(tx->arena, &data, str_from(members[i].name),
-                 members[i].value.len ? json_string(members[i].value) : json_null());
-    json_put(tx->arena, &data, STR("depth"), json_int(tx->arena, s->depth));
-    json_put(tx->arena, &data, STR("attended"), json_bool(s->attended));
-    if (s->pointers.len)
-        TRY(json_parse_own(tx->arena, s->pointers, &pointers));
-    json_put(tx->arena, &data, STR("pointers"), pointers ? *pointers : json_null());
-    return event_emit(tx,
-                      (struct event){ .type = EVENT_SESSION_CREATED,
-                                      .subject = s->id,
-                                      .data = json_printed(tx->arena, &data) },
-                      NULL);
+    write_or_null(w, STR("session_name"), s->name);
+    write_or_null(w, STR("parent_session_id"), s->parent_id);
+    write_or_null(w, STR("root_session_id"), s->root_id);
+    write_or_null(w, STR("agent_name"), s->agent);
+    write_or_null(w, STR("workflow_state_id"), s->state_id);
+    write_int(w, STR("depth"), s->depth);
+    write_bool(w, STR("attended"), s->attended);
+    write_printed(w, STR("pointers"), s->pointers.len ? s->pointers : STR("null"));
+    return event_end(tx, &data, (struct event){ .type = EVENT_SESSION_CREATED, .subject = s->id },
+                     NULL);
 }
 
 err session_create(struct tx *tx, const struct session_new *n, struct session *out)
@@ -366,10 +355,12 @@ err session_reopen(struct tx *tx, struct session *s, bool calls_back)
     s->error = STR("");
     s->calls_back = calls_back && s->parent_id.len;
     TRY(session_store(tx, s));
-    str data = arena_printf(tx->arena, "{\"session_name\":\"" STR_FMT "\",\"cycle\":%lld}",
-                            STR_ARG(s->name), (long long)s->cycle);
-    return event_emit(
-        tx, (struct event){ .type = EVENT_SESSION_UPDATED, .subject = s->id, .data = data }, NULL);
+    struct event_writer data;
+    struct json_writer *w = event_begin(tx, &data);
+    write_text(w, STR("session_name"), s->name);
+    write_int(w, STR("cycle"), s->cycle);
+    return event_end(tx, &data, (struct event){ .type = EVENT_SESSION_UPDATED, .subject = s->id },
+                     NULL);
 }
 
 err session_awaited(struct tx *tx, str id, int64_t *count)
@@ -437,19 +428,15 @@ static err rows_delete(struct tx *tx, str id)
 
 static err deleted_emit(struct tx *tx, const struct row *row)
 {
-    struct json data = json_object();
-    str parent = row_str(row, 3), state = row_str(row, 4);
+    struct event_writer data;
+    struct json_writer *w = event_begin(tx, &data);
 
-    json_put(tx->arena, &data, STR("session_name"), json_string(row_str(row, 1)));
-    json_put(tx->arena, &data, STR("parent_session_id"),
-             parent.len ? json_string(parent) : json_null());
-    json_put(tx->arena, &data, STR("workflow_state_id"),
-             state.len ? json_string(state) : json_null());
-    return event_emit(tx,
-                      (struct event){ .type = EVENT_SESSION_DELETED,
-                                      .subject = row_str(row, 0),
-                                      .data = json_printed(tx->arena, &data) },
-                      NULL);
+    write_text(w, STR("session_name"), row_str(row, 1));
+    write_or_null(w, STR("parent_session_id"), row_str(row, 3));
+    write_or_null(w, STR("workflow_state_id"), row_str(row, 4));
+    return event_end(tx, &data,
+                     (struct event){ .type = EVENT_SESSION_DELETED, .subject = row_str(row, 0) },
+                     NULL);
 }
 
 err session_delete(struct tx *tx, struct session *s, bool with_state)

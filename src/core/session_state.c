@@ -12,13 +12,11 @@
 
 static err bound_emit(struct tx *tx, str session_id, str state_id)
 {
-    str data = state_id.len ? arena_printf(tx->arena, "{\"workflow_state_id\":\"" STR_FMT "\"}",
-                                           STR_ARG(state_id))
-                            : STR("{\"workflow_state_id\":null}");
+    struct event_writer data;
 
-    return event_emit(
-        tx, (struct event){ .type = EVENT_SESSION_BOUND, .subject = session_id, .data = data },
-        NULL);
+    write_or_null(event_begin(tx, &data), STR("workflow_state_id"), state_id);
+    return event_end(tx, &data,
+                     (struct event){ .type = EVENT_SESSION_BOUND, .subject = session_id }, NULL);
 }
 
 err session_bind(struct tx *tx, str root_id, str state_id)

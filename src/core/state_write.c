@@ -45,8 +45,8 @@ static err version_check(struct tx *tx, const struct state *s, int64_t expected)
                     arena_printf(tx->arena, "\"current_version\":%lld", (long long)s->version));
 }
 
-static err write_begin(struct tx *tx, str id, int64_t expected, struct state *out,
-                       struct writing *w)
+static err writing_begin(struct tx *tx, str id, int64_t expected, struct state *out,
+                         struct writing *w)
 {
     const struct json *parsed;
 
@@ -435,7 +435,7 @@ err state_replace(struct tx *tx, str id, const struct json *data, int64_t expect
     struct writing w;
     struct buf path = buf_in(tx->arena);
 
-    TRY(write_begin(tx, id, expected, out, &w));
+    TRY(writing_begin(tx, id, expected, out, &w));
     TRY(write_diff(tx, &w, &w.doc, data));
     if (dropped) {
         *dropped = (struct state_dropped){ .count = 0 };
@@ -450,7 +450,7 @@ err state_patch(struct tx *tx, str id, const struct json *operations, int64_t ex
     const struct json *before;
     struct writing w;
 
-    TRY(write_begin(tx, id, expected, out, &w));
+    TRY(writing_begin(tx, id, expected, out, &w));
     TRY(patch_apply(tx, &w, operations));
     TRY(before_read(tx, out, &before));
     TRY(rights_check(tx, &w, before, &w.doc));
@@ -466,7 +466,7 @@ err state_merge(struct tx *tx, str id, const struct json *patch, int64_t expecte
     const struct json *before;
     struct writing w;
 
-    TRY(write_begin(tx, id, expected, out, &w));
+    TRY(writing_begin(tx, id, expected, out, &w));
     TRY(json_merge(tx->arena, &w.doc, patch, NULL));
     TRY(before_read(tx, out, &before));
     return write_diff(tx, &w, before, &w.doc);
@@ -484,7 +484,7 @@ err state_rollback(struct tx *tx, str id, int64_t version, int64_t expected, str
     struct writing w;
     struct json old;
 
-    TRY(write_begin(tx, id, expected, out, &w));
+    TRY(writing_begin(tx, id, expected, out, &w));
     TRY(state_at(tx, out, version, &old));
     return write_diff(tx, &w, &w.doc, &old);
 }
@@ -495,7 +495,7 @@ static err migrate_begin(struct tx *tx, str id, const struct state_migration *m,
                          struct writing *w, struct schema_version *schema,
                          const struct json **before)
 {
-    TRY(write_begin(tx, id, m->expected, out, w));
+    TRY(writing_begin(tx, id, m->expected, out, w));
     TRY(schema_find(tx, out->schema_name, m->schema_version, schema));
     if (m->operations)
         TRY(patch_apply(tx, w, m->operations));
