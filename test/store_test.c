@@ -7,7 +7,7 @@
 
 #include "check.h"
 #include "sim/postgres.h"
-#include "store/fault.h"
+#include "sim/fault.h"
 #include "store/store.h"
 
 static const char *const first[] = {

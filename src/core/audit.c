@@ -5,7 +5,6 @@
  * of them on every database, on rows that break it. */
 #include "core/audit.h"
 
-#include "core/audit_private.h"
 #include "core/due.h"
 #include "core/event.h"
 #include "core/permission.h"

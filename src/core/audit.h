@@ -11,6 +11,11 @@
 
 #include "core/state.h"
 
+/* What both of its files advise. */
+#define RESTORE_STATE                                                                       \
+    "repair it from a backup with 'baton store check --repair --from BACKUP', or write it " \
+    "anew: create a state with its document"
+
 #define AUDIT_SHOWN 20 /* findings of one rule that are given at most */
 
 struct audit_finding {

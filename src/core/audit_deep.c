@@ -4,7 +4,6 @@
  * calls turns memories in between, so that long histories need no more of it. */
 #include "base/digest.h"
 #include "core/audit.h"
-#include "core/audit_private.h"
 #include "core/rows.h"
 #include "core/state.h"
 #include "core/stored.h"

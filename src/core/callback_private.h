@@ -9,9 +9,6 @@
 /* A session between turns looks again whether its cycle can go on. */
 err cycle_go_on(struct tx *tx, struct session *s);
 
-/* Settles the cycle of a session without a live run as stopped; nothing when it has settled. */
-err cycle_stop(struct tx *tx, struct session *s, str why);
-
 /* A turn of work owes an update of its own, whatever was recorded before it: also after its
  * children. Who was asked already stays asked, but is counted anew. */
 err work_begins(struct tx *tx, struct session *s);

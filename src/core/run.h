@@ -207,11 +207,6 @@ err run_claim(struct tx *tx, struct runner *r, const struct run_held *held, stru
 /* Whether an event may be what a claim of this runner waits for. */
 bool run_wakes(const struct runner *r, const struct event *e);
 
-/* ---- run_match.c: what nobody takes ---- */
-
-/* Whether somebody who is there could take it. */
-err run_has_taker(struct tx *tx, const struct run *r, bool *out);
-
 /* ---- run_report.c: what runners say ---- */
 
 /* Checks runner and fence. CONFLICT when it is not theirs (any more). `late`: the run went back to

@@ -18,7 +18,8 @@ static err runners_there(struct tx *tx, const struct runner **out, size_t *count
     return NULL;
 }
 
-err run_has_taker(struct tx *tx, const struct run *r, bool *out)
+/* Whether somebody who is there could take it. */
+static err run_has_taker(struct tx *tx, const struct run *r, bool *out)
 {
     const struct runner *there;
     struct demand demand;

@@ -19,8 +19,4 @@ err run_enter(struct tx *tx, struct run *r);
 
 err run_emit(struct tx *tx, enum event_type type, const struct run *r, struct event **out);
 
-/* Adds what a turn has used to what its session has used. */
-err usage_add(struct tx *tx, str session_id, struct usage *to, const struct usage *more,
-              struct usage_whole whole);
-
 #endif

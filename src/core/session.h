@@ -197,10 +197,6 @@ err session_state_create(struct tx *tx, const struct schema_version *schema,
  * another session's. The state is the root's from now on. */
 err session_state_attach(struct tx *tx, const struct session *root, str state_id);
 
-/* Binds all sessions of a tree to its state; emits session_bound for each, so that tokens are read
- * again. CONFLICT when they have another. */
-err session_bind(struct tx *tx, str root_id, str state_id);
-
 /* Deletes a state, whatever has it: its tree has none any more, which session_bound tells. CONFLICT
  * while one of them is live. */
 err session_state_delete(struct tx *tx, str state_id, int64_t expected);

@@ -19,7 +19,9 @@ static err bound_emit(struct tx *tx, str session_id, str state_id)
                      (struct event){ .type = EVENT_SESSION_BOUND, .subject = session_id }, NULL);
 }
 
-err session_bind(struct tx *tx, str root_id, str state_id)
+/* Binds all sessions of a tree to its state; emits session_bound for each, so that tokens are read
+ * again. CONFLICT when they have another. */
+static err session_bind(struct tx *tx, str root_id, str state_id)
 {
     const struct row *rows;
     size_t count;

@@ -67,9 +67,6 @@ bool hook_goes_on(const struct json *payload);
 
 /* ---- hooks_tool.c ---- */
 
-/* Whether a role's list of tools to ask for has this call in it. */
-bool hook_asks(struct arena *a, const struct json *list, str tool, const struct json *input);
-
 /* Before a tool is used: an agent that is run from here asks for those that its role lists. */
 err hook_before_tool(struct tx *tx, struct hook *h, struct hook_reply *r);
 

@@ -95,7 +95,8 @@ static bool rule_fits(struct arena *a, str rule, str tool, const struct json *in
     return pattern_fits(pattern, subject) || (command && any_command_fits(pattern, subject));
 }
 
-bool hook_asks(struct arena *a, const struct json *list, str tool, const struct json *input)
+/* Whether a role's list of tools to ask for has this call in it. */
+static bool hook_asks(struct arena *a, const struct json *list, str tool, const struct json *input)
 {
     for (uint32_t i = 0; json_is(list, JSON_ARRAY) && i < list->len; i++)
         if (json_is(&list->items[i], JSON_STRING) &&

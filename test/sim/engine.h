@@ -6,7 +6,7 @@
 #include "core/retain.h"
 #include "core/team.h"
 #include "ops/perform.h"
-#include "store/fault.h"
+#include "sim/fault.h"
 
 struct world {
     struct arena *arena; /* of what belongs to the world */

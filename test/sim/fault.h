@@ -1,9 +1,9 @@
-/* fault.h: a connection that fails on purpose, around one that works. For tests and the simulator.
+/* fault.h: a connection that fails on purpose, around one that works.
  *
  * Four faults, because they are the ones that differ in kind. The last is the
  * one that finds missing idempotency. */
-#ifndef STORE_FAULT_H
-#define STORE_FAULT_H
+#ifndef SIM_FAULT_H
+#define SIM_FAULT_H
 
 #include "store/store.h"
 

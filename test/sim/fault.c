@@ -1,5 +1,5 @@
 /* fault.c: a connection that fails on purpose, around one that works. */
-#include "store/fault.h"
+#include "sim/fault.h"
 
 #include <assert.h>
 #include <stdlib.h>
