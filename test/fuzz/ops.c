@@ -1,4 +1,4 @@
-/* fuzz: src/ops/op.c src/ops/perform.c src/ops/states.c src/ops/states_read.c src/ops/states_write.c src/ops/schemas.c src/ops/tokens.c src/ops/events.c src/ops/system.c src/core/state.c src/core/state_write.c src/core/state_history.c src/core/event.c */
+/* fuzz: src/ops/op.c src/ops/perform.c src/ops/states.c src/ops/schemas.c src/ops/tokens.c src/ops/events.c src/ops/system.c src/core/state.c src/core/state_write.c src/core/state_history.c src/core/event.c */
 /* ops.c: operations on states, schemas, tokens and events; see desk.h. */
 #include "desk.h"
 
