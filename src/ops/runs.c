@@ -1,9 +1,264 @@
-/* runs.c: the table of operations on runs. */
-#include "ops/runs.h"
-
+/* runs.c: operations on runs, and their table. */
+#include "base/date.h"
+#include "core/output.h"
+#include "core/run.h"
 #include "ops/ops.h"
 #include "ops/page.h"
 #include "ops/shapes.h"
+#include "ops/write.h"
+
+/* ---- one run ---- */
+
+static void write_demands(struct tx *tx, struct json_writer *w, const struct run *r)
+{
+    struct demand d;
+
+    demand_read(tx->arena, r->demand, &d);
+    if (d.unreadable)
+        stored_note(tx, stored_damage(tx, THING("run", r->id), DEMAND_UNREADABLE));
+    write_begin(w, STR("demands"), '{');
+    write_or_null(w, STR("hostname"), d.hostname);
+    write_or_null(w, STR("profile"), d.profile);
+    write_or_null(w, STR("project_dir"), d.project_dir);
+    if (d.user.len)
+        write_text(w, STR("user"), d.user);
+    write_texts(w, STR("tags"), d.tags, d.tag_count);
+    json_write_end(w, '}');
+}
+
+static void write_times(struct json_writer *w, const struct run *r)
+{
+    write_time(w, STR("created_at"), r->created_at_ms);
+    write_time_or_null(w, STR("not_before"), r->not_before_ms);
+    write_time_or_null(w, STR("claimed_at"), r->claimed_at_ms);
+    write_time_or_null(w, STR("started_at"), r->started_at_ms);
+    write_time_or_null(w, STR("ended_at"), r->ended_at_ms);
+}
+
+static void write_run(struct tx *tx, struct json_writer *w, const struct run *r, bool whole)
+{
+    json_write_begin(w, '{');
+    write_text(w, STR("run_id"), r->id);
+    write_text(w, STR("session_id"), r->session_id);
+    write_text(w, STR("session_name"), r->session_name);
+    write_text(w, STR("type"), team_name(&run_type_words, (int)r->type));
+    write_text(w, STR("purpose"), team_name(&purpose_words, (int)r->purpose));
+    write_text(w, STR("status"), team_name(&run_words, (int)r->status));
+    write_text(w, STR("execution_mode"), team_name(&mode_words, (int)r->mode));
+    write_bool(w, STR("queued"), r->queued);
+    write_or_null(w, STR("agent_name"), r->agent);
+    write_or_null(w, STR("profile"), r->profile);
+    write_or_null(w, STR("project_dir"), r->project_dir);
+    write_demands(tx, w, r);
+    write_int(w, STR("priority"), r->priority);
+    write_seconds(w, STR("max_seconds"), r->max_ms);
+    write_int(w, STR("cycle"), r->cycle);
+    write_int(w, STR("attempt"), r->attempt);
+    write_or_null(w, STR("runner_id"), r->runner_id);
+    write_times(w, r);
+    write_stored(tx, w, STR("metadata"), THING("run", r->id), r->metadata);
+    write_or_null(w, STR("error"), r->error);
+    if (whole) {
+        write_text(w, STR("prompt"), r->prompt);
+        write_or_null(w, STR("result"), r->result);
+        if (r->result_cut)
+            write_bool(w, STR("truncated"), true);
+    }
+    json_write_end(w, '}');
+}
+
+static err run_get_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    struct run r;
+
+    TRY(run_get(tx, input_str(in, "run_id"), &r));
+    write_run(tx, &out->json, &r, true);
+    return NULL;
+}
+
+static err run_list_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    struct run_filter filter = { .after = input_str(in, "after"),
+                                 .session_id = input_str(in, "session"),
+                                 .status = input_str(in, "status"),
+                                 .limit = page_rows(in) };
+    const struct run *all;
+    size_t count;
+
+    TRY(run_list(tx, &filter, &all, &count));
+    size_t shown = page_begin(in, out, STR("runs"), count);
+    for (size_t i = 0; page_row(out, i, &shown); i++)
+        write_run(tx, &out->json, &all[i], false);
+    page_end(out, shown < count ? all[shown - 1].id : STR(""));
+    return NULL;
+}
+
+/* ---- what they have written ---- */
+
+static void write_output(struct json_writer *w, const struct output *o)
+{
+    json_write_begin(w, '{');
+    write_int(w, STR("number"), o->number);
+    write_text(w, STR("stream"), o->error ? STR("stderr") : STR("stdout"));
+    write_text(w, STR("text"), o->text);
+    write_time(w, STR("time"), o->at_ms);
+    json_write_end(w, '}');
+}
+
+static err run_output_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    int64_t after = input_int(in, "after", 0), wait_s = input_int(in, "wait", 0);
+    const struct output *all;
+    struct run r;
+    size_t count;
+
+    TRY(run_get(tx, input_str(in, "run_id"), &r));
+    TRY(output_list(tx, r.id, after, input_int(in, "limit", 100), &all, &count));
+    if (!count && wait_s && run_is_live(r.status) && !in->wait_over) {
+        out->waits = true;
+        out->wait_subject = r.id;
+        out->wait_seq = *tx->seq;
+        out->wait_until_ms = tx->now_ms + wait_s * 1000;
+        return NULL;
+    }
+    json_write_begin(&out->json, '{');
+    write_text(&out->json, STR("run_id"), r.id);
+    write_text(&out->json, STR("status"), team_name(&run_words, (int)r.status));
+    write_begin(&out->json, STR("output"), '[');
+    size_t shown = count;
+    for (size_t i = 0; page_row(out, i, &shown); i++)
+        write_output(&out->json, &all[i]);
+    json_write_end(&out->json, ']');
+    write_int(&out->json, STR("next"), shown ? all[shown - 1].number : after);
+    write_bool(&out->json, STR("ended"), !run_is_live(r.status) && !count);
+    json_write_end(&out->json, '}');
+    return NULL;
+}
+
+enum { SYNC_WAIT_S = 45, METADATA_BYTES_MAX = 16384 };
+
+/* ---- asking for one ---- */
+
+static enum run_type type_of(const struct input *in)
+{
+    str name = str_from(in->op->name);
+
+    if (str_eq(name, STR("session.start")))
+        return RUN_TYPE_START;
+    if (str_eq(name, STR("session.resume")))
+        return RUN_TYPE_RESUME;
+    return (enum run_type)team_word(&run_type_words, input_str(in, "type"));
+}
+
+/* An agent is called back by what it starts, unless it says otherwise; the operator looks. */
+static err mode_of(struct tx *tx, const struct input *in, enum run_mode *out)
+{
+    str asked = input_str(in, "execution_mode");
+    bool callback = input_bool(in, "callback", false);
+
+    *out = callback || tx->actor->kind == ACTOR_SESSION ? MODE_CALLBACK : MODE_POLL;
+    if (asked.len)
+        *out = (enum run_mode)team_word(&mode_words, asked);
+    if (callback && *out != MODE_CALLBACK)
+        return err_new(tx->arena, ERR_INVALID,
+                       "\"callback\" means the execution mode async_callback, found \"" STR_FMT
+                       "\": leave one of them out",
+                       STR_ARG(asked));
+    return NULL;
+}
+
+static struct demand demand_in(struct tx *tx, const struct input *in)
+{
+    const struct json *demands = input_declares(in, "demands") ? input_json(in, "demands") : NULL;
+    const struct json *tags = json_get(demands, "tags");
+    uint32_t count = tags ? tags->len : 0;
+    str *copies = ARENA_ARRAY(tx->arena, str, count);
+
+    for (uint32_t i = 0; i < count; i++)
+        copies[i] = json_text(&tags->items[i]);
+    return (struct demand){ .hostname = json_str(demands, "hostname"),
+                            .tags = copies,
+                            .tag_count = count };
+}
+
+static err run_new_in(struct tx *tx, const struct input *in, struct run_new *out)
+{
+    const struct json *metadata = input_json(in, "metadata");
+    str when = input_str(in, "not_before");
+
+    *out = (struct run_new){ .type = type_of(in),
+                             .purpose = PURPOSE_WORK,
+                             .prompt = input_str(in, "prompt"),
+                             .demand = demand_in(tx, in),
+                             .priority = input_int(in, "priority", 0),
+                             .max_ms = input_int(in, "max_seconds", 0) * 1000,
+                             .metadata = metadata ? json_printed(tx->arena, metadata) : STR("") };
+    if (when.len && !date_parse(when, &out->not_before_ms))
+        return err_new(tx->arena, ERR_INVALID,
+                       "expected \"not_before\" to be a time like 2025-01-15T10:35:00Z");
+    if (out->metadata.len > METADATA_BYTES_MAX)
+        return err_new(tx->arena, ERR_TOO_LARGE, "\"metadata\" may have %d bytes, found %zu",
+                       METADATA_BYTES_MAX, out->metadata.len);
+    return mode_of(tx, in, &out->mode);
+}
+
+/* Who wants the result in the answer waits for it after all of this is committed. */
+static void answer_with_result(struct tx *tx, const struct input *in, str session_id,
+                               struct answer *out)
+{
+    out->then = "session.result";
+    out->then_input = json_object();
+    json_put(tx->arena, &out->then_input, STR("session_id"), json_string(session_id));
+    json_put(tx->arena, &out->then_input, STR("wait"), json_bool(true));
+    json_put(tx->arena, &out->then_input, STR("timeout"),
+             json_int(tx->arena, input_int(in, "timeout", SYNC_WAIT_S)));
+}
+
+/* What a session that is started is to be; one that is resumed is what it is. */
+static void start_in(const struct input *in, struct run_request *q)
+{
+    const struct json *demands = input_json(in, "demands");
+    str dir = input_str(in, "project_dir");
+
+    q->parent = input_str(in, "parent_session_name");
+    q->agent = input_str(in, "agent_name");
+    q->profile = json_str(demands, "profile");
+    q->project_dir = dir.len ? dir : json_str(demands, "project_dir");
+}
+
+static err run_create_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    struct run_request q = { .session_name = input_str(in, "session_name") };
+    struct session s;
+    struct run r;
+
+    TRY(run_new_in(tx, in, &q.run));
+    if (input_declares(in, "session_id"))
+        q.session_id = input_str(in, "session_id");
+    if (q.run.type == RUN_TYPE_START)
+        start_in(in, &q);
+    TRY(run_request(tx, &q, &s, &r));
+    out->created = true;
+    if (q.run.mode == MODE_SYNC)
+        answer_with_result(tx, in, s.id, out);
+    write_run(tx, &out->json, &r, true);
+    return NULL;
+}
+
+static err run_stop_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    struct run r;
+
+    TRY(run_get(tx, input_str(in, "run_id"), &r));
+    str why = input_str(in, "reason");
+    TRY(run_stop(
+        tx, &r,
+        why.len ? why : arena_printf(tx->arena, "stopped by " STR_FMT, STR_ARG(tx->actor->name))));
+    write_run(tx, &out->json, &r, true);
+    return NULL;
+}
+
+/* ---- the table ---- */
 
 // clang-format off
 
