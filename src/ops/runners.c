@@ -1,10 +1,375 @@
-/* runners.c: machines that run agents, and the table of their operations. */
-#include "ops/runners.h"
+/* runners.c: machines that run agents: how they get runs, what they tell of them, and the table of
+ * their operations. */
+#include <math.h>
 
+#include "base/digest.h"
+#include "core/agent.h"
+#include "core/output.h"
+#include "core/prompt.h"
+#include "core/run.h"
 #include "ops/ops.h"
 #include "ops/page.h"
 #include "ops/shapes.h"
 #include "ops/write.h"
+
+/* ---- what is told of a run ---- */
+
+/* The trace is the tree's and the span is the run's, so that all who know them agree on both. */
+static str traceparent(struct arena *a, str root_id, str run_id)
+{
+    unsigned char trace[SHA256_BYTES], span[SHA256_BYTES];
+
+    sha256(root_id, trace);
+    sha256(run_id, span);
+    return arena_printf(a, "00-" STR_FMT "-" STR_FMT "-01",
+                        STR_ARG(hex_encode(a, (str){ (const char *)trace, 16 })),
+                        STR_ARG(hex_encode(a, (str){ (const char *)span, 8 })));
+}
+
+/* Of a request for an update: which of them it is. */
+static str attempt_of(struct tx *tx, const struct run *r)
+{
+    const struct json *metadata;
+    err e = json_parse_own(tx->arena, r->metadata, &metadata);
+    int64_t attempt = e ? 0 : json_int_or(metadata, "attempt", 0);
+
+    return attempt ? arena_printf(tx->arena, "%lld", (long long)attempt) : STR("");
+}
+
+static void write_env(struct tx *tx, struct json_writer *w, const struct run *r,
+                      const struct session *s)
+{
+    const struct {
+        const char *name;
+        str value;
+    } all[] = {
+        { "WORKFLOW_STATE_ID", s->state_id },
+        { "BATON_SESSION_ID", s->id },
+        { "BATON_PARENT_SESSION_ID", s->parent_id },
+        { "AGENT_SESSION_NAME", s->name },
+        { "TRACEPARENT", traceparent(tx->arena, s->root_id, r->id) },
+        { "BATON_RUN_ID", r->id },
+        { "BATON_RUN_PURPOSE", team_name(&purpose_words, (int)r->purpose) },
+        { "BATON_RUN_ATTEMPT", attempt_of(tx, r) },
+    };
+
+    write_begin(w, STR("env"), '{');
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].value.len)
+            write_text(w, str_from(all[i].name), all[i].value);
+    json_write_end(w, '}');
+}
+
+/* One that was deleted meanwhile is null: the runner knows what it cannot do without. */
+static err write_entry(struct tx *tx, struct json_writer *w, str name, enum catalog c, str key)
+{
+    struct entry entry = { .text = STR("null") };
+    err e = key.len ? entry_get(tx, c, key, &entry) : NULL;
+
+    if (e && e->kind != ERR_NOT_FOUND)
+        return e;
+    write_stored(tx, w, name, THING(c == CATALOG_AGENTS ? "agent" : "profile", key), entry.text);
+    return NULL;
+}
+
+/* A turn that goes on begins with what has changed since the last; the request for an update of the
+ * state shows that by itself. */
+static err prompt_of(struct tx *tx, const struct run *r, const struct session *s, str *out)
+{
+    str brief = STR("");
+
+    if (r->type == RUN_TYPE_RESUME && r->purpose != PURPOSE_STATE_UPDATE)
+        TRY(prompt_brief(tx, s, &brief));
+    *out = r->prompt;
+    if (brief.len)
+        *out = arena_printf(tx->arena, STR_FMT "\n\n" STR_FMT, STR_ARG(brief), STR_ARG(r->prompt));
+    return NULL;
+}
+
+static err write_claimed(struct tx *tx, struct json_writer *w, const struct run *r, str token)
+{
+    struct session s;
+    str prompt;
+
+    TRY(session_load(tx, r->session_id, &s));
+    TRY(prompt_of(tx, r, &s, &prompt));
+    write_begin(w, STR("run"), '{');
+    write_text(w, STR("run_id"), r->id);
+    write_text(w, STR("type"), team_name(&run_type_words, (int)r->type));
+    write_text(w, STR("purpose"), team_name(&purpose_words, (int)r->purpose));
+    write_text(w, STR("session_id"), s.id);
+    write_text(w, STR("session_name"), s.name);
+    write_text(w, STR("prompt"), prompt);
+    TRY(write_entry(tx, w, STR("agent"), CATALOG_AGENTS, r->agent));
+    TRY(write_entry(tx, w, STR("profile"), CATALOG_PROFILES, r->profile));
+    write_or_null(w, STR("project_dir"), r->project_dir.len ? r->project_dir : s.work_dir);
+    write_or_null(w, STR("client_id"), s.client_id);
+    write_int(w, STR("attempt"), r->attempt);
+    write_int(w, STR("fence"), r->fence);
+    write_text(w, STR("token"), token);
+    write_int(w, STR("lease_seconds"), team_rules_of(tx)->lease_ms / 1000);
+    write_seconds(w, STR("max_seconds"), r->max_ms);
+    write_stored(tx, w, STR("metadata"), THING("run", r->id), r->metadata);
+    write_stored_or_null(tx, w, STR("git"), THING("session", s.id), s.git);
+    write_env(tx, w, r, &s);
+    json_write_end(w, '}');
+    return NULL;
+}
+
+/* ---- claims ---- */
+
+/* Before a runner that could not look at everything looks on: it is not to keep the server busy. */
+enum { SCAN_AGAIN_MS = 25 };
+
+/* A claim that waits. */
+struct claim {
+    struct runner runner; /* as it was then, with how far it had looked */
+    struct run_tour tour;
+    int64_t again_ms; /* when it was to look on; 0: not before something comes */
+};
+
+static bool claim_wakes(const void *self, const struct event *e)
+{
+    return run_wakes(&((const struct claim *)self)->runner, e);
+}
+
+/* Where it goes on. What has come before it was to look on may be where it has been: then it goes
+ * around once more. */
+static void claim_go_on(const struct tx *tx, const struct claim *past, struct claim *c)
+{
+    if (past)
+        c->runner.claim_cursor = arena_copy(tx->arena, past->runner.claim_cursor);
+    c->tour.began = c->runner.claim_cursor;
+    if (past && past->again_ms && tx->now_ms >= past->again_ms)
+        c->tour.began = arena_copy(tx->arena, past->tour.began);
+}
+
+static void claim_wait(struct tx *tx, struct claim *c, struct answer *out)
+{
+    c->again_ms = c->tour.over ? 0 : tx->now_ms + SCAN_AGAIN_MS;
+    out->waits = true;
+    out->wait_seq = *tx->seq;
+    out->wait_until_ms = tx->now_ms + team_rules_of(tx)->poll_ms;
+    out->wait_again_ms = c->again_ms;
+    out->wakes = claim_wakes;
+    out->wait_self = c;
+}
+
+/* What there is to say to a runner, if anything: what to stop comes before what to start. */
+static err claim_answer(struct tx *tx, const struct input *in, struct claim *c, struct answer *out,
+                        bool *said)
+{
+    struct runner *r = &c->runner;
+    struct run_held held;
+    struct run run;
+
+    TRY(run_held_by(tx, r, input_json(in, "known"), &held));
+    *said = held.stop_count > 0;
+    if (*said) {
+        write_texts(&out->json, STR("stop_runs"), held.stop, held.stop_count);
+        return NULL;
+    }
+    TRY(run_claim(tx, r, &held, &c->tour, &run, &out->minted));
+    *said = run.id.len > 0;
+    if (held.count >= r->capacity)
+        r->capacity = 0; /* what comes now is for others: it must not be woken in their place */
+    return *said ? write_claimed(tx, &out->json, &run, out->minted) : NULL;
+}
+
+static err runner_claim_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    struct claim *c = ARENA_NEW(tx->arena, struct claim);
+    bool said = true;
+    err gone = runner_get(tx, input_str(in, "runner_id"), &c->runner);
+
+    if (gone && gone->kind != ERR_NOT_FOUND)
+        return gone;
+    str cursor = c->runner.claim_cursor;
+    json_write_begin(&out->json, '{');
+    if (gone) {
+        write_bool(&out->json, STR("deregistered"), true);
+    } else {
+        claim_go_on(tx, in->waited, c);
+        TRY(runner_seen(tx, &c->runner));
+        TRY(claim_answer(tx, in, c, out, &said));
+    }
+    json_write_end(&out->json, '}');
+    out->empty = !said;
+    /* One that was lost and is heard again is an event: then there is no waiting any more. */
+    if (!said && !in->wait_over && !tx->first)
+        claim_wait(tx, c, out);
+    else if (!gone && !str_eq(c->runner.claim_cursor, cursor))
+        return runner_store_cursor(tx, &c->runner);
+    return NULL;
+}
+
+/* ---- signs of life ---- */
+
+/* The run that a report is about, after it was made sure that it is the reporter's. */
+static err report_begin(struct tx *tx, const struct input *in, struct run *out)
+{
+    struct runner r;
+    bool late;
+
+    TRY(runner_get(tx, input_str(in, "runner_id"), &r));
+    TRY(runner_seen(tx, &r));
+    return run_holder(tx, input_str(in, "run_id"), &r, input_int(in, "fence", 0), out, &late);
+}
+
+/* A run that has ended without its runner is to stop, too. */
+static err report_answer(struct tx *tx, const struct run *r, struct answer *out)
+{
+    json_write_begin(&out->json, '{');
+    write_text(&out->json, STR("run_id"), r->id);
+    write_text(&out->json, STR("status"), team_name(&run_words, (int)r->status));
+    write_bool(&out->json, STR("stop"), r->status == RUN_STOPPING || !run_is_live(r->status));
+    write_int(&out->json, STR("lease_seconds"), team_rules_of(tx)->lease_ms / 1000);
+    json_write_end(&out->json, '}');
+    return NULL;
+}
+
+static err runner_started_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    struct run r;
+
+    TRY(report_begin(tx, in, &r));
+    TRY(run_started(tx, &r, input_str(in, "project_dir")));
+    if (run_is_live(r.status))
+        TRY(run_note_activity(tx, &r, input_str(in, "client_id"), STR("")));
+    return report_answer(tx, &r, out);
+}
+
+static err runner_progress_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    const struct json *pieces = input_json(in, "output");
+    struct run r;
+
+    TRY(report_begin(tx, in, &r));
+    TRY(run_renew(tx, &r));
+    if (!run_is_live(r.status))
+        return report_answer(tx, &r, out);
+    TRY(run_note_activity(tx, &r, input_str(in, "client_id"), input_str(in, "heard")));
+    for (uint32_t i = 0; pieces && i < pieces->len; i++) {
+        const struct json *piece = &pieces->items[i];
+        TRY(output_add(tx, r.id, str_eq(json_str(piece, "stream"), STR("stderr")),
+                       json_str(piece, "text")));
+    }
+    if (pieces && pieces->len)
+        out->notify = r.id;
+    return report_answer(tx, &r, out);
+}
+
+/* ---- ends ---- */
+
+static int64_t millionths(const struct json *dollars)
+{
+    double value = json_is_number(dollars) ? json_to_double(dollars) * 1e6 : 0;
+
+    return value > 0 && value < 9e18 ? (int64_t)floor(value + 0.5) : 0;
+}
+
+static struct usage usage_in(struct tx *tx, const struct input *in)
+{
+    const struct json *usage = input_json(in, "usage"), *models = json_get(usage, "models");
+
+    return (struct usage){
+        .tokens_in = json_int_or(usage, "input_tokens", 0),
+        .tokens_out = json_int_or(usage, "output_tokens", 0),
+        .tokens_cached = json_int_or(usage, "cached_tokens", 0),
+        .cost = millionths(json_get(usage, "cost_usd")),
+        .models = json_is(models, JSON_OBJECT) ? json_printed(tx->arena, models) : STR(""),
+    };
+}
+
+static bool is_whole(const struct json *usage, const char *name)
+{
+    const struct json *whole = json_get(usage, "whole");
+    bool found = false;
+
+    for (uint32_t i = 0; json_is(whole, JSON_ARRAY) && i < whole->len; i++)
+        found |= str_eq(json_text(&whole->items[i]), str_from(name));
+    return found;
+}
+
+static struct usage_whole whole_in(const struct input *in)
+{
+    const struct json *usage = input_json(in, "usage");
+
+    return (struct usage_whole){
+        .tokens_in = is_whole(usage, "input_tokens"),
+        .tokens_out = is_whole(usage, "output_tokens"),
+        .tokens_cached = is_whole(usage, "cached_tokens"),
+        .cost = is_whole(usage, "cost_usd"),
+        .models = is_whole(usage, "models"),
+    };
+}
+
+/* Why a run did not end well: what its runner says, or how its agent left, and the agent's last
+ * words on stderr. */
+static err error_in(struct tx *tx, const struct input *in, str run_id, int64_t code, str *out)
+{
+    str said = input_str(in, "error"), tail = input_str(in, "stderr_tail");
+    struct buf text = buf_in(tx->arena);
+
+    if (said.len)
+        buf_add(&text, said);
+    else if (code >= 0)
+        buf_printf(&text, "its agent ended with exit code %lld", (long long)code);
+    else
+        buf_add(&text, STR("its runner did not say why"));
+    if (!tail.len)
+        TRY(output_tail(tx, run_id, RUN_TAIL_BYTES, &tail));
+    if (tail.len) {
+        buf_byte(&text, '\n');
+        buf_add(&text, tail);
+    }
+    *out = buf_str(&text);
+    return NULL;
+}
+
+static err end_report(struct tx *tx, const struct input *in, enum run_status end,
+                      struct answer *out)
+{
+    const struct json *git = input_json(in, "git");
+    struct run_facts facts = {
+        .result = input_str(in, "result"),
+        .client_id = input_str(in, "client_id"),
+        .git = json_is(git, JSON_OBJECT) ? json_printed(tx->arena, git) : STR(""),
+        .usage = usage_in(tx, in),
+        .whole = whole_in(in),
+        .exit_code = input_int(in, "exit_code", -1),
+        .result_cut = input_bool(in, "result_truncated", false),
+    };
+    struct run r;
+
+    TRY(report_begin(tx, in, &r));
+    if (end == RUN_FAILED || end == RUN_TIMED_OUT)
+        TRY(error_in(tx, in, r.id, facts.exit_code, &facts.error));
+    else
+        facts.error = input_str(in, "error");
+    TRY(run_report_end(tx, &r, end, &facts));
+    return report_answer(tx, &r, out);
+}
+
+static err runner_completed_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    return end_report(tx, in, RUN_COMPLETED, out);
+}
+
+static err runner_failed_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    return end_report(tx, in, RUN_FAILED, out);
+}
+
+static err runner_timed_out_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    return end_report(tx, in, RUN_TIMED_OUT, out);
+}
+
+static err runner_stopped_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    return end_report(tx, in, RUN_STOPPED, out);
+}
 
 /* ---- the runner itself ---- */
 
