@@ -1,53 +1,60 @@
-# adding.sh: the operation that docs/adding.md adds can be compiled, and answers.
+# adding.sh: what docs/adding.md adds, an operation and a column, can be compiled and answers.
 #
-# Its blocks go into copies of the files that the page names; all other objects are those of the
-# build.
+# Its diffs are applied to a copy of the sources. Objects that depend on a file that was changed are
+# compiled anew; all others are those of the build.
 case $BATON in
 */asan/*) echo "the plain build has it" && exit 77 ;;
 esac
 objects=$SOURCE/build/release
 
-# The n-th block of C of the page.
-block() {
-    awk -v n="$1" '/^```/ { open = !open; c = open && /^```c$/; at += c; next } c && at == n' \
-        "$SOURCE/docs/adding.md"
-}
-
-{
-    cat "$SOURCE/src/core/state.c"
-    echo 'err state_count(struct tx *tx, str schema_name, int64_t *out);'
-    block 1
-} >state.c
-{
-    cat "$SOURCE/src/ops/states_read.c"
-    echo 'err state_count(struct tx *tx, str schema_name, int64_t *out);'
-    echo 'err state_count_op(struct tx *tx, const struct input *in, struct answer *out);'
-    block 2
-} >states_read.c
-block 3 >entry
-awk '/^(static )?const struct op [a-z_]*\[\] = \{/ && !done {
-         print "err state_count_op(struct tx *tx, const struct input *in, struct answer *out);"
-         print; while ((getline line <"entry") > 0) print line; done = 1; next }
-     { print }' "$SOURCE/src/ops/states.c" >states.c
-for file in state states_read states; do
-    cc -std=gnu11 -Wall -Wextra -Werror -I"$SOURCE/src" -c -o $file.o $file.c
+cp -R "$SOURCE/src" src
+ln -s "$SOURCE/profiles" profiles
+awk '/^```/ { open = !open; diff = open && /^```diff$/; next } diff' "$SOURCE/docs/adding.md" >added.diff
+patch -p1 <added.diff >patched || { cat patched; exit 1; }
+changed=$(sed -n 's|^+++ b/||p' added.diff)
+anew= old=
+for file in $(find src -name '*.c'); do
+    # shellcheck disable=SC2086 # names of our own
+    if grep -qF "$(printf '%s\n' $changed)" "$objects/${file%c}d"; then
+        anew="$anew $file"
+    else
+        old="$old $objects/${file%c}o"
+    fi
 done
-# shellcheck disable=SC2046 # many names
-cc -o added $(cd "$SOURCE" && find src -name '*.c' ! -path src/core/state.c ! -path src/ops/states_read.c \
-    ! -path src/ops/states.c | sed "s|\\(.*\\)c\$|$objects/\\1o|") state.o states_read.o states.o \
+# shellcheck disable=SC2086 # many names
+echo $anew | xargs -P 2 -n 8 sh -eu -c '
+    for file; do cc -std=gnu11 -Wall -Wextra -Werror -Isrc -I. -c -o "${file%c}o" "$file"; done' sh
+# shellcheck disable=SC2046,SC2086 # many names
+cc -o added $old $(echo $anew | sed 's/\.c\>/.o/g') \
     -l:libpcre2-8.a -l:libsqlite3.a -l:libuv_a.a -lm -lpthread -ldl
 
+# A database of the program before is brought to the new step.
 export BATON_DATA="$PWD/data"
-./added serve --listen 127.0.0.1:0 --runner off >said 2>log &
-server=$!
-trap 'kill $server; wait $server || true' EXIT
-until grep -q listening said; do
-    kill -0 $server
-    sleep 0.05
-done
+start() {
+    "$1" serve --listen 127.0.0.1:0 --runner off >said 2>log &
+    server=$!
+    until grep -q listening said; do
+        kill -0 $server
+        sleep 0.05
+    done
+}
+stop() {
+    kill $server
+    wait $server || true
+}
+start "$BATON"
+trap stop EXIT
+"$BATON" session create --session-name early >created
+stop
+start ./added
+./added session create --session-name late >created
 echo true >any.json
 ./added schema create orders any.json >created
 ./added state create orders '{}' >created
 ./added state create orders '[]' >created
 ./added state count orders >count
 grep -qx '{"count":2}' count
+stop
+trap - EXIT
+./added store check --deep >checked || { cat checked; exit 1; }
+./added store copy --from "$BATON_DATA/baton.db" --to copy.db >copied 2>&1 || { cat copied; exit 1; }
