@@ -86,10 +86,10 @@ static const struct op ops[] = {
                 "description": "The id that it is to have if nobody knows it and there is no conversation." },
             "parent": { "type": "string", "minLength": 1, "maxLength": 100,
                 "description": "The session that an unknown one is registered below, by id or name." },
-            "project_dir": { "type": "string", "minLength": 1, "maxLength": 1200, "description": "Where an unknown one works." },
-            "workflow_state_id": { "type": "string", "minLength": 1, "maxLength": 100, "description": "The state of an unknown one." })),
+            "project_dir": { "type": "string", "minLength": 1, "maxLength": 1200, "description": "The folder that it works in, for a session that baton does not know yet; of a known one it is ignored." },
+            "workflow_state_id": { "type": "string", "minLength": 1, "maxLength": 100, "description": "The state to give to a session that baton does not know yet, as state.create answered it; of a known one it is ignored." })),
         .output = SHAPE(JSON("session_id", "session_name"), JSON(
-            "session_id": { "type": "string", "description": "The session that it is." },
+            "session_id": { "type": "string", "description": "The id of the session that the client speaks for from now on: session.get and all others take it." },
             "session_name": { "type": "string", "description": "How people call it; requests take it in place of the id." })),
         .run = session_attend_op,
     },

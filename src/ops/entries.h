@@ -15,7 +15,7 @@ op_run entry_create_op, entry_list_op, entry_get_op, entry_update_op, entry_dele
     "description": "A merge patch (RFC 7396): members replace those of their name, null removes." })
 
 #define ENTRY_ORIGIN JSON(                                                                         \
-    "source": { "enum": ["api", "file", "built in"], "description": "Where it came from." },       \
+    "source": { "enum": ["api", "file", "built in"], "description": "api: over the API; file: from a file of the server's directory; built in: it comes with the program." }, \
     "created_at": { "type": ["string", "null"], "format": "date-time", "description": "When it was registered; null: built in." }, \
     "updated_at": { "type": ["string", "null"], "format": "date-time", "description": "When it was last changed; null: built in." })
 
@@ -28,8 +28,8 @@ op_run entry_create_op, entry_list_op, entry_get_op, entry_update_op, entry_dele
     "kept": { "type": "integer", "description": "How many of them are there now." },               \
     "dropped": { "type": "integer", "description": "How many went because their file did." }) ","  \
     SHAPE_LIST("refused", "Those that are not what they must be.", SHAPE(JSON("name", "error"), JSON( \
-        "name": { "type": "string", "description": "Which." },                                     \
-        "error": { "type": "string", "description": "Why." }))))
+        "name": { "type": "string", "description": "The name that its file gave it." },            \
+        "error": { "type": "string", "description": "Why it was not taken, in words for people." }))))
 // clang-format on
 
 #endif

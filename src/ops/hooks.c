@@ -260,7 +260,7 @@ static const struct op ops[] = {
         .input = JSON({
             "type": "object", "additionalProperties": false, "required": ["client", "event"],
             "properties": {
-                "client": { "enum": ["claude", "codex", "gemini"], "description": "Whose hook it is." },
+                "client": { "enum": ["claude", "codex", "gemini"], "description": "The client whose hook this is: it decides in which form the answer is." },
                 "event": { "type": "object", "description": "What the client gave to its hook, as it is." },
                 "parent": { "type": "string", "minLength": 1, "maxLength": 100,
                     "description": "The session that an unknown one is registered below, by id or name; with the operator's token." },
@@ -270,7 +270,7 @@ static const struct op ops[] = {
         }),
         .output = SHAPE("", JSON(
             "decision": { "type": "string", "description": "That the agent must not stop yet, or may not use the tool." },
-            "reason": { "type": "string", "description": "Why, for the agent." },
+            "reason": { "type": "string", "description": "Why, in words that the agent reads; empty where nothing is refused." },
             "hookSpecificOutput": { "type": "object", "description": "What is special about the event: what the agent is to read, and whether it may use the tool." })),
         .run = hook_event_op,
     },

@@ -66,11 +66,11 @@ static const struct op ops[] = {
         .output = SHAPE(JSON("nodes"), SHAPE_LIST("nodes", "By id.", SHAPE(
             JSON("node_id", "name", "url", "version", "started_at", "seen_at", "seq", "alive"), JSON(
             "node_id": { "type": "string", "description": "Its id, until it stops; the next start makes another." },
-            "name": { "type": "string", "description": "The host and the process." },
+            "name": { "type": "string", "description": "Its host and process, like db1:4711, for people who look for it." },
             "url": { "type": "string", "description": "Where it is reached; empty when nobody told it." },
             "version": { "type": "string", "description": "The version of baton that it runs." },
-            "started_at": { "type": "string", "format": "date-time", "description": "When it was first seen." },
-            "seen_at": { "type": "string", "format": "date-time", "description": "When it was last seen." },
+            "started_at": { "type": "string", "format": "date-time", "description": "When it was first seen, by the clock of the database." },
+            "seen_at": { "type": "string", "format": "date-time", "description": "When it last said that it is there, by the clock of the database; every five seconds while it is well." },
             "seq": { "type": "integer", "minimum": 0,
                 "description": "The number of the last event that it had published then." },
             "alive": { "type": "boolean", "description": "Whether it was seen within the last 15 seconds." }))) "," PAGE_NEXT),
@@ -82,8 +82,8 @@ static const struct op ops[] = {
         .input = JSON({
             "type": "object", "required": ["node_id", "name", "url", "version", "seq"], "additionalProperties": false,
             "properties": {
-                "node_id": { "type": "string", "minLength": 1, "maxLength": 100, "description": "Its id since it started." },
-                "name": { "type": "string", "minLength": 1, "maxLength": 300, "description": "The host and the process." },
+                "node_id": { "type": "string", "minLength": 1, "maxLength": 100, "description": "The id that it drew when it started." },
+                "name": { "type": "string", "minLength": 1, "maxLength": 300, "description": "Its host and process, like db1:4711, for people who look for it." },
                 "url": { "type": "string", "maxLength": 2000, "description": "Where it is reached; empty when nobody told it." },
                 "version": { "type": "string", "minLength": 1, "maxLength": 100, "description": "The version of baton that it runs." },
                 "seq": { "type": "integer", "minimum": 0, "description": "The number of the last event that it has published." } } }),
@@ -99,7 +99,7 @@ static const struct op ops[] = {
         .input = JSON({
             "type": "object", "required": ["node_id"], "additionalProperties": false,
             "properties": {
-                "node_id": { "type": "string", "minLength": 1, "maxLength": 100, "description": "Its id since it started." } } }),
+                "node_id": { "type": "string", "minLength": 1, "maxLength": 100, "description": "The id that it drew when it started." } } }),
         .output = JSON({ "type": "object", "properties": {} }), .run = node_leave_op,
     },
 };

@@ -28,7 +28,7 @@ void page_end_number(struct tx *tx, struct answer *out, int64_t next);
 // clang-format off
 #define PAGE_AFTER_ID JSON("after": { "type": "string", "description": "Begin after this id: the last page's next." })
 #define PAGE_AFTER_NAME JSON("after": { "type": "string", "description": "Begin after this name: the last page's next." })
-#define PAGE_LIMIT JSON("limit": { "type": "integer", "minimum": 1, "maximum": 500, "default": 50, "description": "How many at most." })
+#define PAGE_LIMIT JSON("limit": { "type": "integer", "minimum": 1, "maximum": 500, "default": 50, "description": "How many to answer at most; where there are more, next says where to go on." })
 
 #define PAGE_NEXT JSON("next": { "type": "string", "description": "Where the next page begins; not there on the last." })
 #define PAGE_NEXT_NUMBER JSON("next": { "type": "integer", "description": "Where the next page begins; not there on the last." })

@@ -61,22 +61,22 @@ static err permission_resolve_op(struct tx *tx, const struct input *in, struct a
     "permission_id": { "type": "string", "description": "What permission.resolve takes." },                               \
     "status": { "enum": ["waiting", "allowed", "denied", "expired", "withdrawn"],                  \
         "description": "What was decided; expired: nobody did in time; withdrawn: its session has settled." }, \
-    "session_id": { "type": "string", "description": "The session that asks." },                   \
-    "session_name": { "type": "string", "description": "The name of that session." },              \
+    "session_id": { "type": "string", "description": "The id of the session whose agent wants to use the tool." }, \
+    "session_name": { "type": "string", "description": "How people call that session." },          \
     "client": { "type": "string", "description": "Which client the agent runs in: claude, codex or gemini." },                                  \
     "tool_name": { "type": "string", "description": "The tool that it wants to use." },            \
     "tool_input": { "type": "object", "description": "What for; long texts are cut." },            \
-    "reason": { "type": ["string", "null"], "description": "Why it was decided so." },             \
-    "decided_by": { "type": ["string", "null"], "description": "Who decided." },                   \
-    "created_at": { "type": "string", "format": "date-time", "description": "When it was asked for." }, \
-    "decided_at": { "type": ["string", "null"], "format": "date-time", "description": "When it was decided." }))
+    "reason": { "type": ["string", "null"], "description": "What whoever decided gave as a reason; null: none, or it waits still." }, \
+    "decided_by": { "type": ["string", "null"], "description": "The name of the token that decided it, or system where its time ran out; null: it waits still." }, \
+    "created_at": { "type": "string", "format": "date-time", "description": "When the agent asked for it." }, \
+    "decided_at": { "type": ["string", "null"], "format": "date-time", "description": "When it was decided; null: it waits still." }))
 
 static const struct op ops[] = {
     {
         .name = "permission.list", .http = "GET /permissions", .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR,
         .summary = "List what agents want to do and a person decides, by id.",
         .input = FIELDS("", JSON(
-            "status": { "enum": ["waiting", "allowed", "denied", "expired", "withdrawn"], "description": "Only those with this status." },
+            "status": { "enum": ["waiting", "allowed", "denied", "expired", "withdrawn"], "description": "Only those with this status; all of them when it is not given." },
             "session": { "type": "string", "description": "Only those of this session, by id or name." }) "," PAGE_AFTER_ID "," PAGE_LIMIT),
         .output = SHAPE(JSON("permissions"), SHAPE_LIST("permissions", "A page of them.", PERMISSION_SHAPE) "," PAGE_NEXT),
         .run = permission_list_op,
@@ -86,9 +86,9 @@ static const struct op ops[] = {
         .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR,
         .summary = "Allow or deny what an agent wants to do; its session is then resumed.",
         .input = FIELDS(JSON("permission_id", "decision"), JSON(
-            "permission_id": { "type": "string", "description": "What is decided on." },
-            "decision": { "enum": ["allow", "deny"], "description": "Whether it may." },
-            "reason": { "type": "string", "maxLength": 1000, "description": "Why, for the agent." })),
+            "permission_id": { "type": "string", "description": "The request to decide on, as permission.list and the event approval_requested name it." },
+            "decision": { "enum": ["allow", "deny"], "description": "allow: the agent may make exactly this call, once; deny: it is told that it may not." },
+            "reason": { "type": "string", "maxLength": 1000, "description": "Why, in words that the agent reads; may be left out." })),
         .output = PERMISSION_SHAPE, .run = permission_resolve_op,
     },
 };

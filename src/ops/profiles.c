@@ -8,7 +8,7 @@
 #define PROFILE_NAME JSON("name": { "type": "string", "description": "Its name: letters, digits and - _ . up to 60 of them." })
 
 #define PROFILE_HEAD PROFILE_NAME "," JSON(                                                        \
-    "description": { "type": "string", "description": "Which client it starts." })
+    "description": { "type": "string", "description": "Which client it starts, in a line for people." })
 
 #define PROFILE_MEMBERS PROFILE_HEAD "," JSON(                                                     \
     "start": { "type": "array", "items": { "type": "string" },                                     \

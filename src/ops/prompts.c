@@ -54,11 +54,11 @@ static const struct op ops[] = {
                 "session_id": { "type": "string", "minLength": 1, "maxLength": 100,
                     "description": "The session, by id or name; a session's token means its own without this." } } }),
         .output = SHAPE(JSON("session_id", "session_name", "state_id", "state_version", "text"), JSON(
-            "session_id": { "type": "string", "description": "The session that is asked." },
-            "session_name": { "type": "string", "description": "The name of that session." },
+            "session_id": { "type": "string", "description": "The id of the session that the text was written for." },
+            "session_name": { "type": "string", "description": "How people call that session." },
             "state_id": { "type": "string", "description": "The state that it is to write to." },
             "state_version": { "type": "integer", "minimum": 1, "description": "The version that the text shows." },
-            "text": { "type": "string", "description": "What its agent is to read." })),
+            "text": { "type": "string", "description": "The text to put before its agent." })),
         .run = prompt_update_op,
     },
 };

@@ -475,16 +475,16 @@ static err runner_heartbeat_op(struct tx *tx, const struct input *in, struct ans
 
 /* What every report carries. */
 #define REPORT RUNNER_ID "," JSON(                                                                 \
-    "run_id": { "type": "string", "description": "The run." },                                     \
+    "run_id": { "type": "string", "description": "The run that this is of, as runner.claim gave it." }, \
     "fence": { "type": "integer", "minimum": 1, "description": "The fence of the claim that it was given under." })
 
 #define USAGE JSON("usage": { "type": ["object", "null"],                                          \
     "description": "What the turn has used: counted when it ends.",                                \
     "properties": {                                                                                \
-        "input_tokens": { "type": "integer", "minimum": 0, "description": "Tokens read." },        \
-        "output_tokens": { "type": "integer", "minimum": 0, "description": "Tokens written." },    \
-        "cached_tokens": { "type": "integer", "minimum": 0, "description": "Tokens read from a cache." }, \
-        "cost_usd": { "type": "number", "minimum": 0, "description": "Dollars." },                 \
+        "input_tokens": { "type": "integer", "minimum": 0, "description": "Tokens that the model has read." }, \
+        "output_tokens": { "type": "integer", "minimum": 0, "description": "Tokens that the model has written." }, \
+        "cached_tokens": { "type": "integer", "minimum": 0, "description": "Tokens that came from a cache." }, \
+        "cost_usd": { "type": "number", "minimum": 0, "description": "What the turn cost, in dollars." }, \
         "models": { "type": ["object", "null"], "description": "The same by model, as the client says it." }, \
         "whole": { "type": "array", "items": { "enum": ["input_tokens", "output_tokens", "cached_tokens", "cost_usd", "models"] }, \
             "description": "Those that count the conversation from its start, not this turn alone." } } })
@@ -492,16 +492,16 @@ static err runner_heartbeat_op(struct tx *tx, const struct input *in, struct ans
 #define CLIENT_ID JSON("client_id": { "type": ["string", "null"], "maxLength": 500, "description": "What the client calls the conversation." })
 
 #define END_INPUT FIELDS(JSON("runner_id", "run_id", "fence"), REPORT "," USAGE "," CLIENT_ID "," JSON( \
-    "result": { "type": ["string", "null"], "maxLength": 1048576, "description": "The agent's last words." }, \
+    "result": { "type": ["string", "null"], "maxLength": 1048576, "description": "The agent's last words, which its parent reads as the result of the run." }, \
     "result_truncated": { "type": "boolean", "description": "The result is the end of a longer one." }, \
-    "error": { "type": ["string", "null"], "maxLength": 10000, "description": "Why it did not end well." }, \
-    "exit_code": { "type": ["integer", "null"], "description": "Of the agent's process." },        \
+    "error": { "type": ["string", "null"], "maxLength": 10000, "description": "Why it did not end well, in words for people; null where it did, or nobody knows." }, \
+    "exit_code": { "type": ["integer", "null"], "description": "The exit code of the agent's process; null where it has none." }, \
     "git": { "type": ["object", "null"], "description": "What the directory looks like now: head, branch, dirty." }, \
     "stderr_tail": { "type": ["string", "null"], "maxLength": 10000, "description": "The last lines that the agent wrote to stderr." }))
 
 #define REPORT_SHAPE SHAPE(JSON("run_id", "status", "stop", "lease_seconds"), JSON(                \
-    "run_id": { "type": "string", "description": "The run." },                                     \
-    "status": { "type": "string", "description": "How far it is now." },                           \
+    "run_id": { "type": "string", "description": "The run that this is of, as runner.claim gave it." }, \
+    "status": { "type": "string", "description": "What became of the run with this report." },     \
     "stop": { "type": "boolean", "description": "Whether the agent is to be stopped, or must be gone already." }, \
     "lease_seconds": { "type": "integer", "description": "When nothing is reported for so long, the run is given to another runner." }))
 
@@ -518,10 +518,10 @@ static const struct op ops[] = {
         .summary = "Register a machine that runs agents; under the same name again it is the same runner.",
         .input = FIELDS(JSON("hostname"), JSON(
             "name": { "type": "string", "minLength": 1, "maxLength": 255, "description": "Its name; the hostname unless given." },
-            "hostname": { "type": "string", "minLength": 1, "maxLength": 255, "description": "The machine." },
+            "hostname": { "type": "string", "minLength": 1, "maxLength": 255, "description": "The name of its machine, for runs that ask for one." },
             "project_dir": { "type": ["string", "null"], "maxLength": 1200, "description": "Only runs in this directory or below it." },
             "user": { "type": "string", "minLength": 1, "maxLength": 100, "description": "As whom its agents run: a session goes on as the user that it has begun as." },
-            "capacity": { "type": "integer", "minimum": 1, "maximum": 1000, "default": 1, "description": "How many runs at once." }) ","
+            "capacity": { "type": "integer", "minimum": 1, "maximum": 1000, "default": 1, "description": "How many runs it takes at once." }) ","
             SHAPE_LIST("tags", "What it has, for runs that ask for it.", NAMES) ","
             SHAPE_LIST("profiles", "The clients that it has; all unless given.", NAMES)),
         .output = SHAPE(JSON("runner_id", "poll_timeout_seconds", "heartbeat_interval_seconds", "lease_seconds"), JSON(
@@ -567,7 +567,7 @@ static const struct op ops[] = {
             "output": { "type": "array", "maxItems": 1000, "description": "What was written since the last report, in order.",
                 "items": { "type": "object", "required": ["stream", "text"], "additionalProperties": false,
                     "properties": {
-                        "stream": { "enum": ["stdout", "stderr"], "description": "Where it was written." },
+                        "stream": { "enum": ["stdout", "stderr"], "description": "Which of its streams the agent wrote this to." },
                         "text": { "type": "string", "description": "What was written: at most 64 KiB in one piece." } } } })),
         .output = REPORT_SHAPE, .run = runner_progress_op,
     },
@@ -582,16 +582,16 @@ static const struct op ops[] = {
         .output = SHAPE(JSON("runners"), SHAPE_LIST("runners", "By id.", SHAPE(
             JSON("runner_id", "name", "hostname", "capacity", "runs", "alive", "registered_at", "seen_at"), RUNNER_ID "," JSON(
                 "name": { "type": "string", "description": "What it registered as; the same name is the same runner." },
-                "hostname": { "type": "string", "description": "The machine." },
+                "hostname": { "type": "string", "description": "The name of its machine, for runs that ask for one." },
                 "project_dir": { "type": ["string", "null"], "description": "Only runs in this directory or below it; null: any." },
-                "user": { "type": ["string", "null"], "description": "As whom its agents run." },
-                "tags": { "type": "array", "items": { "type": "string" }, "description": "What it has." },
+                "user": { "type": ["string", "null"], "description": "The user of the operating system that its agents run as; null: it did not say." },
+                "tags": { "type": "array", "items": { "type": "string" }, "description": "Its tags, which a run may demand of its runner." },
                 "profiles": { "type": "array", "items": { "type": "string" }, "description": "The clients that it has; none: all." },
-                "capacity": { "type": "integer", "description": "How many runs at once." },
-                "runs": { "type": "integer", "description": "How many it has now." },
-                "alive": { "type": "boolean", "description": "Whether it was heard lately." },
-                "registered_at": { "type": "string", "format": "date-time", "description": "When it registered." },
-                "seen_at": { "type": "string", "format": "date-time", "description": "When it was last heard." }))) "," PAGE_NEXT),
+                "capacity": { "type": "integer", "description": "How many runs it takes at once." },
+                "runs": { "type": "integer", "description": "How many runs it holds now: claimed, running or stopping." },
+                "alive": { "type": "boolean", "description": "Whether it has said lately that it is there; the runs of one that falls silent go to others." },
+                "registered_at": { "type": "string", "format": "date-time", "description": "When it last registered." },
+                "seen_at": { "type": "string", "format": "date-time", "description": "When it last said anything." }))) "," PAGE_NEXT),
         .run = runner_list_op,
     },
     {

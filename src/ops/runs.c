@@ -262,40 +262,40 @@ static err run_stop_op(struct tx *tx, const struct input *in, struct answer *out
 
 // clang-format off
 
-#define RUN_ID JSON("run_id": { "type": "string", "description": "The run." })
+#define RUN_ID JSON("run_id": { "type": "string", "description": "The run, as run.create, session.start or run.list answered its id." })
 
 #define RUN_MEMBERS JSON(                                                                          \
     "run_id": { "type": "string", "description": "What run.get, run.output and run.stop take." },                                      \
     "session_id": { "type": "string", "description": "The session whose turn it is." },            \
-    "session_name": { "type": "string", "description": "The name of that session." },              \
+    "session_name": { "type": "string", "description": "How people call that session; requests take it in place of the id." }, \
     "type": { "enum": ["start_session", "resume_session"], "description": "The first turn, or a later one." }, \
-    "purpose": { "enum": ["work", "state_update", "callback", "task"], "description": "What it is for." }, \
+    "purpose": { "enum": ["work", "state_update", "callback", "task"], "description": "Why there is this turn: work was asked for, a state update is owed, ends of children are told, or a task is given." }, \
     "status": { "enum": ["pending", "claimed", "running", "stopping", "completed", "failed", "timed_out", "stopped"], \
-        "description": "How far it is." },                                                         \
+        "description": "pending waits for a runner, claimed for its start, stopping for its end; the last four have ended." }, \
     "execution_mode": { "enum": ["sync", "async_poll", "async_callback"], "description": "How whoever asked hears of the end." }, \
     "queued": { "type": "boolean", "description": "Whether a runner may claim it now." },          \
-    "agent_name": { "type": ["string", "null"], "description": "The agent of its session." },      \
-    "profile": { "type": ["string", "null"], "description": "The profile of its session." },       \
-    "project_dir": { "type": ["string", "null"], "description": "Where its session works." },      \
+    "agent_name": { "type": ["string", "null"], "description": "The agent whose role its session has; null: none." }, \
+    "profile": { "type": ["string", "null"], "description": "The profile that says how its client is started." }, \
+    "project_dir": { "type": ["string", "null"], "description": "The folder that its session works in; null: wherever the runner does." }, \
     "demands": { "type": "object", "description": "What it asks of its runner: hostname, user, profile, project_dir, tags." }, \
-    "priority": { "type": "integer", "description": "More is sooner." },                           \
-    "max_seconds": { "type": "integer", "description": "How long it may take." },                  \
-    "cycle": { "type": "integer", "description": "The cycle of its session." },                    \
+    "priority": { "type": "integer", "description": "From -1000 to 1000: of runs that a runner could take, the one with more comes first." }, \
+    "max_seconds": { "type": "integer", "description": "After so many seconds it is ended as timed_out." }, \
+    "cycle": { "type": "integer", "description": "The cycle of its session that it belongs to: 1, 2 and so on." }, \
     "attempt": { "type": "integer", "description": "1, and one more for each runner that lost it." }, \
     "runner_id": { "type": ["string", "null"], "description": "The runner that claimed it last." }, \
-    "created_at": { "type": "string", "format": "date-time", "description": "When it was asked for." }, \
+    "created_at": { "type": "string", "format": "date-time", "description": "When it was asked for; of runs with one priority the oldest comes first." }, \
     "not_before": { "type": ["string", "null"], "description": "No runner gets it before this." }, \
-    "claimed_at": { "type": ["string", "null"], "description": "When it was claimed last." },      \
-    "started_at": { "type": ["string", "null"], "description": "When its agent began." },          \
-    "ended_at": { "type": ["string", "null"], "description": "When it ended." },                   \
+    "claimed_at": { "type": ["string", "null"], "description": "When a runner claimed it last; null: none has." }, \
+    "started_at": { "type": ["string", "null"], "description": "When its agent was started; null: it has not been." }, \
+    "ended_at": { "type": ["string", "null"], "description": "When it ended; null: it has not." }, \
     "metadata": { "type": "object", "description": "What whoever asked for it has noted." },       \
-    "error": { "type": ["string", "null"], "description": "Why it did not end well." })
+    "error": { "type": ["string", "null"], "description": "Why it did not end well; null where it did, or has not ended." })
 
 #define RUN_REQUIRED JSON("run_id", "session_id", "session_name", "type", "purpose", "status", "created_at")
 
 #define RUN_SHAPE SHAPE(RUN_REQUIRED, RUN_MEMBERS "," JSON(                                        \
-    "prompt": { "type": "string", "description": "What the agent is asked." },                     \
-    "result": { "type": ["string", "null"], "description": "What it answered." },                  \
+    "prompt": { "type": "string", "description": "What the agent is asked in this turn." },        \
+    "result": { "type": ["string", "null"], "description": "The agent's last words; null until it has ended." }, \
     "truncated": { "type": "boolean", "description": "The result is the end of a longer one; what the run wrote is in its output (baton logs)." }))
 
 /* What both ways to ask for a run take. */
@@ -306,9 +306,9 @@ static err run_stop_op(struct tx *tx, const struct input *in, struct answer *out
     "callback": { "type": "boolean", "description": "The same as the mode async_callback." },      \
     "timeout": { "type": "integer", "minimum": 0, "maximum": 60, "default": 45,                    \
         "description": "Of the mode sync: how many seconds to wait; then the answer says how to go on." }, \
-    "metadata": { "type": "object", "description": "Kept with the run." },                         \
-    "max_seconds": { "type": "integer", "minimum": 1, "maximum": 2592000, "description": "How long it may take." }, \
-    "priority": { "type": "integer", "minimum": -1000, "maximum": 1000, "default": 0, "description": "More is sooner." }, \
+    "metadata": { "type": "object", "description": "Any object of the caller; it is kept with the run and shown with it." }, \
+    "max_seconds": { "type": "integer", "minimum": 1, "maximum": 2592000, "description": "After so many seconds it is ended as timed_out." }, \
+    "priority": { "type": "integer", "minimum": -1000, "maximum": 1000, "default": 0, "description": "From -1000 to 1000: of runs that a runner could take, the one with more comes first." }, \
     "not_before": { "type": "string", "format": "date-time", "description": "No runner gets it before this." })
 
 #define START_FIELDS JSON(                                                                         \
@@ -320,7 +320,7 @@ static err run_stop_op(struct tx *tx, const struct input *in, struct answer *out
         "properties": {                                                                            \
             "hostname": { "type": "string", "maxLength": 255, "description": "Only a runner that registered with this hostname gets it." },    \
             "tags": { "type": "array", "maxItems": 20, "items": { "type": "string", "minLength": 1, "maxLength": 100 }, \
-                "description": "All of these tags." },                                             \
+                "description": "Only a runner that has all of these tags." },                      \
             "profile": { "type": "string", "maxLength": 100, "description": "That kind of client, unless the agent says." }, \
             "project_dir": { "type": "string", "maxLength": 1200, "pattern": "^/", "description": "That directory; the same as project_dir." } } })
 
@@ -363,7 +363,7 @@ static const struct op ops[] = {
         .summary = "Ask a session that has begun for another turn.",
         .hint = "Ask an agent below you for more work in the same conversation, after it has settled.",
         .input = FIELDS(JSON("session_name", "prompt"), JSON(
-            "session_name": { "type": "string", "description": "The session, by name or id." }) "," PROMPT_FIELDS),
+            "session_name": { "type": "string", "description": "The session to go on with: its name or its id." }) "," PROMPT_FIELDS),
         .shows = JSON({ "session_name": "Name or id", "prompt": "", "execution_mode": "sync: wait for its answer" }),
         .tells = RUN_TELLS,
         .output = RUN_SHAPE, .run = run_create_op,
@@ -399,17 +399,17 @@ static const struct op ops[] = {
             "after": { "type": "integer", "minimum": 0, "default": 0, "description": "Pieces with a higher number than this." },
             "wait": { "type": "integer", "minimum": 0, "maximum": 60, "default": 0,
                 "description": "Seconds to wait for a piece when there is none yet." },
-            "limit": { "type": "integer", "minimum": 1, "maximum": 1000, "default": 100, "description": "How many pieces at most." })),
+            "limit": { "type": "integer", "minimum": 1, "maximum": 1000, "default": 100, "description": "How many pieces to answer at most; about 1 MiB ends a page as well." })),
         .output = SHAPE(JSON("run_id", "status", "output", "next", "ended"), JSON(
-            "run_id": { "type": "string", "description": "The run." },
-            "status": { "type": "string", "description": "How far it is." },
+            "run_id": { "type": "string", "description": "The run, as run.create, session.start or run.list answered its id." },
+            "status": { "type": "string", "description": "pending waits for a runner, claimed for its start, stopping for its end; the last four have ended." },
             "next": { "type": "integer", "description": "What to ask for with after, to go on." },
             "ended": { "type": "boolean", "description": "Whether this was all that there will be." }) ","
             SHAPE_LIST("output", "In order; the oldest go when there is too much.", SHAPE(JSON("number", "stream", "text", "time"), JSON(
                 "number": { "type": "integer", "description": "Of the run's pieces: 1, 2 and so on." },
-                "stream": { "enum": ["stdout", "stderr"], "description": "Where it was written." },
-                "text": { "type": "string", "description": "What was written." },
-                "time": { "type": "string", "format": "date-time", "description": "When it came." })))),
+                "stream": { "enum": ["stdout", "stderr"], "description": "Which of its streams the agent wrote this to." },
+                "text": { "type": "string", "description": "What was written, as it came; a piece may end within a line." },
+                "time": { "type": "string", "format": "date-time", "description": "When the runner reported it." })))),
         .run = run_output_op,
     },
 };

@@ -128,7 +128,7 @@ static const struct op ops[] = {
                 "name": { "type": "string", "description": "Letters, digits and - _ . up to 100 of them." },
                 "json_schema": { "type": ["object", "boolean"],
                     "description": "A JSON Schema, draft-07 or later; x-baton and x-owner in it say more about its states: how updates are asked for, and who alone may change a part." },
-                "description": { "type": "string", "maxLength": 10000, "description": "What it is for." } } }),
+                "description": { "type": "string", "maxLength": 10000, "description": "What documents of this schema are for, in a line for people." } } }),
         .output = SHAPE(SCHEMA_REQUIRED, SCHEMA_WHOLE "," SHAPE_LIST("warnings",
             "What is not as it should be in it and is taken anyway, as others take it; at most 20.", FINDING_SHAPE)),
         .prepare = schema_create_ready, .run = schema_create_op,
@@ -147,7 +147,7 @@ static const struct op ops[] = {
         .input = JSON({
             "type": "object", "required": ["name"], "additionalProperties": false,
             "properties": {
-                "name": { "type": "string", "description": "The schema." },
+                "name": { "type": "string", "description": "The name of a registered schema: schema.list tells which there are." },
                 "version": { "type": "integer", "minimum": 1,
                     "description": "Its version; the newest unless it is given." } } }),
         .output = SCHEMA_SHAPE, .run = schema_get_op,
@@ -157,7 +157,7 @@ static const struct op ops[] = {
         .on = ON_HTTP | ON_CLI, .by = BY_READERS,
         .summary = "List the versions of a schema, the newest first.",
         .input = FIELDS(JSON("name"), JSON(
-            "name": { "type": "string", "description": "The schema." },
+            "name": { "type": "string", "description": "The name of a registered schema: schema.list tells which there are." },
             "after": { "type": "integer", "minimum": 1,
                 "description": "Begin after this version, with the one before it: the last page's next." }) "," PAGE_LIMIT),
         .output = SHAPE(JSON("schemas"), SHAPE_LIST("schemas", "A page of them, without their texts.",
@@ -171,12 +171,12 @@ static const struct op ops[] = {
         .input = JSON({
             "type": "object", "required": ["name", "data"], "additionalProperties": false,
             "properties": {
-                "name": { "type": "string", "description": "The schema." },
-                "data": { "description": "What is to be checked." },
+                "name": { "type": "string", "description": "The name of a registered schema: schema.list tells which there are." },
+                "data": { "description": "The document that is to be checked; nothing is stored." },
                 "version": { "type": "integer", "minimum": 1,
                     "description": "Its version; the newest unless it is given." } } }),
         .output = SHAPE(JSON("valid", "errors"), JSON(
-            "valid": { "type": "boolean", "description": "It fits." }) "," ERRORS_MEMBER),
+            "valid": { "type": "boolean", "description": "Whether the document fits the schema; where not, errors says why." }) "," ERRORS_MEMBER),
         .run = schema_check_op,
     },
 };

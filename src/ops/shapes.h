@@ -25,8 +25,8 @@
     "schema_id": { "type": "string", "description": "Names this version of the schema; every version has its own." },                                   \
     "name": { "type": "string", "description": "What states name it by, all of its versions alike." },                                      \
     "version": { "type": "integer", "minimum": 1, "description": "Its version; texts never change." }, \
-    "description": { "type": "string", "description": "What it is for." },                         \
-    "created_at": { "type": "string", "format": "date-time", "description": "When it was registered." })
+    "description": { "type": "string", "description": "What documents of this schema are for, in a line for people; empty: nobody said." }, \
+    "created_at": { "type": "string", "format": "date-time", "description": "When this version was registered." })
 
 #define SCHEMA_REQUIRED JSON("schema_id", "name", "version", "created_at", "json_schema")
 #define SCHEMA_WHOLE SCHEMA_MEMBERS "," JSON("json_schema": { "type": ["object", "boolean"],       \
@@ -43,19 +43,19 @@
 #define STATE_MEMBERS JSON(                                                                        \
     "state_id": { "type": "string", "description": "What requests name it by; it never changes." },                                    \
     "schema_id": { "type": "string", "description": "The schema that it is bound to." },           \
-    "schema_name": { "type": "string", "description": "The name of that schema." },                \
-    "schema_version": { "type": "integer", "minimum": 1, "description": "The version of that schema." }, \
+    "schema_name": { "type": "string", "description": "The name of the schema that the document must fit." }, \
+    "schema_version": { "type": "integer", "minimum": 1, "description": "The version of that schema; state.migrate changes it." }, \
     "root_session_id": { "type": ["string", "null"],                                               \
         "description": "The session that it belongs to; null when the operator made it." },        \
-    "root_session_name": { "type": ["string", "null"], "description": "The name of that session." }, \
+    "root_session_name": { "type": ["string", "null"], "description": "How people call that session; null: no session has it." }, \
     "version": { "type": "integer", "minimum": 1, "description": "Rises by one with every write." }, \
     "created_at": { "type": "string", "format": "date-time", "description": "When it was made." }, \
-    "updated_at": { "type": "string", "format": "date-time", "description": "When it was last written." })
+    "updated_at": { "type": "string", "format": "date-time", "description": "When its current version was written." })
 
 #define STATE_REQUIRED JSON("state_id", "schema_id", "schema_name", "schema_version", "version",   \
     "root_session_id", "root_session_name", "created_at", "updated_at")
 
-#define STATE_DATA JSON("current_data": { "description": "The document." })
+#define STATE_DATA JSON("current_data": { "description": "The document, as of the version that is said." })
 
 #define PATCH_MEMBER JSON("patch": { "type": "array", "items": { "type": "object" },               \
     "description": "A JSON Patch (RFC 6902)." })
@@ -71,7 +71,7 @@
     "state_update_status": { "enum": ["pending", "completed", "failed", "skipped", null],          \
         "description": "Of the update that its work owes the state; null: it was not asked for." }, \
     "error": { "type": ["string", "null"], "description": "Why it failed or was stopped." },       \
-    "workflow_state_id": { "type": ["string", "null"], "description": "The state of its tree." })
+    "workflow_state_id": { "type": ["string", "null"], "description": "The id of the state that its tree shares; null: it has none." })
 
 #define SESSION_HEAD_REQUIRED JSON("session_id", "session_name", "status", "settled",              \
     "state_update_status", "error", "workflow_state_id")
@@ -83,11 +83,11 @@
     "last_event": { "type": ["string", "null"], "description": "Its last sign of life, in a few words." }, \
     "last_event_at": { "type": ["string", "null"], "format": "date-time", "description": "When that sign of life was; null: there was none yet." }, \
     "notice": { "type": ["string", "null"], "description": "What is in its way, as its client says: a rate limit." }, \
-    "notice_until": { "type": ["string", "null"], "format": "date-time", "description": "When that will be over." })
+    "notice_until": { "type": ["string", "null"], "format": "date-time", "description": "When that will be over, as its client says; null: nobody said." })
 
 #define USAGE_MEMBERS JSON(                                                                        \
-    "input_tokens": { "type": "integer", "description": "Tokens read." },                          \
-    "output_tokens": { "type": "integer", "description": "Tokens written." },                      \
+    "input_tokens": { "type": "integer", "description": "Tokens that its models have read." },     \
+    "output_tokens": { "type": "integer", "description": "Tokens that its models have written." }, \
     "cached_tokens": { "type": "integer", "description": "Of those read, how many came from a cache." }, \
     "cost_usd": { "type": "number", "description": "What it cost, in dollars." },                  \
     "models": { "type": ["object", "null"], "description": "The same by model; null: nobody said." })
@@ -96,14 +96,14 @@
 
 #define SESSION_MEMBERS SESSION_HEAD "," SESSION_CYCLE "," SESSION_HEARD "," SESSION_USAGE "," JSON( \
     "parent_session_id": { "type": ["string", "null"], "description": "The session that it is below; null: a root." }, \
-    "parent_session_name": { "type": ["string", "null"], "description": "The name of that one." }, \
+    "parent_session_name": { "type": ["string", "null"], "description": "How people call that session; null: it is a root." }, \
     "root_session_id": { "type": "string", "description": "The root of its tree; of a root, itself." }, \
-    "depth": { "type": "integer", "minimum": 1, "description": "In its tree; of a root: 1." },     \
-    "agent_name": { "type": ["string", "null"], "description": "The role that it has." },          \
+    "depth": { "type": "integer", "minimum": 1, "description": "How deep it stands in its tree: 1 for a root, 2 for what that started, and so on." }, \
+    "agent_name": { "type": ["string", "null"], "description": "The agent whose role it has; null: none." }, \
     "profile": { "type": ["string", "null"], "description": "How its client is started; null: not from here." }, \
-    "project_dir": { "type": ["string", "null"], "description": "Where it works." },               \
+    "project_dir": { "type": ["string", "null"], "description": "The folder that it works in; null: wherever its runner does." }, \
     "pointers": { "type": ["array", "null"], "description": "Where in the state it may write; null: everywhere." }, \
-    "attended": { "type": "boolean", "description": "Somebody outside runs it." },                 \
+    "attended": { "type": "boolean", "description": "Whether somebody runs its client outside of baton: then it is never resumed from here." }, \
     "callback": { "type": "boolean", "description": "Its parent is told when it has settled." },   \
     "state_update_attempts": { "type": "integer", "description": "How often it was asked for its update in this cycle." }, \
     "run_id": { "type": ["string", "null"], "description": "The run that it is busy with." },      \

@@ -487,7 +487,7 @@ static err state_migrate_op(struct tx *tx, const struct input *in, struct answer
 // clang-format off
 
 /* Fields that several operations take. */
-#define STATE_ID JSON("state_id": { "type": "string", "description": "The state." })
+#define STATE_ID JSON("state_id": { "type": "string", "description": "The id of the state, as state.create and state.list answer it." })
 #define EXPECTED JSON("expected_version": { "type": "integer", "minimum": 1, \
     "description": "Refuse unless this version is the current one." })
 #define TOUCH JSON("touch": { "type": "boolean", \
@@ -501,8 +501,8 @@ static err state_migrate_op(struct tx *tx, const struct input *in, struct answer
 #define WRITTEN SHAPE(STATE_REQUIRED, STATE_MEMBERS "," STATE_DATA "," UNCHANGED)
 
 #define AUTHOR JSON( \
-    "time": { "type": "string", "format": "date-time", "description": "When it was written." }, \
-    "actor": { "type": "string", "description": "Who wrote it." }, \
+    "time": { "type": "string", "format": "date-time", "description": "When this version was written." }, \
+    "actor": { "type": "string", "description": "Who wrote it: the name of the token, which of a session is the session's." }, \
     "session_id": { "type": ["string", "null"], "description": "The session that wrote it; null: none did." })
 
 static const struct op ops[] = {
@@ -522,7 +522,7 @@ static const struct op ops[] = {
         .summary = "Create a state bound to a schema.",
         .hint = "Create the state that you will share with the agents you start: once, before starting them. They inherit it.",
         .input = FIELDS(JSON("schema_name", "initial_data"), JSON(
-            "schema_name": { "type": "string", "description": "A registered schema." },
+            "schema_name": { "type": "string", "description": "The name of a registered schema: schema.list tells which there are." },
             "initial_data": { "description": "The document; it must fit the schema." },
             "schema_version": { "type": "integer", "minimum": 1,
                 "description": "The version of the schema; the newest unless it is given." },
@@ -542,7 +542,7 @@ static const struct op ops[] = {
         .input = FIELDS(JSON("state_id"), STATE_ID "," JSON(
             "pointer": { "type": "string", "description": "Only the value at this JSON Pointer, like /tasks/0." },
             "query": { "type": "string", "description": "Only what this JSONPath query matches, like $.tasks[?@.status=='done']." },
-            "version": { "type": "integer", "minimum": 1, "description": "As it was at this version." },
+            "version": { "type": "integer", "minimum": 1, "description": "The document as it was at this version; the current one unless it is given." },
             "since_version": { "type": "integer", "minimum": 1,
                 "description": "Instead of the data, the JSON Patch from this version to the current one." },
             "wait_version": { "type": "integer", "minimum": 1,
@@ -574,10 +574,10 @@ static const struct op ops[] = {
                 "chars": { "type": "integer", "description": "How many characters its text has." }))) "," JSON(
             "from_version": { "type": "integer", "description": "The version that the patch begins at." },
             "pointer": { "type": "string", "description": "The pointer that was asked for." },
-            "value": { "description": "What is at the pointer." }) ","
+            "value": { "description": "What is at the pointer that was asked for." }) ","
             SHAPE_LIST("matches", "What the query matches.", SHAPE(JSON("pointer", "value"), JSON(
                 "pointer": { "type": "string", "description": "Where in the document, as a JSON Pointer." },
-                "value": { "description": "What is there." })))),
+                "value": { "description": "What is there, whole." })))),
         .run = state_read_op,
     },
     {
@@ -586,7 +586,7 @@ static const struct op ops[] = {
         .summary = "Replace a state's data; refused unless it fits the schema.",
         .hint = "Replace the whole shared state. What you leave out is gone, also what others wrote: to change a part, use state_patch.",
         .input = FIELDS(JSON("state_id", "data"), STATE_ID "," JSON(
-            "data": { "description": "The whole new document." },
+            "data": { "description": "The new document, whole: what is not in it is gone afterwards." },
             "max_chars": { "type": "integer", "minimum": 1,
                 "description": "Of who reads no more characters at once: without expected_version, refuse to replace a document that has more." }) ","
             EXPECTED "," TOUCH "," REPRESENTATION),
@@ -597,7 +597,7 @@ static const struct op ops[] = {
             "dropped": { "type": "object", "required": ["count", "pointers"],
                 "description": "A warning: members of the old document that the new one does not have any more.",
                 "properties": {
-                    "count": { "type": "integer", "description": "How many they are." },
+                    "count": { "type": "integer", "description": "How many members were dropped, also where not all are listed." },
                     "pointers": { "type": "array", "items": { "type": "string" },
                         "description": "Where the first 20 of them were." } } })),
         .run = state_update_op,
@@ -613,7 +613,7 @@ static const struct op ops[] = {
             "type": "object", "required": ["state_id"], "additionalProperties": false,
             "oneOf": [ { "required": ["operations"] }, { "required": ["merge"] } ],
             "properties": {
-                "state_id": { "type": "string", "description": "The state." },
+                "state_id": { "type": "string", "description": "The id of the state, as state.create and state.list answer it." },
                 "operations": { "type": "array", "description": "JSON Patch operations (RFC 6902), applied all or none." },
                 "merge": { "description": "A merge patch (RFC 7396): members replace those of their name, null removes." },
                 "expected_version": { "type": "integer", "minimum": 1,
@@ -647,8 +647,8 @@ static const struct op ops[] = {
                 "description": "Begin after this version, with the one before it: the last page's next." }) "," PAGE_LIMIT),
         .output = SHAPE(JSON("versions"), SHAPE_LIST("versions", "A page of them.",
             SHAPE(JSON("version", "seq", "type", "time", "actor", "session_id", "patch"), JSON(
-                "version": { "type": "integer", "description": "The version." },
-                "seq": { "type": "integer", "description": "The number of its event." },
+                "version": { "type": "integer", "description": "The number of this version: state.read, state.diff and state.rollback take it." },
+                "seq": { "type": "integer", "description": "The number of its event in the log: event.list shows it." },
                 "type": { "type": "string", "description": "The type of its event: it was created, updated or migrated." },
                 "touch": { "type": "boolean", "description": "True: it changed nothing, on purpose. It is not there otherwise." }) ","
                 AUTHOR "," PATCH_MEMBER)) "," PAGE_NEXT_NUMBER),
@@ -673,10 +673,10 @@ static const struct op ops[] = {
         .input = FIELDS(JSON("state_id"), STATE_ID "," JSON(
             "pointer": { "type": "string", "description": "The value, as a JSON Pointer; the whole document unless it is given." })),
         .output = SHAPE(JSON("state_id", "version", "entries", "truncated"), STATE_ID "," JSON(
-            "version": { "type": "integer", "description": "The current version." },
+            "version": { "type": "integer", "description": "The current version, which this is said of." },
             "truncated": { "type": "boolean", "description": "There are more members or elements than are shown." }) ","
             SHAPE_LIST("entries", "The value itself, then what is directly in it.", SHAPE(JSON("pointer", "version"), JSON(
-                "pointer": { "type": "string", "description": "Where it is now." },
+                "pointer": { "type": "string", "description": "A JSON Pointer to where the value is in the current version." },
                 "version": { "type": ["integer", "null"], "description": "The version that wrote it; null: it is older than the history." },
                 "before": { "type": "integer", "description": "When the version is null: it was written before this one." }) ","
                 AUTHOR))),
@@ -687,7 +687,7 @@ static const struct op ops[] = {
         .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR,
         .summary = "Make a new version with the content of an older one, unless that is what it has.",
         .input = FIELDS(JSON("state_id", "version"), STATE_ID "," JSON(
-            "version": { "type": "integer", "minimum": 1, "description": "The older version." }) ","
+            "version": { "type": "integer", "minimum": 1, "description": "The older version whose document comes back, as a new version." }) ","
             EXPECTED "," REPRESENTATION),
         .output = WRITTEN, .run = state_rollback_op,
     },

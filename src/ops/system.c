@@ -159,9 +159,9 @@ static const struct op ops[] = {
                 "put_off": { "type": "object", "description": "Have this wait, because doing it has failed.",
                     "required": ["kind", "subject", "ms"], "additionalProperties": false,
                     "properties": {
-                        "kind": { "type": "string", "description": "What it is." },
-                        "subject": { "type": "string", "description": "Whose it is." },
-                        "ms": { "type": "integer", "minimum": 1, "description": "For how long." } } } } }),
+                        "kind": { "type": "string", "description": "The kind of the due row, as the error of the tick named it." },
+                        "subject": { "type": "string", "description": "The subject of the due row, as the error of the tick named it." },
+                        "ms": { "type": "integer", "minimum": 1, "description": "For how many milliseconds from now on it waits." } } } } }),
         .output = JSON({
             "type": "object", "required": ["next_at", "more"],
             "properties": {
@@ -200,9 +200,9 @@ static const struct op ops[] = {
         .output = JSON({
             "type": "object", "required": ["sessions", "runs", "runners", "callbacks_waiting", "queue_oldest_ms"],
             "properties": {
-                "sessions": { "type": "object", "description": "Live sessions, by status." },
-                "runs": { "type": "object", "description": "Live runs, by status." },
-                "runners": { "type": "integer", "description": "Runners that are there." },
+                "sessions": { "type": "object", "description": "How many sessions are live, by status; those that have ended are not counted." },
+                "runs": { "type": "object", "description": "How many runs are live, by status; those that have ended are not counted." },
+                "runners": { "type": "integer", "description": "How many runners are there; those that fell silent are not counted." },
                 "callbacks_waiting": { "type": "integer", "description": "Callbacks that wait for their parents." },
                 "queue_oldest_ms": { "type": "integer", "description": "How long the first of the queue waits." } } }),
         .run = system_team_op,

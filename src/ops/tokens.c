@@ -99,7 +99,7 @@ static const struct op ops[] = {
             "type": "object", "required": ["kind"], "additionalProperties": false,
             "properties": {
                 "kind": { "enum": ["operator", "runner", "viewer", "session"],
-                    "description": "What its holder may call." },
+                    "description": "Who its holder is to be: it decides which operations may be called with it." },
                 "name": { "type": "string", "minLength": 1, "maxLength": 60,
                     "description": "How history shows what its holder did; a session's id, or the kind, when there is none." },
                 "scope": { "type": "object", "additionalProperties": false,
@@ -120,10 +120,10 @@ static const struct op ops[] = {
             "properties": {
                 "token_id": { "type": "string", "description": "What it is called; no secret." },
                 "token": { "type": "string", "description": "The secret to show with requests." },
-                "kind": { "type": "string", "description": "What its holder may call." },
+                "kind": { "type": "string", "description": "Who its holder is to be: it decides which operations may be called with it." },
                 "name": { "type": "string", "description": "How history shows what its holder did." },
                 "scope": { "type": "object", "description": "How far its holder may reach." },
-                "created_at": { "type": "string", "format": "date-time", "description": "When it was minted." },
+                "created_at": { "type": "string", "format": "date-time", "description": "When it was made." },
                 "expires_at": { "type": ["string", "null"], "format": "date-time",
                     "description": "When it stops being valid; null: never." },
                 "revoked_at": { "type": ["string", "null"], "format": "date-time",

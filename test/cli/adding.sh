@@ -12,7 +12,8 @@ ln -s "$SOURCE/profiles" profiles
 awk '/^```/ { open = !open; diff = open && /^```diff$/; next } diff' "$SOURCE/docs/adding.md" >added.diff
 patch -p1 <added.diff >patched || { cat patched; exit 1; }
 changed=$(sed -n 's|^+++ b/||p' added.diff)
-anew= old=
+anew='' old=''
+# shellcheck disable=SC2044 # names of our own
 for file in $(find src -name '*.c'); do
     # shellcheck disable=SC2086 # names of our own
     if grep -qF "$(printf '%s\n' $changed)" "$objects/${file%c}d"; then
@@ -21,7 +22,7 @@ for file in $(find src -name '*.c'); do
         old="$old $objects/${file%c}o"
     fi
 done
-# shellcheck disable=SC2086 # many names
+# shellcheck disable=SC2016,SC2086 # many names
 echo $anew | xargs -P 2 -n 8 sh -eu -c '
     for file; do cc -std=gnu11 -Wall -Wextra -Werror -Isrc -I. -c -o "${file%c}o" "$file"; done' sh
 # shellcheck disable=SC2046,SC2086 # many names
