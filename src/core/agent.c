@@ -26,8 +26,7 @@ static err entry_find(struct tx *tx, enum catalog c, str name, struct entry *out
 {
     const struct row *row;
 
-    TRY(sql_one(tx->sql, &row,
-                "SELECT " COLUMNS(ENTRY_COLUMNS) " FROM entry WHERE catalog = $1 AND name = $2",
+    TRY(sql_one(tx->sql, &row, "SELECT " ENTRY_NAMES " FROM entry WHERE catalog = $1 AND name = $2",
                 ARGS(INT(c), TEXT(name))));
     *found = row != NULL;
     if (row)
@@ -97,8 +96,8 @@ err entry_list(struct tx *tx, enum catalog c, str after, int64_t limit, const st
     str name, text;
 
     TRY(sql_all(tx->sql, &rows, &row_count,
-                "SELECT " COLUMNS(ENTRY_COLUMNS) " FROM entry WHERE catalog = $1 AND name > $2"
-                                                 " ORDER BY name LIMIT $3",
+                "SELECT " ENTRY_NAMES " FROM entry WHERE catalog = $1 AND name > $2"
+                " ORDER BY name LIMIT $3",
                 ARGS(INT(c), TEXT(after), INT(limit))));
     struct entry *stored = ARENA_ARRAY(tx->arena, struct entry, row_count);
     for (size_t i = 0; i < row_count; i++)

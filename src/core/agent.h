@@ -33,6 +33,7 @@ struct entry {
     X(source,     TEXT, INSERT, e->source)        \
     X(created_at, TIME, INSERT, e->created_at_ms) \
     X(updated_at, TIME, INSERT, e->updated_at_ms)
+#define ENTRY_NAMES COLUMNS(ENTRY_COLUMNS)
 // clang-format on
 
 /* NOT_FOUND, with the names that there are. */

@@ -19,8 +19,7 @@ static err alias_get(struct tx *tx, enum alias_kind kind, str what, struct alias
     const struct row *row;
 
     *out = (struct alias){ .kind = str_from(kind_names[kind]), .what = what };
-    TRY(sql_one(tx->sql, &row,
-                "SELECT " COLUMNS(ALIAS_COLUMNS) " FROM alias WHERE kind = $1 AND what = $2",
+    TRY(sql_one(tx->sql, &row, "SELECT " ALIAS_NAMES " FROM alias WHERE kind = $1 AND what = $2",
                 ARGS(TEXT(out->kind), TEXT(what))));
     if (row)
         COLUMNS_READ(ALIAS_COLUMNS, tx, row, "alias", out);

@@ -27,6 +27,7 @@ struct alias {
     X(what,       TEXT, INSERT, a->what)       \
     X(session_id, TEXT, INSERT, a->session_id) \
     X(at,         TIME, INSERT, a->at_ms)
+#define ALIAS_NAMES COLUMNS(ALIAS_COLUMNS)
 // clang-format on
 
 /* The session that it is an alias of; empty: none. */

@@ -26,7 +26,7 @@ struct rule {
 
 #define QUOTED(id, name) "'" name "', "
 #define EVENT_NAMES EVENT_TYPES(QUOTED) "''"
-#define DUE_NAMES DUE_KINDS(QUOTED) "''"
+#define DUE_KIND_NAMES DUE_KINDS(QUOTED) "''"
 
 /* Words of a status; none of them is empty but where that is one. */
 #define WORDS(LIST) "(" LIST(QUOTED) "'-')"
@@ -309,7 +309,7 @@ static const struct rule rules[] = {
       "a request that comes again under it cannot be answered",
       "none: keys are forgotten after a day" },
     { "due.kind", "work", "time",
-      "SELECT kind, at FROM due WHERE kind NOT IN (" DUE_NAMES ") ORDER BY 1 LIMIT $1",
+      "SELECT kind, at FROM due WHERE kind NOT IN (" DUE_KIND_NAMES ") ORDER BY 1 LIMIT $1",
       "nobody knows how to do it", "use the newest baton that has used this database" },
     { "due.form", "work for", "time",
       "SELECT subject, at FROM due WHERE at < 1"

@@ -43,6 +43,7 @@ struct callback {
     X(error,         TEXT, INSERT, c->error)         \
     X(created_at,    TIME, INSERT, c->created_at_ms) \
     X(delivered_at,  TIME, STORE,  c->delivered_at_ms)
+#define CALLBACK_NAMES COLUMNS(CALLBACK_COLUMNS)
 // clang-format on
 
 /* ---- consequences: see consequence.h ---- */

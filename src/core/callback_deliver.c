@@ -27,12 +27,10 @@ static err waiting_list(struct tx *tx, str parent_id, struct callback **out, siz
 {
     const struct row *rows;
 
-    TRY(sql_all(
-        tx->sql, &rows, count,
-        "SELECT " COLUMNS(
-            CALLBACK_COLUMNS) " FROM callback"
-                              " WHERE parent_id = $1 AND status = 'waiting' ORDER BY seq LIMIT $2",
-        ARGS(TEXT(parent_id), INT(CALLBACKS_MAX))));
+    TRY(sql_all(tx->sql, &rows, count,
+                "SELECT " CALLBACK_NAMES " FROM callback"
+                " WHERE parent_id = $1 AND status = 'waiting' ORDER BY seq LIMIT $2",
+                ARGS(TEXT(parent_id), INT(CALLBACKS_MAX))));
     callbacks_read(tx, rows, *count, out);
     return NULL;
 }
@@ -41,12 +39,10 @@ static err carried_list(struct tx *tx, str run_id, struct callback **out, size_t
 {
     const struct row *rows;
 
-    TRY(sql_all(
-        tx->sql, &rows, count,
-        "SELECT " COLUMNS(
-            CALLBACK_COLUMNS) " FROM callback"
-                              " WHERE run_id = $1 AND status = 'in_flight' ORDER BY seq LIMIT $2",
-        ARGS(TEXT(run_id), INT(CALLBACKS_MAX))));
+    TRY(sql_all(tx->sql, &rows, count,
+                "SELECT " CALLBACK_NAMES " FROM callback"
+                " WHERE run_id = $1 AND status = 'in_flight' ORDER BY seq LIMIT $2",
+                ARGS(TEXT(run_id), INT(CALLBACKS_MAX))));
     callbacks_read(tx, rows, *count, out);
     return NULL;
 }

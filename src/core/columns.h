@@ -30,7 +30,7 @@
 
 #include "core/stored.h"
 
-/* "a, b, c" for all of them: "SELECT " COLUMNS(THING_COLUMNS) " FROM thing". */
+/* "a, b, c" for all of them. A list that is selected has them under a name, THING_NAMES. */
 #define COLUMNS(LIST) COLUMNS_JOIN_(COLUMNS_FROM_1_, COLUMNS_NAME_, LIST(COLUMNS_ALL_, ))
 
 /* "INSERT INTO thing (a, b, c) VALUES ($1, $2, $3)". */

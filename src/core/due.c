@@ -61,8 +61,8 @@ err due_fire(struct tx *tx, const struct due_work works[DUE_KIND_COUNT], struct 
     *fired = (struct due){ .kind_name = STR("") };
     TRY(recurring_add(tx, works));
     TRY(sql_one(tx->sql, &row,
-                "SELECT " COLUMNS(DUE_COLUMNS) " FROM due WHERE at <= $1"
-                                               " ORDER BY at, kind, subject LIMIT 1",
+                "SELECT " DUE_NAMES " FROM due WHERE at <= $1"
+                " ORDER BY at, kind, subject LIMIT 1",
                 ARGS(INT(tx->now_ms))));
     if (!row)
         return NULL;

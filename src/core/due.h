@@ -54,6 +54,7 @@ struct due {
     X(subject, TEXT,     INSERT, d->subject)   \
     X(at,      DEADLINE, INSERT, d->at_ms)     \
     X(arg,     INT,      INSERT, d->arg)
+#define DUE_NAMES COLUMNS(DUE_COLUMNS)
 // clang-format on
 
 /* Does one piece of the work, of at most about 1,000 rows, and adds the row again for the rest. */

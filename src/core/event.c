@@ -125,8 +125,7 @@ err event_get(struct tx *tx, int64_t seq, const struct event **out)
 {
     const struct row *row;
 
-    TRY(sql_one(tx->sql, &row, "SELECT " COLUMNS(LOG_COLUMNS) " FROM log WHERE seq = $1",
-                ARGS(INT(seq))));
+    TRY(sql_one(tx->sql, &row, "SELECT " LOG_NAMES " FROM log WHERE seq = $1", ARGS(INT(seq))));
     return event_made(tx, row, out);
 }
 
@@ -134,13 +133,13 @@ err event_get_head(struct tx *tx, int64_t seq, const struct event **out)
 {
     const struct row *row;
 
-    TRY(sql_one(tx->sql, &row, "SELECT " COLUMNS(LOG_HEAD) " FROM log WHERE seq = $1",
+    TRY(sql_one(tx->sql, &row, "SELECT " LOG_HEAD_NAMES " FROM log WHERE seq = $1",
                 ARGS(INT(seq))));
     return event_made(tx, row, out);
 }
 
 /* Those of LOG_COLUMNS, with a body only where no data tells what happened. */
-#define CHANGE_COLUMNS COLUMNS(LOG_HEAD) ", data, CASE WHEN data = '' THEN body END AS body"
+#define CHANGE_COLUMNS LOG_HEAD_NAMES ", data, CASE WHEN data = '' THEN body END AS body"
 
 err event_get_change(struct tx *tx, int64_t seq, const struct event **out)
 {
@@ -251,8 +250,7 @@ err event_floor(struct tx *tx, int64_t *floor)
     const struct row *row;
     struct replay replay;
 
-    TRY(sql_one(tx->sql, &row, "SELECT " COLUMNS(REPLAY_COLUMNS) " FROM replay WHERE replay_id = 1",
-                NO_ARGS));
+    TRY(sql_one(tx->sql, &row, "SELECT " REPLAY_NAMES " FROM replay WHERE replay_id = 1", NO_ARGS));
     if (!row)
         return err_damage(tx->arena, "the store does not say where its log begins: have the "
                                      "operator run 'baton store check'");
@@ -297,16 +295,14 @@ static err page_of_all(struct tx *tx, const struct event_query *q, struct event_
         return NULL;
     if (end - q->after > q->limit)
         end = q->after + q->limit;
-    TRY(sql_all(
-        tx->sql, &rows, &out->count,
-        "SELECT " COLUMNS(
-            LOG_COLUMNS) " FROM"
-                         " (SELECT " CHANGE_COLUMNS ","
-                         "   sum(length(data) + CASE WHEN data = '' AND body IS NOT NULL THEN length(body)"
-                         "     ELSE 0 END) OVER (ORDER BY seq) AS total"
-                         "   FROM log WHERE seq > $1 AND seq <= $2) AS page"
-                         " WHERE total <= $3 OR seq = $4 ORDER BY seq",
-        ARGS(INT(q->after), INT(end), INT(PAGE_BYTES_MAX), INT(q->after + 1))));
+    TRY(sql_all(tx->sql, &rows, &out->count,
+                "SELECT " LOG_NAMES " FROM"
+                " (SELECT " CHANGE_COLUMNS ","
+                "   sum(length(data) + CASE WHEN data = '' AND body IS NOT NULL THEN length(body)"
+                "     ELSE 0 END) OVER (ORDER BY seq) AS total"
+                "   FROM log WHERE seq > $1 AND seq <= $2) AS page"
+                " WHERE total <= $3 OR seq = $4 ORDER BY seq",
+                ARGS(INT(q->after), INT(end), INT(PAGE_BYTES_MAX), INT(q->after + 1))));
     struct event *events = ARENA_ARRAY(tx->arena, struct event, out->count);
     for (size_t i = 0; i < out->count; i++) {
         TRY(event_read(tx, &rows[i], &events[i]));

@@ -72,11 +72,13 @@ struct event {
     X(version,    INT,  INSERT, e->version)    \
     X(prev_seq,   INT,  INSERT, e->prev_seq)   \
     X(snap_seq,   INT,  INSERT, e->snap_seq)
+#define LOG_HEAD_NAMES COLUMNS(LOG_HEAD)
 #define LOG_TEXTS(X, e)                \
     X(data, JSON,     INSERT, e->data) \
     X(body, NULLABLE, INSERT, e->body)
 // clang-format on
 #define LOG_COLUMNS(X, e) LOG_HEAD(X, e) LOG_TEXTS(X, e)
+#define LOG_NAMES COLUMNS(LOG_COLUMNS)
 
 /* Where the log begins. */
 struct replay {
@@ -89,6 +91,7 @@ struct replay {
 #define REPLAY_COLUMNS(X, r)         \
     X(replay_id, INT, INSERT, r->id) \
     X(floor,     INT, INSERT, r->floor)
+#define REPLAY_NAMES COLUMNS(REPLAY_COLUMNS)
 // clang-format on
 
 const char *event_name(enum event_type type);

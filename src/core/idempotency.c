@@ -59,7 +59,7 @@ static err some_read_ahead(struct tx *tx, const struct idempotency_use *uses, si
         remember(tx, &none);
     }
     TRY(sql_all(tx->sql, &rows, &found,
-                "SELECT " COLUMNS(IDEMPOTENCY_COLUMNS) " FROM idempotency WHERE " AHEAD_USES,
+                "SELECT " IDEMPOTENCY_NAMES " FROM idempotency WHERE " AHEAD_USES,
                 ((struct sql_args){ values, 2 * AHEAD_KEYS })));
     for (size_t i = 0; i < found; i++) {
         struct idempotency stored;
@@ -91,8 +91,8 @@ static err key_get(struct tx *tx, str key, struct idempotency *out)
         return NULL;
     }
     TRY(sql_one(tx->sql, &row,
-                "SELECT " COLUMNS(IDEMPOTENCY_COLUMNS) " FROM idempotency"
-                                                       " WHERE actor = $1 AND key = $2",
+                "SELECT " IDEMPOTENCY_NAMES " FROM idempotency"
+                " WHERE actor = $1 AND key = $2",
                 ARGS(TEXT(out->actor), TEXT(key))));
     if (row)
         COLUMNS_READ(IDEMPOTENCY_COLUMNS, tx, row, "key", out);

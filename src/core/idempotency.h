@@ -26,6 +26,7 @@ struct idempotency {
     X(digest,     TEXT, INSERT, k->digest) \
     X(answer,     JSON, INSERT, k->answer) \
     X(created_at, TIME, INSERT, k->created_at_ms)
+#define IDEMPOTENCY_NAMES COLUMNS(IDEMPOTENCY_COLUMNS)
 // clang-format on
 
 /* The answer that was given under this key, or an empty one. `digest` is that of the operation and

@@ -58,8 +58,8 @@ err node_list(struct tx *tx, str after, int64_t limit, const struct node **out, 
     const struct row *rows;
 
     TRY(sql_all(tx->sql, &rows, count,
-                "SELECT " COLUMNS(NODE_COLUMNS) " FROM cluster_node"
-                                                " WHERE node_id > $1 ORDER BY node_id LIMIT $2",
+                "SELECT " NODE_NAMES " FROM cluster_node"
+                " WHERE node_id > $1 ORDER BY node_id LIMIT $2",
                 ARGS(TEXT(after), INT(limit))));
     struct node *all = ARENA_ARRAY(tx->arena, struct node, *count);
     for (size_t i = 0; i < *count; i++) {

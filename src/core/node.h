@@ -31,6 +31,7 @@ struct node {
     X(started_at, TIME, INSERT, n->started_at_ms) \
     X(seen_at,    TIME, INSERT, n->seen_at_ms)    \
     X(seq,        INT,  INSERT, n->seq)
+#define NODE_NAMES COLUMNS(NODE_COLUMNS)
 // clang-format on
 
 /* Notes that a node is there, whose times are set here, and forgets some of those that have been

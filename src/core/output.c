@@ -54,14 +54,12 @@ err output_list(struct tx *tx, str run_id, int64_t after, int64_t limit, const s
 {
     const struct row *rows;
 
-    TRY(sql_all(
-        tx->sql, &rows, count,
-        "SELECT " COLUMNS(
-            RUN_OUTPUT_COLUMNS) " FROM run_output WHERE run_id = $1 AND number > $2"
-                                " AND bytes <= $3 + (SELECT bytes FROM run_output"
-                                "   WHERE run_id = $1 AND number > $2 ORDER BY number LIMIT 1)"
-                                " ORDER BY number LIMIT $4",
-        ARGS(TEXT(run_id), INT(after), INT(LIST_BYTES_MAX), INT(limit))));
+    TRY(sql_all(tx->sql, &rows, count,
+                "SELECT " RUN_OUTPUT_NAMES " FROM run_output WHERE run_id = $1 AND number > $2"
+                " AND bytes <= $3 + (SELECT bytes FROM run_output"
+                "   WHERE run_id = $1 AND number > $2 ORDER BY number LIMIT 1)"
+                " ORDER BY number LIMIT $4",
+                ARGS(TEXT(run_id), INT(after), INT(LIST_BYTES_MAX), INT(limit))));
     struct output *all = ARENA_ARRAY(tx->arena, struct output, *count);
     for (size_t i = 0; i < *count; i++)
         COLUMNS_READ(RUN_OUTPUT_COLUMNS, tx, &rows[i], "run", (&all[i]));

@@ -24,6 +24,7 @@ struct output {
     X(at,     TIME, INSERT, o->at_ms)  \
     X(bytes,  INT,  INSERT, o->bytes)  \
     X(text,   TEXT, INSERT, o->text)
+#define RUN_OUTPUT_NAMES COLUMNS(RUN_OUTPUT_COLUMNS)
 // clang-format on
 
 /* Appends a piece. TOO_LARGE beyond OUTPUT_PIECE_MAX. */

@@ -34,7 +34,7 @@ static err permission_find(struct tx *tx, str id, struct permission *out)
     const struct row *row;
 
     TRY(sql_one(tx->sql, &row,
-                "SELECT " COLUMNS(PERMISSION_COLUMNS) " FROM permission WHERE permission_id = $1",
+                "SELECT " PERMISSION_NAMES " FROM permission WHERE permission_id = $1",
                 ARGS(TEXT(id))));
     if (!row)
         return err_new(tx->arena, ERR_NOT_FOUND,
@@ -49,23 +49,19 @@ static err permission_rows(struct tx *tx, const struct permission_filter *f,
                            const struct row **rows, size_t *count)
 {
     if (f->session_id.len)
-        return sql_all(
-            tx->sql, rows, count,
-            "SELECT " COLUMNS(
-                PERMISSION_COLUMNS) " FROM permission WHERE session_id = $1"
-                                    " AND ($2 = '' OR status = $2) AND permission_id > $3"
-                                    " ORDER BY permission_id LIMIT $4",
-            ARGS(TEXT(f->session_id), TEXT(f->status), TEXT(f->after), INT(f->limit)));
+        return sql_all(tx->sql, rows, count,
+                       "SELECT " PERMISSION_NAMES " FROM permission WHERE session_id = $1"
+                       " AND ($2 = '' OR status = $2) AND permission_id > $3"
+                       " ORDER BY permission_id LIMIT $4",
+                       ARGS(TEXT(f->session_id), TEXT(f->status), TEXT(f->after), INT(f->limit)));
     if (f->status.len)
-        return sql_all(
-            tx->sql, rows, count,
-            "SELECT " COLUMNS(
-                PERMISSION_COLUMNS) " FROM permission WHERE status = $1"
-                                    " AND permission_id > $2 ORDER BY permission_id LIMIT $3",
-            ARGS(TEXT(f->status), TEXT(f->after), INT(f->limit)));
+        return sql_all(tx->sql, rows, count,
+                       "SELECT " PERMISSION_NAMES " FROM permission WHERE status = $1"
+                       " AND permission_id > $2 ORDER BY permission_id LIMIT $3",
+                       ARGS(TEXT(f->status), TEXT(f->after), INT(f->limit)));
     return sql_all(tx->sql, rows, count,
-                   "SELECT " COLUMNS(PERMISSION_COLUMNS) " FROM permission WHERE permission_id > $1"
-                                                         " ORDER BY permission_id LIMIT $2",
+                   "SELECT " PERMISSION_NAMES " FROM permission WHERE permission_id > $1"
+                   " ORDER BY permission_id LIMIT $2",
                    ARGS(TEXT(f->after), INT(f->limit)));
 }
 
@@ -155,9 +151,8 @@ err permission_ask(struct tx *tx, const struct session *s, const struct permissi
     const struct row *row;
 
     TRY(sql_one(tx->sql, &row,
-                "SELECT " COLUMNS(
-                    PERMISSION_COLUMNS) " FROM permission WHERE session_id = $1"
-                                        " AND tool = $2 AND digest = $3 ORDER BY seq DESC LIMIT 1",
+                "SELECT " PERMISSION_NAMES " FROM permission WHERE session_id = $1"
+                " AND tool = $2 AND digest = $3 ORDER BY seq DESC LIMIT 1",
                 ARGS(TEXT(s->id), TEXT(call->tool), TEXT(call->digest))));
     if (row)
         permission_read(tx, row, out);

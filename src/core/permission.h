@@ -39,6 +39,7 @@ struct permission {
     X(seq,           INT,  INSERT, p->seq)           \
     X(created_at,    TIME, INSERT, p->created_at_ms) \
     X(decided_at,    TIME, STORE,  p->decided_at_ms)
+#define PERMISSION_NAMES COLUMNS(PERMISSION_COLUMNS)
 // clang-format on
 
 /* A use of a tool that must be decided. */

@@ -17,8 +17,7 @@ enum { LOG_COLUMNS(LOG_AT, ) };
 
 static err log_row(struct tx *tx, int64_t seq, const struct row **out)
 {
-    return sql_one_(tx->sql, out, "SELECT " COLUMNS(LOG_COLUMNS) " FROM log WHERE seq = $1",
-                    ARGS(INT(seq)));
+    return sql_one_(tx->sql, out, "SELECT " LOG_NAMES " FROM log WHERE seq = $1", ARGS(INT(seq)));
 }
 
 static bool rows_equal(const struct row *a, const struct row *b)

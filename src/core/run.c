@@ -53,8 +53,7 @@ err run_find(struct tx *tx, str id, struct run *out)
     *out = k ? k->stored : (struct run){ .queued = false };
     if (k)
         return NULL;
-    TRY(sql_one(tx->sql, &row, "SELECT " COLUMNS(RUN_COLUMNS) " FROM run WHERE run_id = $1",
-                ARGS(TEXT(id))));
+    TRY(sql_one(tx->sql, &row, "SELECT " RUN_NAMES " FROM run WHERE run_id = $1", ARGS(TEXT(id))));
     if (row) {
         run_read(tx, row, out);
         known_add(tx, out);
@@ -103,23 +102,20 @@ static err run_rows(struct tx *tx, const struct run_filter *f, const struct row 
                     size_t *count)
 {
     if (f->session_id.len)
-        return sql_all(
-            tx->sql, rows, count,
-            "SELECT " COLUMNS(
-                RUN_LISTED) " FROM run WHERE session_id = $1"
-                            " AND seq > coalesce((SELECT seq FROM run WHERE run_id = $2), 0)"
-                            " AND ($3 = '' OR status = $3) ORDER BY seq LIMIT $4",
-            ARGS(TEXT(f->session_id), TEXT(f->after), TEXT(f->status), INT(f->limit)));
+        return sql_all(tx->sql, rows, count,
+                       "SELECT " RUN_LISTED_NAMES " FROM run WHERE session_id = $1"
+                       " AND seq > coalesce((SELECT seq FROM run WHERE run_id = $2), 0)"
+                       " AND ($3 = '' OR status = $3) ORDER BY seq LIMIT $4",
+                       ARGS(TEXT(f->session_id), TEXT(f->after), TEXT(f->status), INT(f->limit)));
     if (f->status.len)
         return sql_all(tx->sql, rows, count,
-                       "SELECT " COLUMNS(
-                           RUN_LISTED) " FROM run WHERE " RUN_SEEN
-                                       " AND status = $2 AND run_id > $3 ORDER BY run_id LIMIT $4",
+                       "SELECT " RUN_LISTED_NAMES " FROM run WHERE " RUN_SEEN
+                       " AND status = $2 AND run_id > $3 ORDER BY run_id LIMIT $4",
                        ARGS(TEXT(tx->actor->state_id), TEXT(f->status), TEXT(f->after),
                             INT(f->limit)));
     return sql_all(tx->sql, rows, count,
-                   "SELECT " COLUMNS(RUN_LISTED) " FROM run WHERE " RUN_SEEN
-                                                 " AND run_id > $2 ORDER BY run_id LIMIT $3",
+                   "SELECT " RUN_LISTED_NAMES " FROM run WHERE " RUN_SEEN
+                   " AND run_id > $2 ORDER BY run_id LIMIT $3",
                    ARGS(TEXT(tx->actor->state_id), TEXT(f->after), INT(f->limit)));
 }
 

@@ -84,6 +84,7 @@ struct run {
     X(error,                 TEXT,     STORE,  r->error)               \
     X(queue_position,        TEXT,     STORE,  r->queue_position)      \
     X(queue_position_in_dir, TEXT,     STORE,  r->queue_position_in_dir)
+#define RUN_LISTED_NAMES COLUMNS(RUN_LISTED)
 
 #define RUN_TEXTS(X, r)                    \
     X(prompt,     TEXT, INSERT, r->prompt) \
@@ -91,6 +92,7 @@ struct run {
     X(result_cut, FLAG, INSERT, r->result_cut)
 // clang-format on
 #define RUN_COLUMNS(X, r) RUN_LISTED(X, r) RUN_TEXTS(X, r)
+#define RUN_NAMES COLUMNS(RUN_COLUMNS)
 
 /* What a run asks of its runner; empty: anything will do. */
 struct demand {

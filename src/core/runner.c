@@ -43,8 +43,7 @@ static err runner_find(struct tx *tx, str id, struct runner *out)
     const struct row *row;
 
     *out = (struct runner){ .lost = true };
-    TRY(sql_one(tx->sql, &row,
-                "SELECT " COLUMNS(RUNNER_COLUMNS) " FROM runner WHERE runner_id = $1",
+    TRY(sql_one(tx->sql, &row, "SELECT " RUNNER_NAMES " FROM runner WHERE runner_id = $1",
                 ARGS(TEXT(id))));
     return row ? runner_read(tx, row, out) : NULL;
 }
@@ -65,8 +64,8 @@ err runner_list(struct tx *tx, str after, int64_t limit, const struct runner **o
     const struct row *rows;
 
     TRY(sql_all(tx->sql, &rows, count,
-                "SELECT " COLUMNS(RUNNER_COLUMNS) " FROM runner WHERE runner_id > $1"
-                                                  " ORDER BY runner_id LIMIT $2",
+                "SELECT " RUNNER_NAMES " FROM runner WHERE runner_id > $1"
+                " ORDER BY runner_id LIMIT $2",
                 ARGS(TEXT(after), INT(limit))));
     struct runner *all = ARENA_ARRAY(tx->arena, struct runner, *count);
     for (size_t i = 0; i < *count; i++)

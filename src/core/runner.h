@@ -41,6 +41,7 @@ struct runner {
     X(lost,          FLAG, INSERT, r->lost)             \
     X(claim_cursor,  TEXT, INSERT, r->claim_cursor)     \
     X(work_user,     TEXT, INSERT, r->user)
+#define RUNNER_NAMES COLUMNS(RUNNER_COLUMNS)
 // clang-format on
 
 /* Registers one, whose id, token and times are set here. One that registers under the same token

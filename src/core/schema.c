@@ -151,8 +151,8 @@ static void schema_read_all(struct tx *tx, const struct row *rows, size_t count,
 static err newest(struct tx *tx, str name, const struct row **row)
 {
     return sql_one(tx->sql, row,
-                   "SELECT " COLUMNS(SCHEMA_COLUMNS) " FROM schema WHERE name = $1"
-                                                     " ORDER BY version DESC LIMIT 1",
+                   "SELECT " SCHEMA_NAMES " FROM schema WHERE name = $1"
+                   " ORDER BY version DESC LIMIT 1",
                    ARGS(TEXT(name)));
 }
 
@@ -187,8 +187,7 @@ err schema_find(struct tx *tx, str name, int64_t version, struct schema_version 
     schema_read(tx, row, out);
     if (version && version != out->version) {
         TRY(sql_one(tx->sql, &other,
-                    "SELECT " COLUMNS(
-                        SCHEMA_COLUMNS) " FROM schema WHERE name = $1 AND version = $2",
+                    "SELECT " SCHEMA_NAMES " FROM schema WHERE name = $1 AND version = $2",
                     ARGS(TEXT(name), INT(version))));
         if (!other)
             return err_new(tx->arena, ERR_NOT_FOUND,
@@ -203,8 +202,7 @@ err schema_by_id(struct tx *tx, str id, struct schema_version *out)
 {
     const struct row *row;
 
-    TRY(sql_one(tx->sql, &row,
-                "SELECT " COLUMNS(SCHEMA_COLUMNS) " FROM schema WHERE schema_id = $1",
+    TRY(sql_one(tx->sql, &row, "SELECT " SCHEMA_NAMES " FROM schema WHERE schema_id = $1",
                 ARGS(TEXT(id))));
     if (!row)
         return err_new(tx->arena, ERR_NOT_FOUND, "there is no schema " STR_FMT, STR_ARG(id));
@@ -217,14 +215,12 @@ err schema_list(struct tx *tx, str after, int64_t limit, const struct schema_ver
 {
     const struct row *rows;
 
-    TRY(sql_all(
-        tx->sql, &rows, count,
-        "SELECT " COLUMNS(
-            SCHEMA_COLUMNS) " FROM schema AS s"
-                            " WHERE name > $1"
-                            "   AND version = (SELECT max(version) FROM schema AS t WHERE t.name = s.name)"
-                            " ORDER BY name LIMIT $2",
-        ARGS(TEXT(after), INT(limit))));
+    TRY(sql_all(tx->sql, &rows, count,
+                "SELECT " SCHEMA_NAMES " FROM schema AS s"
+                " WHERE name > $1"
+                "   AND version = (SELECT max(version) FROM schema AS t WHERE t.name = s.name)"
+                " ORDER BY name LIMIT $2",
+                ARGS(TEXT(after), INT(limit))));
     schema_read_all(tx, rows, *count, out);
     return NULL;
 }
@@ -237,8 +233,8 @@ err schema_versions(struct tx *tx, str name, int64_t before, int64_t limit,
 
     TRY(schema_find(tx, name, 0, &newest_version));
     TRY(sql_all(tx->sql, &rows, count,
-                "SELECT " COLUMNS(SCHEMA_COLUMNS) " FROM schema WHERE name = $1 AND version < $2"
-                                                  " ORDER BY version DESC LIMIT $3",
+                "SELECT " SCHEMA_NAMES " FROM schema WHERE name = $1 AND version < $2"
+                " ORDER BY version DESC LIMIT $3",
                 ARGS(TEXT(name), INT(before ? before : INT64_MAX), INT(limit))));
     schema_read_all(tx, rows, *count, out);
     return NULL;

@@ -29,6 +29,7 @@ struct schema_version {
     X(digest,      TEXT, INSERT, v->digest)      \
     X(description, TEXT, INSERT, v->description) \
     X(created_at,  TIME, INSERT, v->created_at_ms)
+#define SCHEMA_NAMES COLUMNS(SCHEMA_COLUMNS)
 // clang-format on
 
 /* A text that is a schema: all about registering it that takes long and needs no transaction. It

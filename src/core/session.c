@@ -6,8 +6,8 @@
 #include "core/columns.h"
 
 /* A session, and the name of its parent. */
-#define SESSION_READ         \
-    COLUMNS(SESSION_COLUMNS) \
+#define SESSION_READ \
+    SESSION_NAMES    \
     ", (SELECT p.name FROM session p WHERE p.session_id = session.parent_id)"
 
 static void session_read(struct tx *tx, const struct row *row, struct session *out)

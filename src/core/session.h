@@ -106,6 +106,7 @@ struct session {
     X(id_given,        FLAG,     INSERT, s->id_given)                \
     X(work_user,       TEXT,     INSERT, s->user)                    \
     X(work_dir,        TEXT,     INSERT, s->work_dir)
+#define SESSION_NAMES COLUMNS(SESSION_COLUMNS)
 // clang-format on
 
 /* ---- session.c: rows ---- */
@@ -219,6 +220,7 @@ struct session_event {
     X(type,       TEXT, INSERT, e->type)       \
     X(at,         TIME, INSERT, e->at_ms)      \
     X(data,       JSON, INSERT, e->data)
+#define SESSION_EVENT_NAMES COLUMNS(SESSION_EVENT_COLUMNS)
 // clang-format on
 
 /* Appends one, forgets the oldest beyond the limit, and notes that the session was heard, and that

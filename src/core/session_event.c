@@ -68,12 +68,10 @@ err session_event_list(struct tx *tx, str session_id, int64_t after, int64_t lim
 {
     const struct row *rows;
 
-    TRY(sql_all(
-        tx->sql, &rows, count,
-        "SELECT " COLUMNS(
-            SESSION_EVENT_COLUMNS) " FROM session_event"
-                                   " WHERE session_id = $1 AND number > $2 ORDER BY number LIMIT $3",
-        ARGS(TEXT(session_id), INT(after), INT(limit))));
+    TRY(sql_all(tx->sql, &rows, count,
+                "SELECT " SESSION_EVENT_NAMES " FROM session_event"
+                " WHERE session_id = $1 AND number > $2 ORDER BY number LIMIT $3",
+                ARGS(TEXT(session_id), INT(after), INT(limit))));
     struct session_event *all = ARENA_ARRAY(tx->arena, struct session_event, *count);
     for (size_t i = 0; i < *count; i++)
         COLUMNS_READ(SESSION_EVENT_COLUMNS, tx, &rows[i], "session", (&all[i]));

@@ -5,8 +5,8 @@
 #include "core/token.h"
 
 /* What lists have of a state, and the name of its session. */
-#define STATE_READ        \
-    COLUMNS(STATE_LISTED) \
+#define STATE_READ     \
+    STATE_LISTED_NAMES \
     ", coalesce((SELECT r.name FROM session r WHERE r.session_id = root_session), root_session)"
 
 /* Live sessions are few, however many states there are. */

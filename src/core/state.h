@@ -41,6 +41,7 @@ struct state {
     X(patch_bytes,    INT,  INSERT, s->patch_bytes)    \
     X(created_at,     TIME, INSERT, s->created_at_ms)  \
     X(updated_at,     TIME, INSERT, s->updated_at_ms)
+#define STATE_LISTED_NAMES COLUMNS(STATE_LISTED)
 #define STATE_COLUMNS(X, s) STATE_LISTED(X, s) X(body, TEXT, INSERT, s->body)
 // clang-format on
 

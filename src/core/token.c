@@ -180,7 +180,7 @@ err token_actor(struct tx *tx, str text, struct token *token, struct actor *out)
     str id, secret;
 
     str_cut(text, '.', &id, &secret);
-    TRY(sql_one(tx->sql, &row, "SELECT " COLUMNS(TOKEN_COLUMNS) " FROM token WHERE token_id = $1",
+    TRY(sql_one(tx->sql, &row, "SELECT " TOKEN_NAMES " FROM token WHERE token_id = $1",
                 ARGS(TEXT(id))));
     if (row)
         COLUMNS_READ(TOKEN_COLUMNS, tx, row, "token", token);
@@ -302,8 +302,8 @@ err token_list(struct tx *tx, str after, int64_t limit, const struct token **out
     const struct row *rows;
 
     TRY(sql_all(tx->sql, &rows, count,
-                "SELECT " COLUMNS(TOKEN_COLUMNS) " FROM token WHERE token_id > $1"
-                                                 " ORDER BY token_id LIMIT $2",
+                "SELECT " TOKEN_NAMES " FROM token WHERE token_id > $1"
+                " ORDER BY token_id LIMIT $2",
                 ARGS(TEXT(after), INT(limit))));
     struct token *all = ARENA_ARRAY(tx->arena, struct token, *count);
     for (size_t i = 0; i < *count; i++)

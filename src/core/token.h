@@ -31,6 +31,7 @@ struct token {
     X(created_at, TIME,     INSERT, t->created_at_ms) \
     X(expires_at, DEADLINE, INSERT, t->expires_at_ms) \
     X(revoked_at, TIME,     INSERT, t->revoked_at_ms)
+#define TOKEN_NAMES COLUMNS(TOKEN_COLUMNS)
 // clang-format on
 
 const char *actor_kind_name(enum actor_kind kind);
