@@ -1,5 +1,5 @@
 /* http_test.c: one request, one response; and that no cut between bytes matters. */
-#include "http_site.h"
+#include "http_fixture.h"
 
 // clang-format off
 static const struct {
@@ -203,33 +203,33 @@ enum { CASES = sizeof cases / sizeof *cases };
 
 TEST(requests_get_the_answers_of_the_table)
 {
-    struct site *s = site_open(NULL);
+    struct http_fixture *s = http_fixture_open(NULL);
 
     for (size_t i = 0; i < CASES; i++) {
-        site_connect(s);
-        site_ask(s, cases[i].asked);
+        http_fixture_connect(s);
+        http_fixture_ask(s, cases[i].asked);
         if (!text_fits(buf_str(&s->heard).at, cases[i].answered))
             check_fail(__FILE__, __LINE__, "asked    %s\n     expected %s\n     found    %s",
                        cases[i].asked, cases[i].answered, buf_str(&s->heard).at);
-        site_hang_up(s);
+        http_fixture_hang_up(s);
     }
-    site_close(s);
+    http_fixture_close(s);
 }
 
 /* The text that one connection hears when a request comes in two pieces. */
-static str heard_cut(struct site *s, str bytes, size_t at)
+static str heard_cut(struct http_fixture *s, str bytes, size_t at)
 {
-    site_connect(s);
-    site_say(s, str_slice(bytes, 0, at));
+    http_fixture_connect(s);
+    http_fixture_say(s, str_slice(bytes, 0, at));
     if (!str_ends(buf_str(&s->heard), STR("<closed>")))
-        site_say(s, str_slice(bytes, at, bytes.len));
-    site_hang_up(s);
+        http_fixture_say(s, str_slice(bytes, at, bytes.len));
+    http_fixture_hang_up(s);
     return arena_copy(check_arena(), buf_str(&s->heard));
 }
 
 TEST_LIMIT(a_cut_between_any_two_bytes_changes_nothing, 120)
 {
-    struct site *s = site_open(NULL);
+    struct http_fixture *s = http_fixture_open(NULL);
 
     for (size_t i = 0; i < CASES; i++) {
         if (strstr(cases[i].asked, "/metrics"))
@@ -239,5 +239,5 @@ TEST_LIMIT(a_cut_between_any_two_bytes_changes_nothing, 120)
         for (size_t at = 1; at < bytes.len; at++)
             CHECK_STR(heard_cut(s, bytes, at), whole.at);
     }
-    site_close(s);
+    http_fixture_close(s);
 }

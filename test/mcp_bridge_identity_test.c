@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "cli/ancestor.h"
-#include "mcp_rig.h"
+#include "bridge_fixture.h"
 
 static void write_file(const char *path, const char *text)
 {
@@ -14,9 +14,9 @@ static void write_file(const char *path, const char *text)
     CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0);
 }
 
-static struct rig rig_by_hand_in(const char *folder, int64_t lease_ms)
+static struct bridge_fixture bridge_by_hand_in(const char *folder, int64_t lease_ms)
 {
-    struct rig r = rig_new();
+    struct bridge_fixture r = bridge_fixture_new();
 
     r.options.lease_ms = lease_ms;
 
@@ -29,21 +29,21 @@ static struct rig rig_by_hand_in(const char *folder, int64_t lease_ms)
     return r;
 }
 
-static struct rig rig_by_hand_with(int64_t lease_ms)
+static struct bridge_fixture bridge_by_hand_with(int64_t lease_ms)
 {
-    return rig_by_hand_in("/home/ada/my shop/", lease_ms);
+    return bridge_by_hand_in("/home/ada/my shop/", lease_ms);
 }
 
-static struct rig rig_by_hand(void)
+static struct bridge_fixture bridge_by_hand(void)
 {
-    return rig_by_hand_with(0);
+    return bridge_by_hand_with(0);
 }
 
 #define MINTED "{'token_id':'ss_9','token':'ss_9.secret'}"
 #define ATTENDED(id) "{'session_id':'" id "','session_name':'it'}"
 #define USE "{'jsonrpc':'2.0','id':2,'method':'tools/call','params':{'name':'state_read'," META "}}"
 
-static void expect_farewell(struct rig *r, int fd)
+static void expect_farewell(struct bridge_fixture *r, int fd)
 {
     client_close(r);
     str request = server_take(fd);
@@ -55,12 +55,12 @@ static void expect_farewell(struct rig *r, int fd)
     CHECK_HAS(request, "DELETE /tokens/ss_9 HTTP/1.1\r\n");
     CHECK_HAS(request, "Authorization: Bearer op_1.secret\r\n");
     server_send(other, STR("HTTP/1.1 204 No Content\r\n\r\n"));
-    rig_expect_end(r);
+    bridge_expect_end(r);
 }
 
 TEST(an_agent_that_a_person_started_gets_a_session_of_its_own)
 {
-    struct rig r = rig_by_hand();
+    struct bridge_fixture r = bridge_by_hand();
 
     say(&r, ASK("1"));
     int fd = server_connected(&r);
@@ -93,7 +93,7 @@ TEST(an_agent_that_a_person_started_gets_a_session_of_its_own)
 
 static void check_untold(const char *folder)
 {
-    struct rig r = rig_by_hand_in(folder, 0);
+    struct bridge_fixture r = bridge_by_hand_in(folder, 0);
 
     say(&r, USE);
     int fd = server_connected(&r);
@@ -125,9 +125,9 @@ TEST(a_folder_that_is_longer_than_a_session_may_have_is_not_told)
 
 /* ---- an agent that says later who it is ---- */
 
-static struct rig rig_of(const char *client)
+static struct bridge_fixture bridge_fixture_of(const char *client)
 {
-    struct rig r = rig_new();
+    struct bridge_fixture r = bridge_fixture_new();
 
     unsetenv("BATON_TOKEN");
     setenv("BATON_DATA", ".", 1);
@@ -150,7 +150,7 @@ static struct rig rig_of(const char *client)
     "'_meta':{'threadId':'" thread "'}}}"
 
 /* It has a token and a session of the protocol before it calls a tool, which says whose they are. */
-static int codex_open(struct rig *r)
+static int codex_open(struct bridge_fixture *r)
 {
     int fd = server_connected(r);
 
@@ -164,7 +164,7 @@ static int codex_open(struct rig *r)
 
 TEST(codex_is_the_session_of_its_thread)
 {
-    struct rig r = rig_of("codex-mcp-client");
+    struct bridge_fixture r = bridge_fixture_of("codex-mcp-client");
     int fd = codex_open(&r);
 
     say(&r, CODEX_USE("1", "01a1e0af-3a44"));
@@ -206,7 +206,7 @@ TEST(codex_is_the_session_of_its_thread)
 
 TEST(gemini_is_asked_for_with_each_call_by_its_process)
 {
-    struct rig r = rig_of("gemini-cli-mcp-client");
+    struct bridge_fixture r = bridge_fixture_of("gemini-cli-mcp-client");
     int fd = server_connected(&r);
     str request, process;
 
@@ -233,7 +233,7 @@ TEST(gemini_is_asked_for_with_each_call_by_its_process)
 /* No hook will tell of its end, so the bridge does; and asks for nothing that nobody would read. */
 TEST(an_agent_without_hooks_ends_with_its_client)
 {
-    struct rig r = rig_new();
+    struct bridge_fixture r = bridge_fixture_new();
 
     unsetenv("BATON_TOKEN");
     setenv("BATON_DATA", ".", 1);
@@ -257,7 +257,7 @@ TEST(an_agent_without_hooks_ends_with_its_client)
 
 TEST(a_token_that_is_not_taken_any_more_is_replaced)
 {
-    struct rig r = rig_by_hand();
+    struct bridge_fixture r = bridge_by_hand();
 
     say(&r, ASK("1"));
     int fd = server_connected(&r);
@@ -277,7 +277,7 @@ TEST(a_token_that_is_not_taken_any_more_is_replaced)
 /* A bridge that is killed gives nothing back: what it has ends when it is not heard any more. */
 TEST(the_lease_of_a_token_is_renewed_while_the_bridge_lives)
 {
-    struct rig r = rig_by_hand_with(30);
+    struct bridge_fixture r = bridge_by_hand_with(30);
 
     say(&r, ASK("1"));
     int fd = server_connected(&r);
@@ -296,7 +296,7 @@ TEST(the_lease_of_a_token_is_renewed_while_the_bridge_lives)
 
 TEST(where_no_token_can_be_minted_the_one_there_is_is_used)
 {
-    struct rig r = rig_by_hand();
+    struct bridge_fixture r = bridge_by_hand();
 
     say(&r, USE);
     int fd = server_connected(&r);

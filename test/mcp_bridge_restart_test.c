@@ -1,11 +1,11 @@
 /* mcp_bridge_restart_test.c: a server that goes and comes, or is not there, or is silent. */
 #include <unistd.h>
 
-#include "mcp_rig.h"
+#include "bridge_fixture.h"
 
 TEST(what_was_not_answered_is_asked_again_under_the_same_key)
 {
-    struct rig r = rig_start();
+    struct bridge_fixture r = bridge_fixture_start();
 
     say(&r, ASK("1"));
     int fd = server_connected(&r);
@@ -28,7 +28,7 @@ TEST(what_was_not_answered_is_asked_again_under_the_same_key)
 
 TEST(what_is_lost_again_and_again_is_told_so)
 {
-    struct rig r = rig_start();
+    struct bridge_fixture r = bridge_fixture_start();
 
     say(&r, ASK("1"));
     for (int i = 0; i < BRIDGE_TRIES_MAX; i++) {
@@ -43,7 +43,7 @@ TEST(what_is_lost_again_and_again_is_told_so)
 
 TEST(without_a_server_requests_are_told_what_to_do_until_there_is_one)
 {
-    struct rig r = rig_new();
+    struct bridge_fixture r = bridge_fixture_new();
     server_end(&r);
     bridge_start(&r);
 
@@ -76,7 +76,7 @@ static err cannot_start(struct arena *a, str dir)
 
 TEST(a_server_that_cannot_be_started_is_told_to_every_request)
 {
-    struct rig r = rig_new();
+    struct bridge_fixture r = bridge_fixture_new();
     server_end(&r);
     r.options.data = "nothing";
     r.options.start = cannot_start;
@@ -87,12 +87,12 @@ TEST(a_server_that_cannot_be_started_is_told_to_every_request)
     say(&r, ASK("2"));
     CHECK_HAS(hear(&r), "\"id\":2,\"error\":{\"code\":-31053");
     client_close(&r);
-    rig_expect_end(&r);
+    bridge_expect_end(&r);
 }
 
 TEST(a_server_that_is_silent_is_not_waited_for_without_end)
 {
-    struct rig r = rig_new();
+    struct bridge_fixture r = bridge_fixture_new();
     r.options.silence_ms = 50;
     bridge_start(&r);
     say(&r, ASK("1"));
@@ -104,7 +104,7 @@ TEST(a_server_that_is_silent_is_not_waited_for_without_end)
 
 TEST(a_restart_is_nothing_that_a_listener_hears_of)
 {
-    struct rig r = rig_start();
+    struct bridge_fixture r = bridge_fixture_start();
 
     say(&r, "{'jsonrpc':'2.0','id':'l','method':'subscriptions/listen','params':{" META "}}");
     int fd = server_connected(&r);

@@ -2,10 +2,10 @@
  * again when the server has forgotten it. */
 #include <unistd.h>
 
-#include "mcp_rig.h"
+#include "bridge_fixture.h"
 
 /* Up to where it listens to the stream, whose connection is the answer. */
-static int open_session(struct rig *r, int *stream, const char *session)
+static int open_session(struct bridge_fixture *r, int *stream, const char *session)
 {
     str field = arena_printf(check_arena(), "Mcp-Session-Id: %s\r\n", session);
 
@@ -38,7 +38,7 @@ static int open_session(struct rig *r, int *stream, const char *session)
 
 TEST(an_older_client_has_a_session_and_a_stream)
 {
-    struct rig r = rig_start();
+    struct bridge_fixture r = bridge_fixture_start();
     int stream;
     int fd = open_session(&r, &stream, "one");
 
@@ -60,12 +60,12 @@ TEST(an_older_client_has_a_session_and_a_stream)
     int last = server_connected(&r);
     CHECK_HAS(server_take(last), "DELETE /mcp HTTP/1.1\r\n");
     server_answer(last, "200 OK", "{}");
-    rig_expect_end(&r);
+    bridge_expect_end(&r);
 }
 
 TEST(a_session_that_the_server_has_forgotten_is_begun_again_in_silence)
 {
-    struct rig r = rig_start();
+    struct bridge_fixture r = bridge_fixture_start();
     int stream;
     int fd = open_session(&r, &stream, "one");
 
@@ -85,7 +85,7 @@ TEST(a_session_that_the_server_has_forgotten_is_begun_again_in_silence)
 
 TEST(what_a_client_wants_to_hear_of_is_asked_for_again_with_its_session)
 {
-    struct rig r = rig_start();
+    struct bridge_fixture r = bridge_fixture_start();
     int stream;
     int fd = open_session(&r, &stream, "one");
 
@@ -112,7 +112,7 @@ TEST(what_a_client_wants_to_hear_of_is_asked_for_again_with_its_session)
 
 TEST(a_session_that_is_forgotten_by_many_answers_is_begun_again_once)
 {
-    struct rig r = rig_start();
+    struct bridge_fixture r = bridge_fixture_start();
     int stream;
     int fd = open_session(&r, &stream, "one");
     str requests[3];
@@ -144,7 +144,7 @@ TEST(a_session_that_is_forgotten_by_many_answers_is_begun_again_once)
 
 TEST(cancelling_is_passed_on_for_an_older_client)
 {
-    struct rig r = rig_start();
+    struct bridge_fixture r = bridge_fixture_start();
     int stream;
     int fd = open_session(&r, &stream, "one");
 

@@ -2,13 +2,13 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "mcp_rig.h"
+#include "bridge_fixture.h"
 
 /* ---- what is passed on ---- */
 
 TEST(a_message_is_posted_with_what_http_is_to_know_of_it)
 {
-    struct rig r = rig_new();
+    struct bridge_fixture r = bridge_fixture_new();
     r.options.state_id = STR("wfstate_7");
     bridge_start(&r);
     say(&r, "{'jsonrpc':'2.0','id':'x','method':'tools/call',"
@@ -37,7 +37,7 @@ TEST(a_message_is_posted_with_what_http_is_to_know_of_it)
     server_answer(fd, "200 OK", "{'jsonrpc':'2.0',\n'id':2,'result':{}}");
     HEARS(&r, "{'jsonrpc':'2.0', 'id':2,'result':{}}");
     client_close(&r);
-    rig_expect_end(&r);
+    bridge_expect_end(&r);
 }
 
 TEST(a_value_that_is_not_plain_is_encoded_and_adds_no_field)
@@ -63,7 +63,7 @@ TEST(a_value_that_is_not_plain_is_encoded_and_adds_no_field)
 
 TEST(requests_are_answered_in_any_order)
 {
-    struct rig r = rig_start();
+    struct bridge_fixture r = bridge_fixture_start();
 
     say(&r, ASK("1"));
     int first = server_connected(&r);
@@ -79,7 +79,7 @@ TEST(requests_are_answered_in_any_order)
 
 TEST(each_event_of_a_stream_is_a_line)
 {
-    struct rig r = rig_start();
+    struct bridge_fixture r = bridge_fixture_start();
 
     say(&r, ASK("1"));
     int fd = server_connected(&r);
@@ -99,7 +99,7 @@ TEST(each_event_of_a_stream_is_a_line)
 
 TEST(a_notification_is_answered_by_nothing)
 {
-    struct rig r = rig_start();
+    struct bridge_fixture r = bridge_fixture_start();
 
     say(&r, "{'jsonrpc':'2.0','method':'notifications/x','params':{" META "}}");
     int fd = server_connected(&r);
@@ -115,7 +115,7 @@ TEST(a_notification_is_answered_by_nothing)
 
 TEST(a_line_that_is_no_message_is_refused_and_the_next_is_not)
 {
-    struct rig r = rig_start();
+    struct bridge_fixture r = bridge_fixture_start();
 
     say(&r, "{'jsonrpc'");
     CHECK_HAS(hear(&r), "\"code\":-32700");
@@ -133,7 +133,7 @@ TEST(a_line_that_is_no_message_is_refused_and_the_next_is_not)
 
 TEST(a_line_that_is_too_long_is_refused_by_its_id)
 {
-    struct rig r = rig_start();
+    struct bridge_fixture r = bridge_fixture_start();
     size_t size = 5 << 20;
     char *filling = arena_alloc(check_arena(), size);
 
@@ -167,7 +167,7 @@ TEST(what_the_server_refuses_becomes_an_answer)
           "{'jsonrpc':'2.0','id':1,'error':{'code':-32602,"
           "'message':'the server answers with status 202'}}" },
     };
-    struct rig r = rig_start();
+    struct bridge_fixture r = bridge_fixture_start();
     int fd = -1;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -183,7 +183,7 @@ TEST(what_the_server_refuses_becomes_an_answer)
 
 TEST(cancelling_closes_the_connection_of_a_request)
 {
-    struct rig r = rig_start();
+    struct bridge_fixture r = bridge_fixture_start();
 
     say(&r, ASK("1"));
     int fd = server_connected(&r);
@@ -201,7 +201,7 @@ TEST(cancelling_closes_the_connection_of_a_request)
 
 TEST(what_is_in_flight_when_the_input_ends_is_answered)
 {
-    struct rig r = rig_start();
+    struct bridge_fixture r = bridge_fixture_start();
 
     say(&r, ASK("1"));
     int fd = server_connected(&r);
@@ -209,23 +209,23 @@ TEST(what_is_in_flight_when_the_input_ends_is_answered)
     client_close(&r);
     server_answer(fd, "200 OK", ANSWER("1"));
     HEARS(&r, ANSWER("1"));
-    rig_expect_end(&r);
+    bridge_expect_end(&r);
 }
 
 TEST(what_is_not_answered_does_not_keep_it)
 {
-    struct rig r = rig_new();
+    struct bridge_fixture r = bridge_fixture_new();
     r.options.drain_ms = 20;
     bridge_start(&r);
     say(&r, ASK("1"));
     server_take(server_connected(&r));
     client_close(&r);
-    rig_expect_end(&r);
+    bridge_expect_end(&r);
 }
 
 TEST(a_signal_ends_it)
 {
-    struct rig r = rig_start();
+    struct bridge_fixture r = bridge_fixture_start();
 
     say(&r, ASK("1"));
     int fd = server_connected(&r);
@@ -233,19 +233,19 @@ TEST(a_signal_ends_it)
     server_answer(fd, "200 OK", ANSWER("1"));
     HEARS(&r, ANSWER("1"));
     kill(r.pid, SIGTERM);
-    rig_expect_end(&r);
+    bridge_expect_end(&r);
 }
 
 TEST(a_client_that_is_gone_ends_it)
 {
-    struct rig r = rig_start();
+    struct bridge_fixture r = bridge_fixture_start();
 
     say(&r, ASK("1"));
     int fd = server_connected(&r);
     server_take(fd);
     close(r.out);
     server_answer(fd, "200 OK", ANSWER("1"));
-    rig_expect_end(&r);
+    bridge_expect_end(&r);
 }
 
 /* ---- events ---- */

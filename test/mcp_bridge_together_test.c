@@ -3,12 +3,12 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "mcp_rig.h"
+#include "bridge_fixture.h"
 #include "ops/op.h"
 
 static const char *const three[] = { ASK("1"), ASK("2"), ASK("3") };
 
-static int take_three(struct rig *r, str requests[3])
+static int take_three(struct bridge_fixture *r, str requests[3])
 {
     say_together(r, three, 3);
     int fd = server_connected(r);
@@ -18,7 +18,7 @@ static int take_three(struct rig *r, str requests[3])
 
 TEST(what_is_asked_together_is_sent_and_answered_on_one_connection)
 {
-    struct rig r = rig_start();
+    struct bridge_fixture r = bridge_fixture_start();
     str requests[3];
     int fd = take_three(&r, requests);
     struct buf answers = buf_in(check_arena());
@@ -61,7 +61,7 @@ TEST(what_may_wait_or_writes_has_a_connection_of_its_own)
     };
 
     for (size_t i = 0; i < sizeof alone / sizeof *alone; i++) {
-        struct rig r = rig_new();
+        struct bridge_fixture r = bridge_fixture_new();
         str requests[2], other;
         r.options.drain_ms = 1;
         bridge_start(&r);
@@ -73,7 +73,7 @@ TEST(what_may_wait_or_writes_has_a_connection_of_its_own)
         CHECK(server_take_all(own, &other, 1).len);
         CHECK_HAS(other, "\"id\":2");
         kill(r.pid, SIGTERM);
-        rig_expect_end(&r);
+        bridge_expect_end(&r);
         close(shared);
         close(own);
         server_end(&r);
@@ -99,7 +99,7 @@ TEST(a_tool_is_sent_behind_others_if_it_reads)
 TEST(one_connection_takes_so_many_and_no_more)
 {
     enum { ON_ONE = BRIDGE_PIPELINE_MAX, ALL = ON_ONE + 4 };
-    struct rig r = rig_start();
+    struct bridge_fixture r = bridge_fixture_start();
     const char *lines[ALL];
     str requests[ON_ONE];
 
@@ -117,7 +117,7 @@ TEST(what_is_behind_the_last_answer_of_a_connection_is_asked_again_under_its_key
     static const char *const fields[] = { "", "Connection: close\r\n" };
 
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        struct rig r = rig_start();
+        struct bridge_fixture r = bridge_fixture_start();
         str first[3], again[2];
         int fd = take_three(&r, first);
         server_answer_as(fd, "200 OK", fields[i], ANSWER("1"));
@@ -133,14 +133,14 @@ TEST(what_is_behind_the_last_answer_of_a_connection_is_asked_again_under_its_key
         HEARS(&r, ANSWER("2"));
         HEARS(&r, ANSWER("3"));
         client_close(&r);
-        rig_expect_end(&r);
+        bridge_expect_end(&r);
         server_end(&r);
     }
 }
 
 TEST(a_request_whose_answer_breaks_off_does_not_cost_those_behind_it)
 {
-    struct rig r = rig_start();
+    struct bridge_fixture r = bridge_fixture_start();
     str requests[3];
 
     for (int i = 0; i < BRIDGE_TRIES_MAX; i++) {
@@ -165,7 +165,7 @@ TEST(a_request_whose_answer_breaks_off_does_not_cost_those_behind_it)
 
 TEST(what_is_behind_a_stream_is_asked_elsewhere)
 {
-    struct rig r = rig_start();
+    struct bridge_fixture r = bridge_fixture_start();
     str first[3], again;
     int fd = take_three(&r, first);
 
@@ -191,7 +191,7 @@ TEST(what_is_behind_a_stream_is_asked_elsewhere)
 
 TEST(the_answer_to_one_that_was_cancelled_among_others_is_dropped)
 {
-    struct rig r = rig_start();
+    struct bridge_fixture r = bridge_fixture_start();
     str requests[3];
     int fd = take_three(&r, requests);
 
@@ -210,7 +210,7 @@ TEST(the_answer_to_one_that_was_cancelled_among_others_is_dropped)
 
 TEST(one_that_was_cancelled_is_not_asked_again_with_the_others)
 {
-    struct rig r = rig_start();
+    struct bridge_fixture r = bridge_fixture_start();
     str requests[3], again;
     int fd = take_three(&r, requests);
 
@@ -227,7 +227,7 @@ TEST(one_that_was_cancelled_is_not_asked_again_with_the_others)
 
 TEST(a_server_that_is_silent_is_told_to_all_who_wait_on_a_connection)
 {
-    struct rig r = rig_new();
+    struct bridge_fixture r = bridge_fixture_new();
     str requests[3];
     r.options.silence_ms = 50;
     bridge_start(&r);
@@ -243,7 +243,7 @@ TEST(a_server_that_is_silent_is_told_to_all_who_wait_on_a_connection)
 /* A server that works on one after the other works on several at once if they come apart. */
 TEST(after_answers_that_came_one_by_one_requests_go_apart)
 {
-    struct rig r = rig_start();
+    struct bridge_fixture r = bridge_fixture_start();
     str requests[3];
     int fd = take_three(&r, requests);
 
@@ -260,7 +260,7 @@ TEST(after_answers_that_came_one_by_one_requests_go_apart)
 
 TEST(a_stream_in_many_pieces_sets_nothing_apart)
 {
-    struct rig r = rig_start();
+    struct bridge_fixture r = bridge_fixture_start();
     str requests[3];
 
     say(&r, ASK("0"));
@@ -278,7 +278,7 @@ TEST(a_stream_in_many_pieces_sets_nothing_apart)
 
 TEST(what_is_asked_together_is_answered_after_the_end_of_input)
 {
-    struct rig r = rig_start();
+    struct bridge_fixture r = bridge_fixture_start();
     str requests[3];
     int fd = take_three(&r, requests);
 
@@ -289,12 +289,12 @@ TEST(what_is_asked_together_is_answered_after_the_end_of_input)
     server_answer(fd, "200 OK", ANSWER("3"));
     HEARS(&r, ANSWER("2"));
     HEARS(&r, ANSWER("3"));
-    rig_expect_end(&r);
+    bridge_expect_end(&r);
 }
 
 TEST(what_was_asked_together_and_is_not_answered_does_not_keep_it)
 {
-    struct rig r = rig_new();
+    struct bridge_fixture r = bridge_fixture_new();
     str requests[3];
     r.options.drain_ms = 20;
     bridge_start(&r);
@@ -303,5 +303,5 @@ TEST(what_was_asked_together_and_is_not_answered_does_not_keep_it)
     CHECK_HAS(hear(&r), "\"id\":1,\"error\"");
     CHECK_HAS(hear(&r), "\"id\":2,\"error\"");
     CHECK_HAS(hear(&r), "\"id\":3,\"error\"");
-    rig_expect_end(&r);
+    bridge_expect_end(&r);
 }

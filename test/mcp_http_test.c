@@ -1,6 +1,6 @@
 /* mcp_http_test.c: /mcp over HTTP: who is let in, what is answered how, and what becomes of those
  * who wait, listen, leave or are slow. */
-#include "mcp_site.h"
+#include "mcp_server.h"
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -39,7 +39,7 @@ static const struct {
 };
 // clang-format on
 
-static str with_token(struct mcp_site *s, const char *text)
+static str with_token(struct mcp_server *s, const char *text)
 {
     struct buf out = buf_in(check_arena());
     str rest = str_from(text);
@@ -57,7 +57,7 @@ static str with_token(struct mcp_site *s, const char *text)
 
 TEST(mcp_lets_in_who_shows_a_token_and_comes_from_here)
 {
-    struct mcp_site *s = mcp_site_open(NULL, false);
+    struct mcp_server *s = mcp_server_open(NULL, false);
 
     for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++) {
         struct mcp_peer *p = mcp_peer_new(s);
@@ -71,7 +71,7 @@ TEST(mcp_lets_in_who_shows_a_token_and_comes_from_here)
         mcp_peer_close(p);
     }
     CHECK_INT(s->performed, 0);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 TEST(mcp_has_three_methods)
@@ -85,7 +85,7 @@ TEST(mcp_has_three_methods)
         { "GET", "HTTP/1.1 405 *Allow: POST, OPTIONS|*" },
         { "DELETE", "HTTP/1.1 405 *Allow: POST, OPTIONS|*" },
     };
-    struct mcp_site *s = mcp_site_open(NULL, false);
+    struct mcp_server *s = mcp_server_open(NULL, false);
     struct mcp_peer *p = mcp_peer_new(s);
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -98,14 +98,14 @@ TEST(mcp_has_three_methods)
         CHECK_PEER(p, cases[i].heard);
     }
     mcp_peer_close(p);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 /* ---- one message, one answer ---- */
 
 TEST(mcp_answers_with_one_json_text_and_keeps_the_connection)
 {
-    struct mcp_site *s = mcp_site_open(NULL, false);
+    struct mcp_server *s = mcp_server_open(NULL, false);
     struct mcp_peer *p = mcp_peer_new(s);
 
     for (int i = 0; i < 2; i++) {
@@ -121,7 +121,7 @@ TEST(mcp_answers_with_one_json_text_and_keeps_the_connection)
                   "{'jsonrpc':'2.0','method':'notifications/x','params':{" MODERN "}}");
     CHECK_PEER(p, "HTTP/1.1 202 Accepted|*Content-Length: 0||");
     mcp_peer_close(p);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 static const char *call(const char *tool, const char *arguments, const char *meta)
@@ -133,7 +133,7 @@ static const char *call(const char *tool, const char *arguments, const char *met
         .at;
 }
 
-static const char *of_state(struct mcp_site *s, const char *more)
+static const char *of_state(struct mcp_server *s, const char *more)
 {
     return arena_printf(check_arena(), "{'state_id':'" STR_FMT "'%s}", STR_ARG(s->state_id), more)
         .at;
@@ -142,7 +142,7 @@ static const char *of_state(struct mcp_site *s, const char *more)
 /* What a writer said last is what the next one reads, out of memory. */
 TEST(mcp_reads_out_of_the_cache_what_was_written)
 {
-    struct mcp_site *s = mcp_site_open(NULL, false);
+    struct mcp_server *s = mcp_server_open(NULL, false);
     struct mcp_peer *p = mcp_peer_new(s);
 
     mcp_peer_post(p, CALL_HEAD("state_read"), call("state_read", of_state(s, ""), MODERN));
@@ -162,12 +162,12 @@ TEST(mcp_reads_out_of_the_cache_what_was_written)
     mcp_peer_post(p, CALL_HEAD("state_read"), call("state_read", of_state(s, ""), MODERN));
     CHECK_PEER(p, OK_JSON "*new*}}");
     mcp_peer_close(p);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 TEST(mcp_takes_its_requests_in_any_pieces)
 {
-    struct mcp_site *s = mcp_site_open(NULL, false);
+    struct mcp_server *s = mcp_server_open(NULL, false);
     struct mcp_peer *p = mcp_peer_new(s);
     str bytes = mcp_post(s->operator_token, BOTH_TYPES CALL_HEAD("state_read"),
                          call("state_read", of_state(s, ""), MODERN));
@@ -179,12 +179,12 @@ TEST(mcp_takes_its_requests_in_any_pieces)
         CHECK_PEER(p, OK_JSON "*'id':7,'result':{*title*}}");
     }
     mcp_peer_close(p);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 TEST(mcp_answers_requests_that_come_together_in_their_order)
 {
-    struct mcp_site *s = mcp_site_open(NULL, false);
+    struct mcp_server *s = mcp_server_open(NULL, false);
     struct mcp_peer *p = mcp_peer_new(s);
     struct buf both = buf_in(check_arena());
 
@@ -195,12 +195,12 @@ TEST(mcp_answers_requests_that_come_together_in_their_order)
     mcp_peer_say(p, buf_str(&both));
     CHECK_PEER(p, OK_JSON "*'id':7,*HTTP/1.1 200 OK|*'id':1,*");
     mcp_peer_close(p);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 TEST(mcp_says_so_when_there_is_no_room_for_a_command)
 {
-    struct mcp_site *s = mcp_site_open(NULL, false);
+    struct mcp_server *s = mcp_server_open(NULL, false);
     struct mcp_peer *p = mcp_peer_new(s);
 
     s->full = true;
@@ -208,48 +208,48 @@ TEST(mcp_says_so_when_there_is_no_room_for_a_command)
     CHECK_PEER(p, OK_JSON "*'isError':true*");
     s->full = false;
     mcp_peer_close(p);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 TEST(mcp_does_not_show_one_session_the_state_of_another)
 {
-    struct mcp_site *s = mcp_site_open(NULL, false);
+    struct mcp_server *s = mcp_server_open(NULL, false);
     struct mcp_peer *p = mcp_peer_new(s);
-    str token = mcp_site_session(s, "alone", STR(""));
+    str token = mcp_server_session(s, "alone", STR(""));
 
     mcp_peer_say(p, mcp_post(token, BOTH_TYPES CALL_HEAD("state_read"),
                              call("state_read", of_state(s, ""), MODERN)));
     CHECK_PEER(p, OK_JSON "*'isError':true*");
     mcp_peer_close(p);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 /* How many commands a read takes of a session that a person runs. */
 static int commands_of_read(struct mcp_peer *p, str token)
 {
-    int before = p->site->performed;
+    int before = p->server->performed;
 
     mcp_peer_say(p, mcp_post(token, BOTH_TYPES CALL_HEAD("state_read"),
-                             call("state_read", of_state(p->site, ""), MODERN)));
+                             call("state_read", of_state(p->server, ""), MODERN)));
     CHECK_PEER(p, OK_JSON "*\\'title\\':\\'t\\'*");
-    return p->site->performed - before;
+    return p->server->performed - before;
 }
 
 TEST(mcp_looks_for_callbacks_when_a_session_or_a_run_has_changed)
 {
-    struct mcp_site *s = mcp_site_open(NULL, false);
+    struct mcp_server *s = mcp_server_open(NULL, false);
     struct mcp_peer *p = mcp_peer_new(s);
-    str token = mcp_site_session(s, "person", s->state_id);
+    str token = mcp_server_session(s, "person", s->state_id);
 
     commands_of_read(p, token); /* the document is in memory then */
     CHECK_INT(commands_of_read(p, token), 0);
-    mcp_site_do(s, "schema.create", "{'name':'other','json_schema':{}}");
+    mcp_server_do(s, "schema.create", "{'name':'other','json_schema':{}}");
     CHECK_INT(commands_of_read(p, token), 0);
-    mcp_site_do(s, "session.create", "{'session_name':'another'}");
+    mcp_server_do(s, "session.create", "{'session_name':'another'}");
     CHECK_INT(commands_of_read(p, token), 1);
     CHECK_INT(commands_of_read(p, token), 0);
     mcp_peer_close(p);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 /* ---- waiting ---- */
@@ -259,38 +259,38 @@ TEST(mcp_looks_for_callbacks_when_a_session_or_a_run_has_changed)
 
 TEST(mcp_call_that_waits_is_answered_when_it_has_come)
 {
-    struct mcp_site *s = mcp_site_open(NULL, false);
+    struct mcp_server *s = mcp_server_open(NULL, false);
     struct mcp_peer *p = mcp_peer_new(s);
 
     mcp_peer_post(p, CALL_HEAD("state_read"), call("state_read", of_state(s, WAIT), MODERN));
     CHECK_PEER(p, "");
-    mcp_site_do(s, "state.patch", of_state(s, ",'merge':{'title':'two'}"));
+    mcp_server_do(s, "state.patch", of_state(s, ",'merge':{'title':'two'}"));
     mcp_peer_listen(p);
     CHECK_PEER(p, OK_JSON "*two*");
     mcp_peer_close(p);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 TEST(mcp_call_that_waits_gives_signs_of_life_to_who_wants_them)
 {
     struct server_limits limits = server_limits_default();
     limits.mcp_progress_ms = 20;
-    struct mcp_site *s = mcp_site_open(&limits, false);
+    struct mcp_server *s = mcp_server_open(&limits, false);
     struct mcp_peer *p = mcp_peer_new(s);
 
     mcp_peer_post(p, CALL_HEAD("state_read"), call("state_read", of_state(s, WAIT), WITH_PROGRESS));
     CHECK_PEER(p, "");
     while (!str_contains(buf_str(&p->heard), STR("'progress':2"))) {
-        mcp_site_wait(s, 5);
+        mcp_server_wait(s, 5);
         mcp_peer_listen(p);
     }
     CHECK_PEER(p, OK_STREAM "data: {*'progressToken':'p1','progress':1,*}||"
                             "data: {*'progressToken':'p1','progress':2,*}||*");
-    mcp_site_do(s, "state.patch", of_state(s, ",'merge':{'title':'two'}"));
+    mcp_server_do(s, "state.patch", of_state(s, ",'merge':{'title':'two'}"));
     mcp_peer_listen(p);
     CHECK_PEER(p, "*data: {*'id':7,'result'*two*}||<closed>");
     mcp_peer_close(p);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 /* Its memory is another thread's then: see arena_give. */
@@ -298,43 +298,43 @@ TEST(mcp_call_that_is_run_again_gives_signs_of_life_meanwhile)
 {
     struct server_limits limits = server_limits_default();
     limits.mcp_progress_ms = 200; /* the first comes while it is held, not before */
-    struct mcp_site *s = mcp_site_open(&limits, false);
+    struct mcp_server *s = mcp_server_open(&limits, false);
     struct mcp_peer *p = mcp_peer_new(s);
 
     mcp_peer_post(p, CALL_HEAD("state_read"), call("state_read", of_state(s, WAIT), WITH_PROGRESS));
     s->holds = true;
-    mcp_site_do(s, "state.patch", of_state(s, ",'merge':{'title':'two'}"));
+    mcp_server_do(s, "state.patch", of_state(s, ",'merge':{'title':'two'}"));
     CHECK(s->waiting);
     while (!str_contains(buf_str(&p->heard), STR("'progress':1"))) {
-        mcp_site_wait(s, 5);
+        mcp_server_wait(s, 5);
         mcp_peer_listen(p);
     }
     CHECK_PEER(p, OK_STREAM "data: {*'progressToken':'p1','progress':1,*}||*");
     s->holds = false;
-    mcp_site_perform(s);
+    mcp_server_perform(s);
     mcp_peer_listen(p);
     CHECK_PEER(p, "*data: {*'id':7,'result'*two*}||<closed>");
     mcp_peer_close(p);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 TEST(mcp_call_that_waits_is_answered_plainly_where_no_stream_is_taken)
 {
     struct server_limits limits = server_limits_default();
     limits.mcp_progress_ms = 10;
-    struct mcp_site *s = mcp_site_open(&limits, false);
+    struct mcp_server *s = mcp_server_open(&limits, false);
     struct mcp_peer *p = mcp_peer_new(s);
 
     mcp_peer_say(p, mcp_post(s->operator_token, "Accept: application/json|" CALL_HEAD("state_read"),
                              call("state_read", of_state(s, WAIT), WITH_PROGRESS)));
-    mcp_site_wait(s, 25);
+    mcp_server_wait(s, 25);
     mcp_peer_listen(p);
     CHECK_PEER(p, "");
-    mcp_site_do(s, "state.patch", of_state(s, ",'merge':{'title':'two'}"));
+    mcp_server_do(s, "state.patch", of_state(s, ",'merge':{'title':'two'}"));
     mcp_peer_listen(p);
     CHECK_PEER(p, OK_JSON "*two*");
     mcp_peer_close(p);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 /* The time is the server's, whatever the call asks for. */
@@ -342,16 +342,16 @@ TEST(mcp_call_waits_no_longer_than_a_tool_may)
 {
     struct server_limits limits = server_limits_default();
     limits.mcp_wait_ms = 30;
-    struct mcp_site *s = mcp_site_open(&limits, false);
+    struct mcp_server *s = mcp_server_open(&limits, false);
     struct mcp_peer *p = mcp_peer_new(s);
 
     mcp_peer_post(p, CALL_HEAD("state_read"), call("state_read", of_state(s, WAIT), MODERN));
     CHECK_PEER(p, "");
-    mcp_site_wait(s, 40);
+    mcp_server_wait(s, 40);
     mcp_peer_listen(p);
     CHECK_PEER(p, OK_JSON "*'id':7,'result'*");
     mcp_peer_close(p);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 TEST(mcp_call_of_one_who_is_gone_is_not_waited_for)
@@ -360,17 +360,17 @@ TEST(mcp_call_of_one_who_is_gone_is_not_waited_for)
     limits.mcp_progress_ms = 10;
 
     for (int streamed = 0; streamed < 2; streamed++) {
-        struct mcp_site *s = mcp_site_open(&limits, false);
+        struct mcp_server *s = mcp_server_open(&limits, false);
         struct mcp_peer *p = mcp_peer_new(s);
         mcp_peer_post(p, CALL_HEAD("state_read"),
                       call("state_read", of_state(s, WAIT), WITH_PROGRESS));
         if (streamed)
-            mcp_site_wait(s, 15);
+            mcp_server_wait(s, 15);
         mcp_peer_close(p);
         int performed = s->performed;
-        mcp_site_do(s, "state.patch", of_state(s, ",'merge':{'title':'two'}"));
+        mcp_server_do(s, "state.patch", of_state(s, ",'merge':{'title':'two'}"));
         CHECK_INT(s->performed, performed);
-        mcp_site_close(s);
+        mcp_server_close(s);
         unlink("mcp.db");
         unlink("mcp.db-wal");
         unlink("mcp.db-shm");
@@ -380,7 +380,7 @@ TEST(mcp_call_of_one_who_is_gone_is_not_waited_for)
 /* A write is done, whoever is there to hear of it. */
 TEST(mcp_call_of_one_who_is_gone_is_finished)
 {
-    struct mcp_site *s = mcp_site_open(NULL, false);
+    struct mcp_server *s = mcp_server_open(NULL, false);
     struct mcp_peer *p = mcp_peer_new(s);
 
     mcp_peer_post(p, MODERN_HEAD("server/discover"), DISCOVER); /* its token is known now */
@@ -388,29 +388,29 @@ TEST(mcp_call_of_one_who_is_gone_is_finished)
     mcp_peer_post(p, CALL_HEAD("state_patch"),
                   call("state_patch", of_state(s, ",'merge':{'title':'two'}"), MODERN));
     mcp_peer_close(p);
-    mcp_site_perform(s);
-    mcp_site_turn(s);
+    mcp_server_perform(s);
+    mcp_server_turn(s);
     s->holds = false;
-    CHECK_INT(json_int_or(mcp_site_do(s, "state.read", of_state(s, "")), "version", 0), 2);
-    mcp_site_close(s);
+    CHECK_INT(json_int_or(mcp_server_do(s, "state.read", of_state(s, "")), "version", 0), 2);
+    mcp_server_close(s);
 }
 
 static void stopped(void *self)
 {
-    ((struct mcp_site *)self)->stopped = true;
+    ((struct mcp_server *)self)->stopped = true;
 }
 
 TEST(mcp_tells_those_who_wait_and_listen_that_the_server_stops)
 {
     struct server_limits limits = server_limits_default();
     limits.mcp_progress_ms = 10;
-    struct mcp_site *s = mcp_site_open(&limits, false);
+    struct mcp_server *s = mcp_server_open(&limits, false);
     struct mcp_peer *plain = mcp_peer_new(s), *streamed = mcp_peer_new(s),
                     *listener = mcp_peer_new(s);
 
     mcp_peer_post(streamed, CALL_HEAD("state_read"),
                   call("state_read", of_state(s, WAIT), WITH_PROGRESS));
-    mcp_site_wait(s, 15);
+    mcp_server_wait(s, 15);
     mcp_peer_post(plain, CALL_HEAD("state_read"), call("state_read", of_state(s, WAIT), MODERN));
     mcp_peer_post(listener, MODERN_HEAD("subscriptions/listen"),
                   "{'jsonrpc':'2.0','id':'l','method':'subscriptions/listen','params':{"
@@ -426,7 +426,7 @@ TEST(mcp_tells_those_who_wait_and_listen_that_the_server_stops)
     mcp_peer_close(plain);
     mcp_peer_close(streamed);
     mcp_peer_close(listener);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 /* ---- a start that waits for its end ---- */
@@ -440,31 +440,31 @@ TEST(mcp_start_that_is_not_done_in_time_says_so_and_goes_on)
 {
     struct server_limits limits = server_limits_default();
     limits.mcp_wait_ms = 30;
-    struct mcp_site *s = mcp_site_open(&limits, false);
+    struct mcp_server *s = mcp_server_open(&limits, false);
     struct mcp_peer *p = mcp_peer_new(s);
 
     mcp_peer_post(p, CALL_HEAD("start_agent_session"), START_AGENT(MODERN));
     CHECK_PEER(p, "");
-    mcp_site_wait(s, 40);
+    mcp_server_wait(s, 40);
     mcp_peer_listen(p);
     CHECK_PEER(p, OK_JSON "*'id':7,'result':{*");
-    const struct json *runs = json_get(mcp_site_do(s, "run.list", "{}"), "runs");
+    const struct json *runs = json_get(mcp_server_do(s, "run.list", "{}"), "runs");
     CHECK_INT(runs->len, 1);
     CHECK_STR(json_str(&runs->items[0], "status"), "pending");
     mcp_peer_close(p);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 TEST(mcp_start_of_one_who_is_gone_goes_on)
 {
-    struct mcp_site *s = mcp_site_open(NULL, false);
+    struct mcp_server *s = mcp_server_open(NULL, false);
     struct mcp_peer *p = mcp_peer_new(s);
 
     mcp_peer_post(p, CALL_HEAD("start_agent_session"), START_AGENT(MODERN));
     CHECK_PEER(p, "");
     mcp_peer_close(p);
-    CHECK_INT(json_get(mcp_site_do(s, "run.list", "{}"), "runs")->len, 1);
-    mcp_site_close(s);
+    CHECK_INT(json_get(mcp_server_do(s, "run.list", "{}"), "runs")->len, 1);
+    mcp_server_close(s);
 }
 
 /* ---- several nodes ---- */
@@ -473,7 +473,7 @@ TEST(mcp_start_of_one_who_is_gone_goes_on)
 TEST(mcp_reads_what_another_node_has_written)
 {
     static const struct actor system = { .kind = ACTOR_SYSTEM, .name = STR("system") };
-    struct mcp_site *s = mcp_site_open(NULL, false);
+    struct mcp_server *s = mcp_server_open(NULL, false);
     struct mcp_peer *p = mcp_peer_new(s);
     const char *read = call("state_read", of_state(s, ""), MODERN);
     struct arena *a = arena_new();
@@ -495,5 +495,5 @@ TEST(mcp_reads_what_another_node_has_written)
     mcp_peer_listen(p);
     CHECK_PEER(p, OK_JSON "*elsewhere*");
     mcp_peer_close(p);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }

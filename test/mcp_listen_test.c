@@ -1,5 +1,5 @@
 /* mcp_listen_test.c: subscriptions/listen: who hears of which change, how often, and until when. */
-#include "mcp_site.h"
+#include "mcp_server.h"
 
 #include <sys/socket.h>
 
@@ -22,7 +22,7 @@ static const char *printed(const char *format, str id)
     return buf_str(&out).at;
 }
 
-static struct mcp_peer *listener(struct mcp_site *s, str token, const char *wishes)
+static struct mcp_peer *listener(struct mcp_server *s, str token, const char *wishes)
 {
     struct mcp_peer *p = mcp_peer_new(s);
     str body = arena_printf(check_arena(),
@@ -39,7 +39,7 @@ static struct mcp_peer *listener(struct mcp_site *s, str token, const char *wish
 
 TEST(mcp_listener_hears_once_of_each_change)
 {
-    struct mcp_site *s = mcp_site_open(NULL, false);
+    struct mcp_server *s = mcp_server_open(NULL, false);
     struct mcp_peer *p = listener(
         s, s->operator_token,
         printed("{'resourcesListChanged':true,'resourceSubscriptions':['baton://state/$']}",
@@ -47,23 +47,23 @@ TEST(mcp_listener_hears_once_of_each_change)
     const char *updated = "data: {*notifications/resources/updated*subscriptionId':'l'*}||";
 
     CHECK_PEER(p, OK_STREAM "data: {*subscriptions/acknowledged*subscriptionId':'l'*}||");
-    mcp_site_do(s, "state.patch", printed("{'state_id':'$','merge':{'n':1}}", s->state_id));
+    mcp_server_do(s, "state.patch", printed("{'state_id':'$','merge':{'n':1}}", s->state_id));
     mcp_peer_listen(p);
     CHECK_PEER(p, updated);
-    mcp_site_do(s, "state.create", "{'schema_name':'s','initial_data':{}}");
+    mcp_server_do(s, "state.create", "{'schema_name':'s','initial_data':{}}");
     mcp_peer_listen(p);
     CHECK_PEER(p, "data: {*notifications/resources/list_changed*subscriptionId':'l'*}||");
     mcp_peer_listen(p);
     CHECK_PEER(p, "");
     mcp_peer_close(p);
-    mcp_site_do(s, "state.patch", printed("{'state_id':'$','merge':{'n':2}}", s->state_id));
-    mcp_site_close(s);
+    mcp_server_do(s, "state.patch", printed("{'state_id':'$','merge':{'n':2}}", s->state_id));
+    mcp_server_close(s);
 }
 
 /* Whoever was told that he listens misses nothing, however long his first look takes. */
 TEST(mcp_listener_hears_of_what_comes_while_it_begins)
 {
-    struct mcp_site *s = mcp_site_open(NULL, false);
+    struct mcp_server *s = mcp_server_open(NULL, false);
     struct mcp_peer *p = mcp_peer_new(s);
 
     mcp_peer_post(p, MODERN_HEAD("server/discover"),
@@ -73,60 +73,60 @@ TEST(mcp_listener_hears_of_what_comes_while_it_begins)
                   "{'jsonrpc':'2.0','id':2,'method':'subscriptions/listen','params':{"
                   "'notifications':{'resourcesListChanged':true}," MODERN "}}");
     CHECK_PEER(p, OK_STREAM "data: {*acknowledged*}||");
-    mcp_site_do(s, "state.create", "{'schema_name':'s','initial_data':{}}");
+    mcp_server_do(s, "state.create", "{'schema_name':'s','initial_data':{}}");
     mcp_peer_listen(p);
     CHECK_PEER(p, "");
     s->holds = false;
-    mcp_site_perform(s);
+    mcp_server_perform(s);
     mcp_peer_listen(p);
     CHECK_PEER(p, "data: {*list_changed*}||");
     mcp_peer_close(p);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 TEST(mcp_listener_hears_nothing_of_what_it_may_not_see)
 {
-    struct mcp_site *s = mcp_site_open(NULL, false);
-    str token = mcp_site_session(s, "other", STR(""));
+    struct mcp_server *s = mcp_server_open(NULL, false);
+    str token = mcp_server_session(s, "other", STR(""));
     struct mcp_peer *p = listener(
         s, token,
         printed("{'resourcesListChanged':true,'resourceSubscriptions':['baton://state/$']}",
                 s->state_id));
 
     CHECK_PEER(p, OK_STREAM "data: {*'resourceSubscriptions':[]*}||");
-    mcp_site_do(s, "state.patch", printed("{'state_id':'$','merge':{'n':1}}", s->state_id));
-    mcp_site_do(s, "state.create", "{'schema_name':'s','initial_data':{}}");
+    mcp_server_do(s, "state.patch", printed("{'state_id':'$','merge':{'n':1}}", s->state_id));
+    mcp_server_do(s, "state.create", "{'schema_name':'s','initial_data':{}}");
     mcp_peer_listen(p);
     CHECK_PEER(p, "");
     mcp_peer_close(p);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 TEST(mcp_listener_hears_that_its_session_got_a_state)
 {
-    struct mcp_site *s = mcp_site_open(NULL, false);
-    str token = mcp_site_session(s, "root", STR(""));
+    struct mcp_server *s = mcp_server_open(NULL, false);
+    str token = mcp_server_session(s, "root", STR(""));
     struct mcp_peer *p = listener(s, token, "{'resourcesListChanged':true}");
 
     CHECK_PEER(p, OK_STREAM "data: {*acknowledged*}||");
-    mcp_site_do(s, "state.create", "{'schema_name':'s','initial_data':{},'root_session':'root'}");
+    mcp_server_do(s, "state.create", "{'schema_name':'s','initial_data':{},'root_session':'root'}");
     mcp_peer_listen(p);
     CHECK_PEER(p, "data: {*list_changed*}||");
     mcp_peer_close(p);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 TEST(mcp_listener_ends_with_its_token)
 {
-    struct mcp_site *s = mcp_site_open(NULL, false);
+    struct mcp_server *s = mcp_server_open(NULL, false);
     struct mcp_peer *p = listener(s, s->operator_token, "{'resourcesListChanged':true}");
 
     p->heard.len = 0;
-    mcp_site_do(s, "token.revoke", printed("{'token_id':'$'}", s->operator_token_id));
+    mcp_server_do(s, "token.revoke", printed("{'token_id':'$'}", s->operator_token_id));
     mcp_peer_listen(p);
     CHECK_PEER(p, "<closed>");
     mcp_peer_close(p);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 /* It costs no memory, and is told once of all that it could not take. */
@@ -134,7 +134,7 @@ TEST(mcp_listener_that_is_slow_is_told_once_of_many_changes)
 {
     struct server_limits limits = server_limits_default();
     limits.behind_bytes = 1000;
-    struct mcp_site *s = mcp_site_open(&limits, false);
+    struct mcp_server *s = mcp_server_open(&limits, false);
     struct mcp_peer *p =
         listener(s, s->operator_token,
                  printed("{'resourceSubscriptions':['baton://state/$']}", s->state_id));
@@ -149,7 +149,7 @@ TEST(mcp_listener_that_is_slow_is_told_once_of_many_changes)
     CHECK(c->out_bytes > limits.behind_bytes);
     size_t before = c->out_bytes;
     for (int i = 0; i < 50; i++)
-        mcp_site_do(s, "state.patch", patch);
+        mcp_server_do(s, "state.patch", patch);
     CHECK(c->out_bytes <= before);
     for (size_t got = 0; got < ballast.len;) {
         static char bytes[1 << 20];
@@ -159,34 +159,34 @@ TEST(mcp_listener_that_is_slow_is_told_once_of_many_changes)
         if (n > 0)
             got += (size_t)n;
         else
-            mcp_site_turn(s);
+            mcp_server_turn(s);
     }
     mcp_peer_listen(p);
     str heard = buf_str(&p->heard);
     CHECK(text_fits(heard.at, "data: {*updated*}||"));
     CHECK(!strstr(strstr(heard.at, "updated") + 1, "updated"));
     mcp_peer_close(p);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 /* ---- tasks ---- */
 
 TEST(mcp_listener_is_told_how_a_task_goes)
 {
-    struct mcp_site *s = mcp_site_open(NULL, false);
+    struct mcp_server *s = mcp_server_open(NULL, false);
 
-    mcp_site_do(s, "session.create", "{'session_name':'w'}");
-    str run = json_str(mcp_site_do(s, "run.create",
-                                   "{'type':'start_session','session_name':'w','prompt':'go'}"),
+    mcp_server_do(s, "session.create", "{'session_name':'w'}");
+    str run = json_str(mcp_server_do(s, "run.create",
+                                     "{'type':'start_session','session_name':'w','prompt':'go'}"),
                        "run_id");
     struct mcp_peer *p = listener(s, s->operator_token, printed("{'taskIds':['$']}", run));
     CHECK_PEER(p, OK_STREAM "data: {*acknowledged*}||"
                             "data: {*notifications/tasks*'status':'working'*}||");
-    mcp_site_do(s, "run.stop", printed("{'run_id':'$'}", run));
+    mcp_server_do(s, "run.stop", printed("{'run_id':'$'}", run));
     mcp_peer_listen(p);
     CHECK_PEER(p, "*data: {*notifications/tasks*'status':'cancelled'*}||*");
     mcp_peer_close(p);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 /* ---- lists of the fixtures, which change by a tool ---- */
@@ -198,7 +198,7 @@ TEST(mcp_listeners_of_both_eras_hear_of_a_list_that_changed)
     } cases[] = { { "test_trigger_tool_change", "data: {*notifications/tools/list_changed*}||" },
                   { "test_trigger_prompt_change",
                     "data: {*notifications/prompts/list_changed*}||" } };
-    struct mcp_site *s = mcp_site_open(NULL, true);
+    struct mcp_server *s = mcp_server_open(NULL, true);
     struct mcp_peer *p =
         listener(s, STR(""), "{'toolsListChanged':true,'promptsListChanged':true}");
     struct mcp_peer *asker = mcp_peer_new(s), *old = mcp_peer_new(s);
@@ -233,5 +233,5 @@ TEST(mcp_listeners_of_both_eras_hear_of_a_list_that_changed)
     mcp_peer_close(p);
     mcp_peer_close(old);
     mcp_peer_close(asker);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }

@@ -1,6 +1,6 @@
 /* mcp_random_test.c: clients of both eras that come, ask, listen, break off and come back, in any
  * order: whatever they do, nothing hangs and nothing is left. */
-#include "mcp_site.h"
+#include "mcp_server.h"
 
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 enum { PEERS = 6, STEPS = 500 };
 
 struct crowd {
-    struct mcp_site *site;
+    struct mcp_server *server;
     struct random *random;
     struct mcp_peer *peers[PEERS];
     str session; /* the last that was begun; empty: none */
@@ -57,7 +57,7 @@ static const char *filled(const struct crowd *c, const char *text)
 
     while (str_cut(rest, '$', &before, &rest)) {
         buf_add(&out, before);
-        buf_add(&out, c->site->state_id);
+        buf_add(&out, c->server->state_id);
     }
     buf_add(&out, before);
     return buf_str(&out).at;
@@ -75,7 +75,7 @@ static struct mcp_peer **any_peer(struct crowd *c)
     struct mcp_peer **p = &c->peers[random_below(c->random, PEERS)];
 
     if (!*p)
-        *p = mcp_peer_new(c->site);
+        *p = mcp_peer_new(c->server);
     return p;
 }
 
@@ -95,7 +95,7 @@ static void do_post(struct crowd *c)
     str fields = arena_printf(check_arena(),
                               "Accept: application/json, text/event-stream|" STR_FMT "%s",
                               STR_ARG(session_field(c)), messages[which].fields);
-    str bytes = mcp_post(c->fixtures ? STR("") : c->site->operator_token, fields.at,
+    str bytes = mcp_post(c->fixtures ? STR("") : c->server->operator_token, fields.at,
                          filled(c, messages[which].body));
 
     p->heard.len = 0;
@@ -117,7 +117,7 @@ static void do_other(struct crowd *c)
     const char *request = requests[random_below(c->random, sizeof requests / sizeof *requests)];
     str token = c->fixtures ? STR("")
                             : arena_printf(check_arena(), "Authorization: Bearer " STR_FMT "|",
-                                           STR_ARG(c->site->operator_token));
+                                           STR_ARG(c->server->operator_token));
 
     say(*any_peer(c), text_wire(arena_printf(check_arena(), "%s" STR_FMT STR_FMT "|", request,
                                              STR_ARG(token), STR_ARG(session_field(c)))
@@ -134,20 +134,20 @@ static void do_close(struct crowd *c)
 
 static void do_change(struct crowd *c)
 {
-    mcp_site_do(c->site, "state.patch", filled(c, "{'state_id':'$','merge':{'m':1}}"));
+    mcp_server_do(c->server, "state.patch", filled(c, "{'state_id':'$','merge':{'m':1}}"));
 }
 
 static void do_hold(struct crowd *c)
 {
-    c->site->holds = !c->site->holds;
-    if (!c->site->holds)
-        mcp_site_perform(c->site);
-    mcp_site_turn(c->site);
+    c->server->holds = !c->server->holds;
+    if (!c->server->holds)
+        mcp_server_perform(c->server);
+    mcp_server_turn(c->server);
 }
 
 static void do_wait(struct crowd *c)
 {
-    mcp_site_wait(c->site, 1 + random_below(c->random, 8));
+    mcp_server_wait(c->server, 1 + random_below(c->random, 8));
 }
 
 static void (*const steps[])(struct crowd *c) = { do_post,  do_post,   do_post, do_post, do_other,
@@ -162,7 +162,7 @@ static void crowd_run(bool fixtures, struct random *random)
     limits.mcp_wait_ms = 40;
     limits.mcp_session_ms = 200;
     limits.mcp_sessions_max = 3;
-    c.site = mcp_site_open(&limits, fixtures);
+    c.server = mcp_server_open(&limits, fixtures);
     for (int i = 0; i < STEPS; i++)
         steps[random_below(random, sizeof steps / sizeof *steps)](&c);
     for (int i = 0; i < PEERS; i++)
@@ -170,8 +170,8 @@ static void crowd_run(bool fixtures, struct random *random)
             mcp_peer_close(c.peers[i]);
         else if (c.peers[i])
             close(c.peers[i]->fd); /* found out while it stops */
-    mcp_site_close(c.site);
-    CHECK(!fixtures || c.site->performed == 0);
+    mcp_server_close(c.server);
+    CHECK(!fixtures || c.server->performed == 0);
 }
 
 TEST_LIMIT(mcp_random_clients_leave_nothing_behind, 60)

@@ -1,6 +1,6 @@
 /* mcp_session_test.c: clients of the older revisions: their sessions, streams that break and are
  * taken up again, and questions that they are asked. */
-#include "mcp_site.h"
+#include "mcp_server.h"
 
 #include <unistd.h>
 
@@ -29,8 +29,8 @@ static const char *begin(struct mcp_peer *p, const char *initialize)
 
 static void ask(struct mcp_peer *p, const char *method, const char *fields)
 {
-    str token = p->site->operator_token;
-    bool open = p->site->server->options.mcp_open;
+    str token = p->server->operator_token;
+    bool open = p->server->server->options.mcp_open;
 
     p->heard.len = 0;
     mcp_peer_say(p, text_wire(arena_printf(check_arena(),
@@ -57,7 +57,7 @@ static const char *call(const char *tool, const char *rest)
 
 TEST(mcp_session_is_visible_ascii_and_lives_until_it_is_ended)
 {
-    struct mcp_site *s = mcp_site_open(NULL, false);
+    struct mcp_server *s = mcp_server_open(NULL, false);
     struct mcp_peer *p = mcp_peer_new(s);
     const char *session = begin(p, INITIALIZE("2025-11-25"));
 
@@ -81,50 +81,50 @@ TEST(mcp_session_is_visible_ascii_and_lives_until_it_is_ended)
     mcp_peer_post(p, session, PING);
     CHECK_PEER(p, "HTTP/1.1 404 *");
     mcp_peer_close(p);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 TEST(mcp_session_is_nobody_elses)
 {
-    struct mcp_site *s = mcp_site_open(NULL, false);
+    struct mcp_server *s = mcp_server_open(NULL, false);
     struct mcp_peer *p = mcp_peer_new(s);
     const char *session = begin(p, INITIALIZE("2025-06-18"));
-    str other = mcp_site_session(s, "other", STR(""));
+    str other = mcp_server_session(s, "other", STR(""));
 
     mcp_peer_say(p, mcp_post(other, session, PING));
     CHECK_PEER(p, "HTTP/1.1 404 *");
     mcp_peer_close(p);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 TEST(mcp_session_ends_when_it_is_idle_and_not_before)
 {
     struct server_limits limits = server_limits_default();
     limits.mcp_session_ms = 60;
-    struct mcp_site *s = mcp_site_open(&limits, false);
+    struct mcp_server *s = mcp_server_open(&limits, false);
     struct mcp_peer *p = mcp_peer_new(s), *ear = mcp_peer_new(s);
     const char *idle = begin(p, INITIALIZE("2025-11-25"));
     const char *listening = begin(p, INITIALIZE("2025-11-25"));
 
     ask(ear, "GET", more(listening, "Accept: text/event-stream|"));
-    mcp_site_wait(s, 130);
+    mcp_server_wait(s, 130);
     CHECK_INT(s->server->mcp->session_count, 1);
     mcp_peer_post(p, idle, PING);
     CHECK_PEER(p, "HTTP/1.1 404 *");
     mcp_peer_post(p, listening, PING);
     CHECK_PEER(p, OK_JSON "*");
     mcp_peer_close(ear);
-    mcp_site_wait(s, 130);
+    mcp_server_wait(s, 130);
     CHECK_INT(s->server->mcp->session_count, 0);
     mcp_peer_close(p);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 TEST(mcp_sessions_that_are_too_many_push_out_the_one_unused_for_longest)
 {
     struct server_limits limits = server_limits_default();
     limits.mcp_sessions_max = 2;
-    struct mcp_site *s = mcp_site_open(&limits, false);
+    struct mcp_server *s = mcp_server_open(&limits, false);
     struct mcp_peer *p = mcp_peer_new(s), *ears[2] = { mcp_peer_new(s), mcp_peer_new(s) };
     const char *first = begin(p, INITIALIZE("2025-11-25"));
     const char *second = begin(p, INITIALIZE("2025-11-25"));
@@ -142,7 +142,7 @@ TEST(mcp_sessions_that_are_too_many_push_out_the_one_unused_for_longest)
     mcp_peer_close(ears[0]);
     mcp_peer_close(ears[1]);
     mcp_peer_close(p);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 static str session_begin(struct mcp_peer *p, str token)
@@ -157,10 +157,10 @@ TEST(token_ends_no_session_of_mcp_that_is_another_tokens)
     struct server_limits limits = server_limits_default();
     limits.mcp_sessions_max = 8;
     limits.token_mcp_sessions = 3;
-    struct mcp_site *s = mcp_site_open(&limits, false);
+    struct mcp_server *s = mcp_server_open(&limits, false);
     struct mcp_peer *p = mcp_peer_new(s);
-    str agent = mcp_site_session(s, "agent", STR("")),
-        other = mcp_site_session(s, "other", STR(""));
+    str agent = mcp_server_session(s, "agent", STR("")),
+        other = mcp_server_session(s, "other", STR(""));
 
     str mine = session_begin(p, s->operator_token);
     CHECK(mine.len);
@@ -174,34 +174,34 @@ TEST(token_ends_no_session_of_mcp_that_is_another_tokens)
     mcp_peer_post(p, field, PING);
     CHECK_PEER(p, OK_JSON "*");
     mcp_peer_close(p);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 TEST(mcp_session_ends_with_its_token)
 {
-    struct mcp_site *s = mcp_site_open(NULL, false);
+    struct mcp_server *s = mcp_server_open(NULL, false);
     struct mcp_peer *p = mcp_peer_new(s), *ear = mcp_peer_new(s);
     const char *session = begin(p, INITIALIZE("2025-11-25"));
 
     ask(ear, "GET", more(session, "Accept: text/event-stream|"));
     ear->heard.len = 0;
-    mcp_site_do(s, "token.revoke",
-                arena_printf(check_arena(), "{'token_id':'" STR_FMT "'}",
-                             STR_ARG(s->operator_token_id))
-                    .at);
+    mcp_server_do(s, "token.revoke",
+                  arena_printf(check_arena(), "{'token_id':'" STR_FMT "'}",
+                               STR_ARG(s->operator_token_id))
+                      .at);
     CHECK_INT(s->server->mcp->session_count, 0);
     mcp_peer_listen(ear);
     CHECK_PEER(ear, "<closed>");
     mcp_peer_close(p);
     mcp_peer_close(ear);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 /* ---- what belongs to no request ---- */
 
 TEST(mcp_get_hears_of_what_was_subscribed_to)
 {
-    struct mcp_site *s = mcp_site_open(NULL, false);
+    struct mcp_server *s = mcp_server_open(NULL, false);
     struct mcp_peer *p = mcp_peer_new(s), *ear = mcp_peer_new(s);
     const char *session = begin(p, INITIALIZE("2025-11-25"));
     const char *uri =
@@ -221,29 +221,29 @@ TEST(mcp_get_hears_of_what_was_subscribed_to)
     ask(ear, "GET", more(session, "Accept: text/event-stream|"));
     CHECK_PEER(ear, OK_STREAM "id: 0-0|data:||");
     for (int i = 0; i < 2; i++) {
-        mcp_site_do(s, "state.patch", patch);
+        mcp_server_do(s, "state.patch", patch);
         mcp_peer_listen(ear);
         CHECK_PEER(ear, updated.at);
     }
-    mcp_site_do(s, "state.create", "{'schema_name':'s','initial_data':{}}");
+    mcp_server_do(s, "state.create", "{'schema_name':'s','initial_data':{}}");
     mcp_peer_listen(ear);
     CHECK_PEER(ear, "id: 0-3|data: {*notifications/resources/list_changed*}||");
     mcp_peer_post(p, session,
                   more("{'jsonrpc':'2.0','id':4,'method':'resources/unsubscribe',", subscription));
     CHECK_PEER(p, OK_JSON "{'jsonrpc':'2.0','id':4,'result':{}}");
-    mcp_site_do(s, "state.patch", patch);
+    mcp_server_do(s, "state.patch", patch);
     mcp_peer_listen(ear);
     CHECK_PEER(ear, "");
     mcp_peer_close(p);
     mcp_peer_close(ear);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 /* Many changes are told once to one who comes late; and what was sent is sent again to one who says
  * that he has not got it. */
 TEST(mcp_get_may_come_back_for_what_it_missed)
 {
-    struct mcp_site *s = mcp_site_open(NULL, false);
+    struct mcp_server *s = mcp_server_open(NULL, false);
     struct mcp_peer *p = mcp_peer_new(s), *ear = mcp_peer_new(s);
     const char *session = begin(p, INITIALIZE("2025-06-18"));
     const char *patch = arena_printf(check_arena(),
@@ -258,10 +258,10 @@ TEST(mcp_get_may_come_back_for_what_it_missed)
                                STR_ARG(s->state_id))
                       .at);
     for (int i = 0; i < 3; i++)
-        mcp_site_do(s, "state.patch", patch);
+        mcp_server_do(s, "state.patch", patch);
     ask(ear, "GET", more(session, "Accept: text/event-stream|"));
     CHECK_PEER(ear, OK_STREAM "id: 0-1|data: {*updated*}||");
-    mcp_site_do(s, "state.patch", patch);
+    mcp_server_do(s, "state.patch", patch);
     mcp_peer_close(ear);
     ear = mcp_peer_new(s);
     ask(ear, "GET", more(session, "Accept: text/event-stream|Last-Event-ID: 0-1|"));
@@ -274,7 +274,7 @@ TEST(mcp_get_may_come_back_for_what_it_missed)
     mcp_peer_close(ear);
     mcp_peer_close(second);
     mcp_peer_close(p);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 TEST(mcp_get_refuses_what_it_cannot_give)
@@ -288,7 +288,7 @@ TEST(mcp_get_refuses_what_it_cannot_give)
         { "Accept: text/event-stream|Last-Event-ID: x|", "HTTP/1.1 400 *Last-Event-ID*" },
         { "Accept: text/event-stream|Last-Event-ID: 0--1|", "HTTP/1.1 400 *Last-Event-ID*" },
     };
-    struct mcp_site *s = mcp_site_open(NULL, false);
+    struct mcp_server *s = mcp_server_open(NULL, false);
     struct mcp_peer *p = mcp_peer_new(s);
     const char *session = begin(p, INITIALIZE("2025-11-25"));
 
@@ -297,24 +297,24 @@ TEST(mcp_get_refuses_what_it_cannot_give)
         CHECK_PEER(p, cases[i].heard);
     }
     mcp_peer_close(p);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 TEST(mcp_streams_are_kept_alive)
 {
     struct server_limits limits = server_limits_default();
     limits.ping_ms = 50;
-    struct mcp_site *s = mcp_site_open(&limits, false);
+    struct mcp_server *s = mcp_server_open(&limits, false);
     struct mcp_peer *p = mcp_peer_new(s);
     const char *session = begin(p, INITIALIZE("2025-06-18"));
 
     ask(p, "GET", more(session, "Accept: text/event-stream|"));
     CHECK_PEER(p, OK_STREAM);
-    mcp_site_wait(s, 80);
+    mcp_server_wait(s, 80);
     mcp_peer_listen(p);
     CHECK_PEER(p, ":||*");
     mcp_peer_close(p);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 /* ---- waiting ---- */
@@ -326,21 +326,21 @@ TEST(mcp_answer_is_kept_for_an_older_client_that_comes_back)
 {
     struct server_limits limits = server_limits_default();
     limits.mcp_progress_ms = 20;
-    struct mcp_site *s = mcp_site_open(&limits, false);
+    struct mcp_server *s = mcp_server_open(&limits, false);
     struct mcp_peer *p = mcp_peer_new(s), *back = mcp_peer_new(s);
     const char *session = begin(p, INITIALIZE("2025-11-25"));
     str rest =
         arena_printf(check_arena(), WAITING ",'_meta':{'progressToken':1}", STR_ARG(s->state_id));
 
     mcp_peer_post(p, session, call("state_read", rest.at));
-    mcp_site_wait(s, 25);
+    mcp_server_wait(s, 25);
     mcp_peer_listen(p);
     CHECK_PEER(p, OK_STREAM "id: 1-0|data:||id: 1-1|data: {*'progress':1*}||");
     mcp_peer_close(p);
-    mcp_site_do(s, "state.patch",
-                arena_printf(check_arena(), "{'state_id':'" STR_FMT "','merge':{'n':'two'}}",
-                             STR_ARG(s->state_id))
-                    .at);
+    mcp_server_do(s, "state.patch",
+                  arena_printf(check_arena(), "{'state_id':'" STR_FMT "','merge':{'n':'two'}}",
+                               STR_ARG(s->state_id))
+                      .at);
     for (int i = 0; i < 2; i++) {
         ask(back, "GET", more(session, "Accept: text/event-stream|Last-Event-ID: 1-1|"));
         CHECK_PEER(back, OK_STREAM "id: 1-2|data: {*'id':7,'result'*two*}||<closed>");
@@ -348,12 +348,12 @@ TEST(mcp_answer_is_kept_for_an_older_client_that_comes_back)
         back = mcp_peer_new(s);
     }
     mcp_peer_close(back);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 TEST(mcp_call_that_waits_is_cancelled_by_a_notification_or_the_end_of_its_session)
 {
-    struct mcp_site *s = mcp_site_open(NULL, false);
+    struct mcp_server *s = mcp_server_open(NULL, false);
     struct mcp_peer *p = mcp_peer_new(s), *other = mcp_peer_new(s);
     const char *session = begin(p, INITIALIZE("2025-11-25"));
     const char *wait =
@@ -377,14 +377,14 @@ TEST(mcp_call_that_waits_is_cancelled_by_a_notification_or_the_end_of_its_sessio
     CHECK_PEER(p, OK_JSON "*'isError':true*");
     mcp_peer_close(p);
     mcp_peer_close(other);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 /* ---- what is played ---- */
 
 TEST(mcp_fixtures_need_no_token_and_perform_nothing)
 {
-    struct mcp_site *s = mcp_site_open(NULL, true);
+    struct mcp_server *s = mcp_server_open(NULL, true);
     struct mcp_peer *p = mcp_peer_new(s);
     const char *session = begin(p, INITIALIZE("2025-11-25"));
 
@@ -396,12 +396,12 @@ TEST(mcp_fixtures_need_no_token_and_perform_nothing)
     CHECK_PEER(p, "HTTP/1.1 401 *");
     CHECK_INT(s->performed, 0);
     mcp_peer_close(p);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 TEST(mcp_stream_comes_one_message_after_the_other)
 {
-    struct mcp_site *s = mcp_site_open(NULL, true);
+    struct mcp_server *s = mcp_server_open(NULL, true);
     struct mcp_peer *p = mcp_peer_new(s), *other = mcp_peer_new(s);
     const char *session = begin(p, INITIALIZE("2025-06-18"));
     const char *progress = call("test_tool_with_progress", ",'_meta':{'progressToken':'x'}");
@@ -410,8 +410,8 @@ TEST(mcp_stream_comes_one_message_after_the_other)
     CHECK_PEER(p, OK_STREAM "id: 1-1|data: {*'progress':0,*}||");
     mcp_peer_post(other, session, progress);
     CHECK_PEER(other, OK_STREAM "id: 2-1|data: {*'progress':0,*}||");
-    mcp_site_wait(s, 60);
-    mcp_site_wait(s, 60);
+    mcp_server_wait(s, 60);
+    mcp_server_wait(s, 60);
     mcp_peer_listen(p);
     CHECK_PEER(p, "id: 1-2|data: {*'progress':50,*}||id: 1-3|data: {*'progress':100,*}||"
                   "id: 1-4|data: {*'id':7,'result'*}||<closed>");
@@ -419,12 +419,12 @@ TEST(mcp_stream_comes_one_message_after_the_other)
     CHECK_PEER(other, "id: 2-2|*id: 2-4|data: {*'id':7,'result'*}||<closed>");
     mcp_peer_close(p);
     mcp_peer_close(other);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 TEST(mcp_stream_is_refused_to_who_takes_none)
 {
-    struct mcp_site *s = mcp_site_open(NULL, true);
+    struct mcp_server *s = mcp_server_open(NULL, true);
     struct mcp_peer *p = mcp_peer_new(s);
     const char *session = begin(p, INITIALIZE("2025-11-25"));
 
@@ -434,12 +434,12 @@ TEST(mcp_stream_is_refused_to_who_takes_none)
     mcp_peer_post(p, session, PING);
     CHECK_PEER(p, OK_JSON "*");
     mcp_peer_close(p);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 TEST(mcp_stream_that_is_cut_is_taken_up_where_it_was)
 {
-    struct mcp_site *s = mcp_site_open(NULL, true);
+    struct mcp_server *s = mcp_server_open(NULL, true);
     struct mcp_peer *p = mcp_peer_new(s), *back = mcp_peer_new(s);
     const char *session = begin(p, INITIALIZE("2025-11-25"));
 
@@ -447,12 +447,12 @@ TEST(mcp_stream_that_is_cut_is_taken_up_where_it_was)
     CHECK_PEER(p, OK_STREAM "id: 1-0|data:||retry: 500||<closed>");
     ask(back, "GET", more(session, "Accept: text/event-stream|Last-Event-ID: 1-0|"));
     CHECK_PEER(back, OK_STREAM);
-    mcp_site_wait(s, 110);
+    mcp_server_wait(s, 110);
     mcp_peer_listen(back);
     CHECK_PEER(back, "id: 1-1|data: {*'id':7,'result'*}||<closed>");
     mcp_peer_close(p);
     mcp_peer_close(back);
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 TEST(mcp_client_answers_what_it_is_asked)
@@ -464,7 +464,7 @@ TEST(mcp_client_answers_what_it_is_asked)
           "*'id':7,'result'*blue*" },
         { "'error':{'code':-1,'message':'the user said no'}", "*'id':7,'result'*said no*" },
     };
-    struct mcp_site *s = mcp_site_open(NULL, true);
+    struct mcp_server *s = mcp_server_open(NULL, true);
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct mcp_peer *p = mcp_peer_new(s), *other = mcp_peer_new(s);
@@ -491,7 +491,7 @@ TEST(mcp_client_answers_what_it_is_asked)
         mcp_peer_close(p);
         mcp_peer_close(other);
     }
-    mcp_site_close(s);
+    mcp_server_close(s);
 }
 
 /* Whatever is under way when the client, its session or the server goes: nothing hangs and nothing
@@ -507,7 +507,7 @@ TEST(mcp_streams_may_end_at_any_point)
 
     for (int end = 0; end < ENDS; end++)
         for (size_t i = 0; i < sizeof tools / sizeof *tools; i++) {
-            struct mcp_site *s = mcp_site_open(NULL, true);
+            struct mcp_server *s = mcp_server_open(NULL, true);
             struct mcp_peer *p = mcp_peer_new(s), *other = mcp_peer_new(s);
             const char *session = begin(other, INITIALIZE("2025-11-25"));
             mcp_peer_post(p, session, call(tools[i].name, tools[i].rest));
@@ -521,7 +521,7 @@ TEST(mcp_streams_may_end_at_any_point)
             if (end != CLIENT)
                 close(p->fd);
             mcp_peer_close(other);
-            mcp_site_close(s);
+            mcp_server_close(s);
             unlink("mcp.db");
             unlink("mcp.db-wal");
             unlink("mcp.db-shm");

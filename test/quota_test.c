@@ -2,12 +2,12 @@
  * always gets in. */
 #include <unistd.h>
 
-#include "http_site.h"
+#include "http_fixture.h"
 #include "net_help.h"
 
 #define CHECK_SAID(site, pattern)                                           \
     do {                                                                    \
-        site_listen(site);                                                  \
+        http_fixture_listen(site);                                          \
         check_fits(__FILE__, __LINE__, buf_str(&(site)->heard), (pattern)); \
         (site)->heard.len = 0;                                              \
     } while (0)
@@ -34,98 +34,98 @@ static struct server_limits few(void)
 TEST(newcomer_takes_the_place_of_the_oldest_who_has_shown_no_token)
 {
     struct server_limits limits = few();
-    struct site *s = site_open(&limits);
+    struct http_fixture *s = http_fixture_open(&limits);
     int fds[5];
 
     for (int i = 0; i < 5; i++) {
-        site_connect(s);
+        http_fixture_connect(s);
         fds[i] = s->fd;
     }
     CHECK_INT(s->server->open_count, 3);
     CHECK(is_closed(fds[0]) && is_closed(fds[1]) && !is_closed(fds[2]) && !is_closed(fds[4]));
-    site_ask(s, "GET /health HTTP/1.1|" H "|");
+    http_fixture_ask(s, "GET /health HTTP/1.1|" H "|");
     CHECK_SAID(s, "HTTP/1.1 200 *");
     for (int i = 0; i < 5; i++)
         close(fds[i]);
-    site_close(s);
+    http_fixture_close(s);
 }
 
 TEST(operator_gets_in_however_many_others_there_are)
 {
     struct server_limits limits = few();
-    struct site *s = site_open(&limits);
+    struct http_fixture *s = http_fixture_open(&limits);
     int fds[16], count = 0;
 
     for (int i = 0; i < 4; i++) { /* as many as there are for others */
-        site_connect(s);
+        http_fixture_connect(s);
         fds[count++] = s->fd;
-        site_ask(s, GET_AS("viewer", "/things/a"));
+        http_fixture_ask(s, GET_AS("viewer", "/things/a"));
         CHECK_SAID(s, "HTTP/1.1 200 *");
     }
-    site_connect(s);
+    http_fixture_connect(s);
     fds[count++] = s->fd;
-    site_ask(s, GET_AS("viewer", "/things/a"));
+    http_fixture_ask(s, GET_AS("viewer", "/things/a"));
     CHECK_SAID(s, "HTTP/1.1 503 *Retry-After: 1|*");
     for (int i = 0; i < 8; i++) { /* and whoever says nothing */
-        site_connect(s);
+        http_fixture_connect(s);
         fds[count++] = s->fd;
     }
-    site_connect(s);
+    http_fixture_connect(s);
     fds[count++] = s->fd;
-    site_ask(s, GET("/things/a"));
+    http_fixture_ask(s, GET("/things/a"));
     CHECK_SAID(s, "HTTP/1.1 200 *");
-    site_connect_local(s);
+    http_fixture_connect_local(s);
     fds[count++] = s->fd;
-    site_ask(s, GET("/things/a"));
+    http_fixture_ask(s, GET("/things/a"));
     CHECK_SAID(s, "HTTP/1.1 200 *");
     CHECK(s->server->open_count <= limits.connections_max);
     while (count)
         close(fds[--count]);
-    site_turn(s);
+    http_fixture_turn(s);
     CHECK_INT(s->server->open_count, 0);
     CHECK_INT(s->server->known_count, 0);
     CHECK_INT(s->server->unknown_count, 0);
-    site_close(s);
+    http_fixture_close(s);
 }
 
 TEST(connection_that_is_one_too_many_is_told_so)
 {
     struct server_limits limits = server_limits_default();
-    struct site *s;
+    struct http_fixture *s;
     int fds[2];
 
     limits.connections_max = 2;
     limits.connections_kept = 0;
-    s = site_open(&limits);
+    s = http_fixture_open(&limits);
     s->holds = true; /* what they show is being looked up: nobody can say who they are */
     for (int i = 0; i < 2; i++) {
-        site_connect(s);
+        http_fixture_connect(s);
         fds[i] = s->fd;
-        site_ask(s, GET("/things/a"));
+        http_fixture_ask(s, GET("/things/a"));
     }
-    site_connect(s);
+    http_fixture_connect(s);
     CHECK_SAID(s, "HTTP/1.1 503 Service Unavailable|*Retry-After: 1|Connection: close|*<closed>");
-    site_hang_up(s);
+    http_fixture_hang_up(s);
     s->holds = false;
-    site_answer_admissions(s);
-    site_turn(s);
+    http_fixture_answer_admissions(s);
+    http_fixture_turn(s);
     for (int i = 0; i < 2; i++)
         close(fds[i]);
-    site_close(s);
+    http_fixture_close(s);
 }
 
 TEST(token_has_a_share_of_the_connections)
 {
     struct server_limits limits = server_limits_default();
-    struct site *s;
+    struct http_fixture *s;
     int fds[4];
 
     limits.token_connections = 2;
-    s = site_open(&limits);
+    s = http_fixture_open(&limits);
     for (int i = 0; i < 4; i++) {
-        site_connect(s);
+        http_fixture_connect(s);
         fds[i] = s->fd;
-        site_ask(s, i < 3 ? GET_AS("viewer", "/things/a") : GET_AS("session", "/things/a"));
+        http_fixture_ask(s, i < 3 ? GET_AS("viewer", "/things/a") : GET_AS("session", "/things/a"));
         if (i == 2)
             CHECK_SAID(s, "HTTP/1.1 429 *at most 2 connections of one token (token_connections)*");
         else
@@ -133,22 +133,22 @@ TEST(token_has_a_share_of_the_connections)
     }
     for (int i = 0; i < 4; i++)
         close(fds[i]);
-    site_close(s);
+    http_fixture_close(s);
 }
 
 TEST(token_has_a_share_of_the_waits)
 {
     struct server_limits limits = server_limits_default();
-    struct site *s;
+    struct http_fixture *s;
     int fds[3];
 
     limits.token_waits = 1;
-    s = site_open(&limits);
+    s = http_fixture_open(&limits);
     for (int i = 0; i < 3; i++) {
-        site_connect(s);
+        http_fixture_connect(s);
         fds[i] = s->fd;
-        site_ask(s, i < 2 ? GET_AS("viewer", "/things/a/wait?timeout=1000")
-                          : GET_AS("session", "/things/a/wait?timeout=1000"));
+        http_fixture_ask(s, i < 2 ? GET_AS("viewer", "/things/a/wait?timeout=1000")
+                                  : GET_AS("session", "/things/a/wait?timeout=1000"));
         if (i == 1)
             CHECK_SAID(s, "HTTP/1.1 429 *(token_waits)*");
         else
@@ -156,41 +156,41 @@ TEST(token_has_a_share_of_the_waits)
     }
     for (int i = 0; i < 3; i++)
         close(fds[i]);
-    site_turn(s);
-    site_connect(s); /* those are gone, and it may again */
-    site_ask(s, GET_AS("viewer", "/things/a/wait?timeout=1000"));
+    http_fixture_turn(s);
+    http_fixture_connect(s); /* those are gone, and it may again */
+    http_fixture_ask(s, GET_AS("viewer", "/things/a/wait?timeout=1000"));
     CHECK_SAID(s, "");
-    site_hang_up(s);
-    site_close(s);
+    http_fixture_hang_up(s);
+    http_fixture_close(s);
 }
 
 TEST(token_has_a_share_of_what_is_worked_on)
 {
     struct server_limits limits = server_limits_default();
-    struct site *s;
+    struct http_fixture *s;
     int fds[4];
 
     limits.token_requests = 2;
-    s = site_open(&limits);
-    site_connect(s); /* so that the token is known, and its requests come at once */
-    site_ask(s, GET_AS("viewer", "/things/a"));
+    s = http_fixture_open(&limits);
+    http_fixture_connect(s); /* so that the token is known, and its requests come at once */
+    http_fixture_ask(s, GET_AS("viewer", "/things/a"));
     s->holds = true;
-    site_hang_up(s);
+    http_fixture_hang_up(s);
     for (int i = 0; i < 4; i++) {
-        site_connect(s);
+        http_fixture_connect(s);
         fds[i] = s->fd;
-        site_ask(s, i < 3 ? GET_AS("viewer", "/things?limit=5") : GET("/things?limit=5"));
-        site_answer_admissions(s);
-        site_turn(s);
+        http_fixture_ask(s, i < 3 ? GET_AS("viewer", "/things?limit=5") : GET("/things?limit=5"));
+        http_fixture_answer_admissions(s);
+        http_fixture_turn(s);
         CHECK_SAID(s, i == 2 ? "HTTP/1.1 429 *(token_requests)*" : "");
     }
     s->holds = false;
-    site_perform(s);
-    site_turn(s);
+    http_fixture_perform(s);
+    http_fixture_turn(s);
     CHECK_SAID(s, "HTTP/1.1 200 *");
     for (int i = 0; i < 4; i++)
         close(fds[i]);
-    site_close(s);
+    http_fixture_close(s);
 }
 
 /* ---- bytes of requests ---- */
@@ -211,11 +211,11 @@ static str put(const char *token, int numbers)
     return buf_str(&out);
 }
 
-static void say_all(struct site *s, str bytes)
+static void say_all(struct http_fixture *s, str bytes)
 {
     while (bytes.len) {
         str piece = str_slice(bytes, 0, 16 << 10);
-        site_say(s, piece);
+        http_fixture_say(s, piece);
         bytes = str_slice(bytes, piece.len, bytes.len);
     }
 }
@@ -223,67 +223,68 @@ static void say_all(struct site *s, str bytes)
 TEST(values_of_a_body_count_and_not_only_its_bytes)
 {
     struct server_limits limits = server_limits_default();
-    struct site *s;
+    struct http_fixture *s;
     int waits;
 
     limits.buffered_max = 12 << 20;
     limits.http.body_max = 1 << 20;
-    s = site_open(&limits);
+    s = http_fixture_open(&limits);
     s->holds = true;
-    site_connect(s);
+    http_fixture_connect(s);
     waits = s->fd;
     say_all(s, put("op", 120000)); /* 240 KB, which are 1,920 KB of values */
-    site_answer_admissions(s);
-    site_turn(s);
+    http_fixture_answer_admissions(s);
+    http_fixture_turn(s);
     CHECK(s->server->buffered > 1920000);
     CHECK(s->waiting);
 
-    site_connect(s);
+    http_fixture_connect(s);
     say_all(s, put("op", 400000));
-    site_turn(s);
+    http_fixture_turn(s);
     CHECK_SAID(s, "HTTP/1.1 503 *Retry-After: 1|*buffered_bytes*");
-    site_hang_up(s);
+    http_fixture_hang_up(s);
     s->holds = false;
-    site_perform(s);
-    site_turn(s);
+    http_fixture_perform(s);
+    http_fixture_turn(s);
     CHECK_INT(s->server->buffered, 0);
 
-    site_connect(s); /* now there is room, but not for values that are too many in any case */
+    http_fixture_connect(
+        s); /* now there is room, but not for values that are too many in any case */
     say_all(s, put("op", 400000));
-    site_turn(s);
+    http_fixture_turn(s);
     CHECK_SAID(s, "HTTP/1.1 413 *bytes of memory*");
-    site_hang_up(s);
+    http_fixture_hang_up(s);
     close(waits);
-    site_close(s);
+    http_fixture_close(s);
 }
 
 TEST(body_that_is_announced_has_its_room_before_it_comes)
 {
     struct server_limits limits = server_limits_default();
-    struct site *s;
+    struct http_fixture *s;
     int first;
 
     limits.buffered_max = 4 << 20;
     limits.token_bytes = 1 << 20;
-    s = site_open(&limits);
-    site_connect(s);
+    s = http_fixture_open(&limits);
+    http_fixture_connect(s);
     first = s->fd;
-    site_ask(s,
-             "PUT /things/a HTTP/1.1|" H "Authorization: Bearer viewer|Content-Length: 700000||");
+    http_fixture_ask(s, "PUT /things/a HTTP/1.1|" H
+                        "Authorization: Bearer viewer|Content-Length: 700000||");
     CHECK_SAID(s, "");
     CHECK(s->server->buffered > 700000);
-    site_connect(s);
-    site_ask(s,
-             "PUT /things/a HTTP/1.1|" H "Authorization: Bearer viewer|Content-Length: 700000||");
+    http_fixture_connect(s);
+    http_fixture_ask(s, "PUT /things/a HTTP/1.1|" H
+                        "Authorization: Bearer viewer|Content-Length: 700000||");
     CHECK_SAID(s, "HTTP/1.1 503 *token_bytes*");
-    site_hang_up(s);
-    site_connect(s); /* another token has its own */
-    site_ask(s,
-             "PUT /things/a HTTP/1.1|" H "Authorization: Bearer session|Content-Length: 700000||");
+    http_fixture_hang_up(s);
+    http_fixture_connect(s); /* another token has its own */
+    http_fixture_ask(s, "PUT /things/a HTTP/1.1|" H
+                        "Authorization: Bearer session|Content-Length: 700000||");
     CHECK_SAID(s, "");
-    site_hang_up(s);
+    http_fixture_hang_up(s);
     close(first);
-    site_close(s);
+    http_fixture_close(s);
 }
 
 /* Whoever they are, and whatever a token may have: what one has is never more than what is left. */
@@ -293,20 +294,20 @@ TEST(tokens_that_take_all_they_can_leave_room_for_another)
     static const char *const takers[] = { "viewer", "op", "session" };
     struct server_limits limits = server_limits_default();
     int fds[3 * BODIES], count = 0, had[3] = { 0 };
-    struct site *s;
+    struct http_fixture *s;
 
     limits.buffered_max = limits.token_bytes = 12 << 20;
-    s = site_open(&limits);
+    s = http_fixture_open(&limits);
     for (int t = 0; t < 3; t++) {
         for (bool room = true; room && had[t] < BODIES;) {
-            site_connect(s);
+            http_fixture_connect(s);
             fds[count++] = s->fd;
-            site_ask(s, arena_printf(check_arena(),
-                                     "PUT /things/a HTTP/1.1|" H
-                                     "Authorization: Bearer %s|Content-Length: 500000||",
-                                     takers[t])
-                            .at);
-            site_listen(s);
+            http_fixture_ask(s, arena_printf(check_arena(),
+                                             "PUT /things/a HTTP/1.1|" H
+                                             "Authorization: Bearer %s|Content-Length: 500000||",
+                                             takers[t])
+                                    .at);
+            http_fixture_listen(s);
             room = s->heard.len == 0;
             had[t] += room;
             s->heard.len = 0;
@@ -318,31 +319,31 @@ TEST(tokens_that_take_all_they_can_leave_room_for_another)
     CHECK(had[2] >= 2 && had[2] <= 3);
     while (count)
         close(fds[--count]);
-    site_turn(s);
+    http_fixture_turn(s);
     CHECK_INT(s->server->buffered, 0);
-    site_close(s);
+    http_fixture_close(s);
 }
 
 /* ---- answers that nobody takes ---- */
 
 /* By the Unix socket, for which the system keeps little. */
-static void slow_ask(struct site *s, const char *token)
+static void slow_ask(struct http_fixture *s, const char *token)
 {
-    site_connect_local(s);
+    http_fixture_connect_local(s);
     say_all(s, put(token, 1000000)); /* is answered with as much */
-    site_turn(s);
+    http_fixture_turn(s);
 }
 
 TEST(slowest_reader_is_dropped_when_answers_that_wait_are_too_many)
 {
     enum { PEERS = 12 };
     struct server_limits limits = server_limits_default();
-    struct site *s;
+    struct http_fixture *s;
     int fds[PEERS];
 
     limits.held_max = 4 << 20;
     limits.buffered_max = 64 << 20;
-    s = site_open(&limits);
+    s = http_fixture_open(&limits);
     for (int i = 0; i < PEERS; i++) {
         slow_ask(s, "viewer");
         fds[i] = s->fd;
@@ -352,7 +353,7 @@ TEST(slowest_reader_is_dropped_when_answers_that_wait_are_too_many)
     CHECK(s->server->held > 0);
     for (int i = 0; i < PEERS; i++)
         close(fds[i]);
-    site_turn(s);
+    http_fixture_turn(s);
     CHECK_INT(s->server->held, 0);
-    site_close(s);
+    http_fixture_close(s);
 }

@@ -1,15 +1,15 @@
-/* http_site.h: a real server with a client, for tests of its protocols.
+/* http_fixture.h: a real server with a client, for tests of its protocols.
  *
  * The loop is turned by hand, so nothing has to be waited for. Behind the server
  * stand operations on things, of the tests' own, which are performed when a test
  * says. */
-#ifndef TEST_HTTP_SITE_H
-#define TEST_HTTP_SITE_H
+#ifndef TEST_HTTP_FIXTURE_H
+#define TEST_HTTP_FIXTURE_H
 
 #include "check.h"
 #include "wire/server_private.h"
 
-struct site {
+struct http_fixture {
     struct loop *loop;
     struct wakeup *stop;
     struct timer *timer;
@@ -30,33 +30,33 @@ struct site {
 
 /* Tokens are the ids of these. They are never freed. The brief one expires at 5,000 ms; the session
  * sees the state x. */
-enum { SITE_OPERATOR, SITE_VIEWER, SITE_BRIEF, SITE_SESSION };
-extern struct grant site_grants[];
+enum { FIXTURE_OPERATOR, FIXTURE_VIEWER, FIXTURE_BRIEF, FIXTURE_SESSION };
+extern struct grant fixture_grants[];
 
 /* Whether this process is said to belong to a run. */
-extern bool site_is_inside;
+extern bool fixture_is_inside;
 
 /* The limits may be NULL, for the defaults. It is 1994-11-06T08:49:37Z there. */
-struct site *site_open(const struct server_limits *limits);
+struct http_fixture *http_fixture_open(const struct server_limits *limits);
 
 /* Stops the server and checks that nothing of it is left. */
-void site_close(struct site *s);
-void site_stopped(void *self);
+void http_fixture_close(struct http_fixture *s);
+void http_fixture_stopped(void *self);
 
 /* So many turns of the loop that a request comes to its token, its command and its answer. */
-void site_turn(struct site *s);
+void http_fixture_turn(struct http_fixture *s);
 
 /* The client: what it hears is gathered in s->heard, with '|' for CR LF and single quotes. */
-void site_connect(struct site *s);
-void site_connect_local(struct site *s); /* by the Unix socket */
-void site_say(struct site *s, str bytes);
-void site_ask(struct site *s, const char *text); /* with '|' for CR LF */
-void site_listen(struct site *s);
-void site_hang_up(struct site *s);
+void http_fixture_connect(struct http_fixture *s);
+void http_fixture_connect_local(struct http_fixture *s); /* by the Unix socket */
+void http_fixture_say(struct http_fixture *s, str bytes);
+void http_fixture_ask(struct http_fixture *s, const char *text); /* with '|' for CR LF */
+void http_fixture_listen(struct http_fixture *s);
+void http_fixture_hang_up(struct http_fixture *s);
 
 /* Performs the commands that are held, and answers who asks for grants. */
-void site_perform(struct site *s);
-void site_answer_admissions(struct site *s);
+void http_fixture_perform(struct http_fixture *s);
+void http_fixture_answer_admissions(struct http_fixture *s);
 
 /* Bytes of legible text: '|' is CR LF. And what has come so far, as such a text with single quotes;
  * an end is `<closed>`. */
@@ -69,10 +69,10 @@ void commands_wait(struct command **waiting, struct command *list);
 /* Whether it is like the pattern, in which '*' stands for anything. */
 bool text_fits(const char *text, const char *pattern);
 
-#define CHECK_HEARD(site, pattern)                                          \
-    do {                                                                    \
-        check_fits(__FILE__, __LINE__, buf_str(&(site)->heard), (pattern)); \
-        (site)->heard.len = 0;                                              \
+#define CHECK_HEARD(fixture, pattern)                                          \
+    do {                                                                       \
+        check_fits(__FILE__, __LINE__, buf_str(&(fixture)->heard), (pattern)); \
+        (fixture)->heard.len = 0;                                              \
     } while (0)
 
 void check_fits(const char *file, int line, str found, const char *pattern);

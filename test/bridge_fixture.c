@@ -1,6 +1,6 @@
-/* mcp_rig.c: MCP over stdio between a client and a server that the test plays both. */
+/* bridge_fixture.c: MCP over stdio between a client and a server that the test plays both. */
 #define _GNU_SOURCE
-#include "mcp_rig.h"
+#include "bridge_fixture.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -16,7 +16,7 @@ enum { PATIENCE_MS = 10000 };
 
 /* ---- the bridge, and both its ends ---- */
 
-void server_listen(struct rig *r)
+void server_listen(struct bridge_fixture *r)
 {
     struct sockaddr_un at = { .sun_family = AF_UNIX, .sun_path = "server.sock" };
 
@@ -26,14 +26,14 @@ void server_listen(struct rig *r)
     CHECK(listen(r->listener, 64) == 0);
 }
 
-void server_end(struct rig *r)
+void server_end(struct bridge_fixture *r)
 {
     close(r->listener);
     r->listener = -1;
     unlink("server.sock");
 }
 
-void bridge_start(struct rig *r)
+void bridge_start(struct bridge_fixture *r)
 {
     int in[2], out[2];
 
@@ -58,9 +58,9 @@ void bridge_start(struct rig *r)
     r->rest = STR("");
 }
 
-struct rig rig_new(void)
+struct bridge_fixture bridge_fixture_new(void)
 {
-    struct rig r = { .listener = -1, .options = { .pause_ms = 20, .down_ms = 300 } };
+    struct bridge_fixture r = { .listener = -1, .options = { .pause_ms = 20, .down_ms = 300 } };
 
     setenv("BATON_URL", "unix:server.sock", 1);
     setenv("BATON_TOKEN", "ss_1.secret", 1);
@@ -71,14 +71,14 @@ struct rig rig_new(void)
     return r;
 }
 
-struct rig rig_start(void)
+struct bridge_fixture bridge_fixture_start(void)
 {
-    struct rig r = rig_new();
+    struct bridge_fixture r = bridge_fixture_new();
     bridge_start(&r);
     return r;
 }
 
-void rig_expect_end(struct rig *r)
+void bridge_expect_end(struct bridge_fixture *r)
 {
     int status;
 
@@ -87,7 +87,7 @@ void rig_expect_end(struct rig *r)
     CHECK_INT(WEXITSTATUS(status), 0);
 }
 
-void client_close(struct rig *r)
+void client_close(struct bridge_fixture *r)
 {
     close(r->in);
     r->in = -1;
@@ -104,7 +104,7 @@ str quoted(const char *text)
     return copy;
 }
 
-void say_bytes(struct rig *r, str bytes)
+void say_bytes(struct bridge_fixture *r, str bytes)
 {
     while (bytes.len) {
         ssize_t n = write(r->in, bytes.at, bytes.len);
@@ -113,13 +113,13 @@ void say_bytes(struct rig *r, str bytes)
     }
 }
 
-void say(struct rig *r, const char *text)
+void say(struct bridge_fixture *r, const char *text)
 {
     say_bytes(r, quoted(text));
     say_bytes(r, STR("\n"));
 }
 
-void say_together(struct rig *r, const char *const *lines, size_t count)
+void say_together(struct bridge_fixture *r, const char *const *lines, size_t count)
 {
     struct buf all = buf_in(check_arena());
 
@@ -135,7 +135,7 @@ static bool readable(int fd, int ms)
     return poll(&(struct pollfd){ fd, POLLIN, 0 }, 1, ms) == 1;
 }
 
-str hear(struct rig *r)
+str hear(struct bridge_fixture *r)
 {
     struct buf all = buf_in(check_arena());
 
@@ -154,7 +154,7 @@ str hear(struct rig *r)
 
 /* ---- the server ---- */
 
-int server_connected(struct rig *r)
+int server_connected(struct bridge_fixture *r)
 {
     struct timeval patience = { .tv_sec = PATIENCE_MS / 1000 };
 
@@ -166,7 +166,7 @@ int server_connected(struct rig *r)
     return fd;
 }
 
-void server_expect_nobody(struct rig *r)
+void server_expect_nobody(struct bridge_fixture *r)
 {
     CHECK(!readable(r->listener, 0));
 }

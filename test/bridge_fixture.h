@@ -1,14 +1,14 @@
-/* mcp_rig.h: MCP over stdio between a client and a server that the test plays both.
+/* bridge_fixture.h: MCP over stdio between a client and a server that the test plays both.
  *
  * The bridge is a process of its own. What both sides send is written with single quotes, which
  * stand for double ones. */
-#ifndef TEST_MCP_RIG_H
-#define TEST_MCP_RIG_H
+#ifndef TEST_BRIDGE_FIXTURE_H
+#define TEST_BRIDGE_FIXTURE_H
 
 #include "check.h"
 #include "cli/bridge/private.h"
 
-struct rig {
+struct bridge_fixture {
     struct mcp_bridge_options options;
     int listener; /* −1: there is no server */
     int in, out;  /* the client's ends */
@@ -18,42 +18,42 @@ struct rig {
 
 /* A server that listens, and no bridge yet: its options may be set. There is a token, so that the
  * bridge needs no identity of its own. */
-struct rig rig_new(void);
-void bridge_start(struct rig *r);
+struct bridge_fixture bridge_fixture_new(void);
+void bridge_start(struct bridge_fixture *r);
 
 /* Both at once. */
-struct rig rig_start(void);
+struct bridge_fixture bridge_fixture_start(void);
 
 /* Waits for the end of the bridge, which must be a good one. */
-void rig_expect_end(struct rig *r);
+void bridge_expect_end(struct bridge_fixture *r);
 
 /* A text with double quotes for the single ones. */
 str quoted(const char *text);
 
 /* ---- the client ---- */
 
-void say_bytes(struct rig *r, str bytes);
-void say(struct rig *r, const char *text);
-void client_close(struct rig *r);
+void say_bytes(struct bridge_fixture *r, str bytes);
+void say(struct bridge_fixture *r, const char *text);
+void client_close(struct bridge_fixture *r);
 
 /* So many lines in one piece. */
-void say_together(struct rig *r, const char *const *lines, size_t count);
+void say_together(struct bridge_fixture *r, const char *const *lines, size_t count);
 
 /* The next line. */
-str hear(struct rig *r);
+str hear(struct bridge_fixture *r);
 
 #define HEARS(r, text) CHECK_STR(hear(r), quoted(text).at)
 
 /* ---- the server ---- */
 
-void server_listen(struct rig *r);
-void server_end(struct rig *r);
+void server_listen(struct bridge_fixture *r);
+void server_end(struct bridge_fixture *r);
 
 /* Waits for a connection. */
-int server_connected(struct rig *r);
+int server_connected(struct bridge_fixture *r);
 
 /* No connection waits to be taken. */
-void server_expect_nobody(struct rig *r);
+void server_expect_nobody(struct bridge_fixture *r);
 
 /* So many whole requests, one behind the other; empty when the connection ends before. */
 str server_take_all(int fd, str *requests, size_t count);

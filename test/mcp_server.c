@@ -1,5 +1,5 @@
-/* mcp_site.c: a server that speaks MCP, with clients, for tests. */
-#include "mcp_site.h"
+/* mcp_server.c: a server that speaks MCP, with clients, for tests. */
+#include "mcp_server.h"
 
 #include <netinet/tcp.h>
 #include <signal.h>
@@ -10,12 +10,12 @@
 
 /* ---- what the server wants of its maker ---- */
 
-static int64_t site_now(void *self)
+static int64_t http_fixture_now(void *self)
 {
-    return ((struct mcp_site *)self)->world->now_ms;
+    return ((struct mcp_server *)self)->world->now_ms;
 }
 
-static void perform(struct mcp_site *s, struct command *c)
+static void perform(struct mcp_server *s, struct command *c)
 {
     struct engine *reader;
 
@@ -29,7 +29,7 @@ static void perform(struct mcp_site *s, struct command *c)
         op_read(reader, c);
 }
 
-void mcp_site_perform(struct mcp_site *s)
+void mcp_server_perform(struct mcp_server *s)
 {
     while (s->waiting) {
         struct command *c = s->waiting;
@@ -41,21 +41,21 @@ void mcp_site_perform(struct mcp_site *s)
     }
 }
 
-static bool site_submit(void *self, struct command *list)
+static bool http_fixture_submit(void *self, struct command *list)
 {
-    struct mcp_site *s = self;
+    struct mcp_server *s = self;
 
     if (s->full)
         return false;
     commands_wait(&s->waiting, list);
     if (!s->holds)
-        mcp_site_perform(s);
+        mcp_server_perform(s);
     return true;
 }
 
-static void site_admit(void *self, struct admission *a)
+static void http_fixture_admit(void *self, struct admission *a)
 {
-    struct mcp_site *s = self;
+    struct mcp_server *s = self;
     struct engine *reader;
 
     CHECK_OK(world_reader(s->world, &reader));
@@ -65,17 +65,17 @@ static void site_admit(void *self, struct admission *a)
 
 static void on_stop(void *self)
 {
-    loop_stop(((struct mcp_site *)self)->loop);
+    loop_stop(((struct mcp_server *)self)->loop);
 }
 
 static void on_stopped(void *self)
 {
-    ((struct mcp_site *)self)->stopped = true;
+    ((struct mcp_server *)self)->stopped = true;
 }
 
-/* ---- the site ---- */
+/* ---- the server ---- */
 
-static void furnish(struct mcp_site *s)
+static void furnish(struct mcp_server *s)
 {
     struct world *w = s->world;
     struct command *c = world_call(w, "token.create", "{'kind':'operator'}", "");
@@ -93,7 +93,7 @@ static void furnish(struct mcp_site *s)
     s->state_id = json_str(answer, "state_id");
 }
 
-static int64_t last_seq(struct mcp_site *s)
+static int64_t last_seq(struct mcp_server *s)
 {
     struct store_node node;
 
@@ -102,9 +102,9 @@ static int64_t last_seq(struct mcp_site *s)
     return node.seq;
 }
 
-struct mcp_site *mcp_site_open(const struct server_limits *limits, bool fixtures)
+struct mcp_server *mcp_server_open(const struct server_limits *limits, bool fixtures)
 {
-    struct mcp_site *s = ARENA_NEW(check_arena(), struct mcp_site);
+    struct mcp_server *s = ARENA_NEW(check_arena(), struct mcp_server);
 
     signal(SIGPIPE, SIG_IGN);
     CHECK_OK(world_open("mcp.db", NULL, &s->world));
@@ -123,9 +123,9 @@ struct mcp_site *mcp_site_open(const struct server_limits *limits, bool fixtures
                                              .seq = last_seq(s),
                                              .cache_bytes = 1 << 20,
                                              .limits = limits ? *limits : server_limits_default(),
-                                             .now_ms = site_now,
-                                             .submit = site_submit,
-                                             .admit = site_admit,
+                                             .now_ms = http_fixture_now,
+                                             .submit = http_fixture_submit,
+                                             .admit = http_fixture_admit,
                                              .self = s,
                                              .version = "1.2.3",
                                              .mcp = s->mcp,
@@ -135,14 +135,14 @@ struct mcp_site *mcp_site_open(const struct server_limits *limits, bool fixtures
     return s;
 }
 
-void mcp_site_close(struct mcp_site *s)
+void mcp_server_close(struct mcp_server *s)
 {
     listener_close(s->tcp);
     if (!s->server->stopping)
         server_stop(s->server, 100, on_stopped);
     s->holds = false;
     for (int i = 0; i < 1000 && !s->stopped; i++) {
-        mcp_site_perform(s);
+        mcp_server_perform(s);
         timer_set(s->timer, 5);
         loop_run(s->loop);
     }
@@ -156,7 +156,7 @@ void mcp_site_close(struct mcp_site *s)
     world_close(s->world);
 }
 
-void mcp_site_turn(struct mcp_site *s)
+void mcp_server_turn(struct mcp_server *s)
 {
     for (int i = 0; i < 12; i++) {
         wakeup_send(s->stop);
@@ -164,12 +164,12 @@ void mcp_site_turn(struct mcp_site *s)
     }
 }
 
-void mcp_site_wait(struct mcp_site *s, int64_t ms)
+void mcp_server_wait(struct mcp_server *s, int64_t ms)
 {
     s->world->now_ms += ms;
     timer_set(s->timer, ms);
     loop_run(s->loop);
-    mcp_site_turn(s);
+    mcp_server_turn(s);
 }
 
 static void nothing(struct command *c)
@@ -177,7 +177,7 @@ static void nothing(struct command *c)
     (void)c;
 }
 
-const struct json *mcp_site_do(struct mcp_site *s, const char *op, const char *input)
+const struct json *mcp_server_do(struct mcp_server *s, const char *op, const char *input)
 {
     struct command *c = world_call(s->world, op, input, "");
     const struct json *answer = NULL;
@@ -188,45 +188,45 @@ const struct json *mcp_site_do(struct mcp_site *s, const char *op, const char *i
     c->done = nothing;
     c->arena = check_arena_new(); /* all that it refers to is in the test's, which stays here */
     server_performed(s->server, c);
-    mcp_site_turn(s);
+    mcp_server_turn(s);
     return answer;
 }
 
-str mcp_site_session(struct mcp_site *s, const char *name, str state_id)
+str mcp_server_session(struct mcp_server *s, const char *name, str state_id)
 {
     struct arena *a = check_arena();
     str bound = state_id.len
                     ? arena_printf(a, ",'workflow_state_id':'" STR_FMT "'", STR_ARG(state_id))
                     : STR("");
     str made = json_str(
-        mcp_site_do(s, "session.create",
-                    arena_printf(a, "{'session_name':'%s'" STR_FMT "}", name, STR_ARG(bound)).at),
+        mcp_server_do(s, "session.create",
+                      arena_printf(a, "{'session_name':'%s'" STR_FMT "}", name, STR_ARG(bound)).at),
         "session_id");
 
     return json_str(
-        mcp_site_do(s, "token.create",
-                    arena_printf(a, "{'kind':'session','scope':{'session_id':'" STR_FMT "'}}",
-                                 STR_ARG(made))
-                        .at),
+        mcp_server_do(s, "token.create",
+                      arena_printf(a, "{'kind':'session','scope':{'session_id':'" STR_FMT "'}}",
+                                   STR_ARG(made))
+                          .at),
         "token");
 }
 
 /* ---- clients ---- */
 
-struct mcp_peer *mcp_peer_new(struct mcp_site *s)
+struct mcp_peer *mcp_peer_new(struct mcp_server *s)
 {
     struct mcp_peer *p = ARENA_NEW(check_arena(), struct mcp_peer);
 
-    *p = (struct mcp_peer){ .site = s, .fd = net_tcp(s->port), .heard = buf_in(check_arena()) };
+    *p = (struct mcp_peer){ .server = s, .fd = net_tcp(s->port), .heard = buf_in(check_arena()) };
     setsockopt(p->fd, IPPROTO_TCP, TCP_NODELAY, &(int){ 1 },
                sizeof(int)); /* pieces go as they are */
-    mcp_site_turn(s);
+    mcp_server_turn(s);
     return p;
 }
 
 void mcp_peer_listen(struct mcp_peer *p)
 {
-    mcp_site_turn(p->site);
+    mcp_server_turn(p->server);
     text_hear(p->fd, &p->heard);
 }
 
@@ -240,7 +240,7 @@ void mcp_peer_say(struct mcp_peer *p, str bytes)
 void mcp_peer_close(struct mcp_peer *p)
 {
     close(p->fd);
-    mcp_site_turn(p->site);
+    mcp_server_turn(p->server);
 }
 
 str mcp_post(str token, const char *fields, const char *body)
@@ -266,8 +266,9 @@ void mcp_peer_post(struct mcp_peer *p, const char *fields, const char *body)
     str all = arena_printf(check_arena(), "Accept: application/json, text/event-stream|%s", fields);
 
     p->heard.len = 0;
-    mcp_peer_say(p, mcp_post(p->site->server->options.mcp_open ? STR("") : p->site->operator_token,
-                             all.at, body));
+    mcp_peer_say(p,
+                 mcp_post(p->server->server->options.mcp_open ? STR("") : p->server->operator_token,
+                          all.at, body));
 }
 
 str mcp_peer_field(const struct mcp_peer *p, const char *name)

@@ -1,15 +1,15 @@
-/* mcp_site.h: a server that speaks MCP, with clients, for tests.
+/* mcp_server.h: a server that speaks MCP, with clients, for tests.
  *
  * The operations are the real ones, on a database of the test's own, and are performed on the
  * test's own thread: at once, or when it says so. The loop is turned by hand. */
-#ifndef TEST_MCP_SITE_H
-#define TEST_MCP_SITE_H
+#ifndef TEST_MCP_SERVER_H
+#define TEST_MCP_SERVER_H
 
-#include "http_site.h"
+#include "http_fixture.h"
 #include "mcp/mcp.h"
 #include "sim/engine.h"
 
-struct mcp_site {
+struct mcp_server {
     struct world *world;
     struct loop *loop;
     struct wakeup *stop;
@@ -27,26 +27,26 @@ struct mcp_site {
 
 /* A client's connection. What it hears is gathered, with '|' for line ends and single quotes. */
 struct mcp_peer {
-    struct mcp_site *site;
+    struct mcp_server *server;
     int fd;
     struct buf heard;
 };
 
 /* The limits may be NULL. There is a state of the operator's, `{'title':'t'}`, of the schema s. */
-struct mcp_site *mcp_site_open(const struct server_limits *limits, bool fixtures);
-void mcp_site_close(struct mcp_site *s);
+struct mcp_server *mcp_server_open(const struct server_limits *limits, bool fixtures);
+void mcp_server_close(struct mcp_server *s);
 
-void mcp_site_turn(struct mcp_site *s);
-void mcp_site_wait(struct mcp_site *s, int64_t ms); /* both clocks go on by that */
-void mcp_site_perform(struct mcp_site *s);          /* what is held */
+void mcp_server_turn(struct mcp_server *s);
+void mcp_server_wait(struct mcp_server *s, int64_t ms); /* both clocks go on by that */
+void mcp_server_perform(struct mcp_server *s);          /* what is held */
 
 /* Somebody else does something: the operation is performed, and published. Gives the answer. */
-const struct json *mcp_site_do(struct mcp_site *s, const char *op, const char *input);
+const struct json *mcp_server_do(struct mcp_server *s, const char *op, const char *input);
 
 /* A token for a session of that name, which is made, with the state given or none. */
-str mcp_site_session(struct mcp_site *s, const char *name, str state_id);
+str mcp_server_session(struct mcp_server *s, const char *name, str state_id);
 
-struct mcp_peer *mcp_peer_new(struct mcp_site *s);
+struct mcp_peer *mcp_peer_new(struct mcp_server *s);
 void mcp_peer_say(struct mcp_peer *p, str bytes);
 void mcp_peer_listen(struct mcp_peer *p); /* takes a turn, and hears what there is */
 void mcp_peer_close(struct mcp_peer *p);

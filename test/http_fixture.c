@@ -1,5 +1,5 @@
-/* http_site.c: a real server with a client, for tests of its protocols. */
-#include "http_site.h"
+/* http_fixture.c: a real server with a client, for tests of its protocols. */
+#include "http_fixture.h"
 
 #include <signal.h>
 
@@ -159,12 +159,12 @@ static const struct op ops[] = {
 
 /* ---- the server and one client ---- */
 
-static int64_t site_now(void *self)
+static int64_t http_fixture_now(void *self)
 {
-    return ((struct site *)self)->now_ms;
+    return ((struct http_fixture *)self)->now_ms;
 }
 
-static void perform(struct site *s, struct command *c)
+static void perform(struct http_fixture *s, struct command *c)
 {
     struct buf printed = buf_in(c->arena);
     struct input in = {
@@ -185,7 +185,7 @@ static void perform(struct site *s, struct command *c)
     c->repeated = str_eq(c->key, STR("again"));
 }
 
-void site_perform(struct site *s)
+void http_fixture_perform(struct http_fixture *s)
 {
     struct command *list = s->waiting;
 
@@ -206,15 +206,15 @@ void commands_wait(struct command **waiting, struct command *list)
         arena_give(c->arena); /* as if another thread had it */
 }
 
-static bool site_submit(void *self, struct command *list)
+static bool http_fixture_submit(void *self, struct command *list)
 {
-    struct site *s = self;
+    struct http_fixture *s = self;
 
     if (s->full)
         return false;
     commands_wait(&s->waiting, list);
     if (!s->holds)
-        site_perform(s);
+        http_fixture_perform(s);
     return true;
 }
 
@@ -226,33 +226,33 @@ static const struct actor agent = {
 enum { FOREVER = 1 << 20 };
 
 /* Tokens are the names of their grants. They are never freed. */
-struct grant site_grants[] = {
-    [SITE_OPERATOR] = { .actor = &nobody_special,
-                        .token_id = STR("op"),
-                        .operates = true,
+struct grant fixture_grants[] = {
+    [FIXTURE_OPERATOR] = { .actor = &nobody_special,
+                           .token_id = STR("op"),
+                           .operates = true,
+                           .refs = FOREVER },
+    [FIXTURE_VIEWER] = { .actor = &nobody_special, .token_id = STR("viewer"), .refs = FOREVER },
+    [FIXTURE_BRIEF] = { .actor = &nobody_special,
+                        .token_id = STR("brief"),
+                        .expires_at_ms = 5000,
                         .refs = FOREVER },
-    [SITE_VIEWER] = { .actor = &nobody_special, .token_id = STR("viewer"), .refs = FOREVER },
-    [SITE_BRIEF] = { .actor = &nobody_special,
-                     .token_id = STR("brief"),
-                     .expires_at_ms = 5000,
-                     .refs = FOREVER },
-    [SITE_SESSION] = { .actor = &agent, .token_id = STR("session"), .refs = FOREVER },
+    [FIXTURE_SESSION] = { .actor = &agent, .token_id = STR("session"), .refs = FOREVER },
 };
 
-static void answer_admission(struct site *s, struct admission *a)
+static void answer_admission(struct http_fixture *s, struct admission *a)
 {
     arena_take(a->arena);
     a->grant = NULL;
-    for (size_t i = 0; i < sizeof site_grants / sizeof *site_grants; i++)
-        if (str_eq(site_grants[i].token_id, a->token) &&
-            (!site_grants[i].expires_at_ms || site_grants[i].expires_at_ms > s->now_ms))
-            a->grant = grant_ref(&site_grants[i]);
+    for (size_t i = 0; i < sizeof fixture_grants / sizeof *fixture_grants; i++)
+        if (str_eq(fixture_grants[i].token_id, a->token) &&
+            (!fixture_grants[i].expires_at_ms || fixture_grants[i].expires_at_ms > s->now_ms))
+            a->grant = grant_ref(&fixture_grants[i]);
     if (!a->grant)
         a->error = err_new(a->arena, ERR_UNAUTHENTICATED, "this token is not known");
     server_admitted(s->server, a);
 }
 
-void site_answer_admissions(struct site *s)
+void http_fixture_answer_admissions(struct http_fixture *s)
 {
     while (s->asking) {
         struct admission *a = s->asking;
@@ -261,51 +261,51 @@ void site_answer_admissions(struct site *s)
     }
 }
 
-static void site_admit(void *self, struct admission *a)
+static void http_fixture_admit(void *self, struct admission *a)
 {
-    struct site *s = self;
+    struct http_fixture *s = self;
 
     s->lookups++;
     a->follows = s->asking;
     s->asking = a;
     arena_give(a->arena);
     if (!s->holds)
-        site_answer_admissions(s);
+        http_fixture_answer_admissions(s);
 }
 
-static void site_metrics(void *self, struct buf *out)
+static void http_fixture_metrics(void *self, struct buf *out)
 {
     (void)self;
     buf_add(out, STR("more 1\n"));
 }
 
-static const char *site_unready(void *self)
+static const char *http_fixture_unready(void *self)
 {
-    return ((struct site *)self)->unready;
+    return ((struct http_fixture *)self)->unready;
 }
 
-bool site_is_inside;
+bool fixture_is_inside;
 
-static bool site_inside(int64_t pid)
+static bool http_fixture_inside(int64_t pid)
 {
-    return pid == getpid() && site_is_inside;
+    return pid == getpid() && fixture_is_inside;
 }
 
 static void on_stop(void *self)
 {
-    loop_stop(((struct site *)self)->loop);
+    loop_stop(((struct http_fixture *)self)->loop);
 }
 
-void site_stopped(void *self)
+void http_fixture_stopped(void *self)
 {
-    ((struct site *)self)->stopped = true;
+    ((struct http_fixture *)self)->stopped = true;
 }
 
-struct site *site_open(const struct server_limits *limits)
+struct http_fixture *http_fixture_open(const struct server_limits *limits)
 {
     static const str hosts[] = { STR("baton.example") };
     static const str config[] = { STR("state_bytes"), STR("1048576"), STR("store"), STR("sqlite") };
-    struct site *s = ARENA_NEW(check_arena(), struct site);
+    struct http_fixture *s = ARENA_NEW(check_arena(), struct http_fixture);
     struct op_list list = { ops, sizeof ops / sizeof *ops };
 
     signal(SIGPIPE, SIG_IGN);
@@ -324,12 +324,12 @@ struct site *site_open(const struct server_limits *limits)
                                              .host_count = 1,
                                              .config = config,
                                              .config_count = 4,
-                                             .now_ms = site_now,
-                                             .submit = site_submit,
-                                             .admit = site_admit,
-                                             .metrics = site_metrics,
-                                             .unready = site_unready,
-                                             .inside = site_inside,
+                                             .now_ms = http_fixture_now,
+                                             .submit = http_fixture_submit,
+                                             .admit = http_fixture_admit,
+                                             .metrics = http_fixture_metrics,
+                                             .unready = http_fixture_unready,
+                                             .inside = http_fixture_inside,
                                              .self = s,
                                              .version = "1.2.3" });
     CHECK_OK(loop_listen_unix(s->loop, check_arena(), STR("sock"), server_accept, s->server,
@@ -339,7 +339,7 @@ struct site *site_open(const struct server_limits *limits)
     return s;
 }
 
-void site_turn(struct site *s)
+void http_fixture_turn(struct http_fixture *s)
 {
     for (int i = 0; i < 5; i++) {
         wakeup_send(s->stop);
@@ -360,17 +360,17 @@ void text_hear(int fd, struct buf *heard)
         buf_add(heard, STR("<closed>"));
 }
 
-void site_listen(struct site *s)
+void http_fixture_listen(struct http_fixture *s)
 {
     text_hear(s->fd, &s->heard);
 }
 
-void site_say(struct site *s, str bytes)
+void http_fixture_say(struct http_fixture *s, str bytes)
 {
     if (bytes.len > 0)
         CHECK_INT(send(s->fd, bytes.at, bytes.len, MSG_NOSIGNAL), bytes.len);
-    site_turn(s);
-    site_listen(s);
+    http_fixture_turn(s);
+    http_fixture_listen(s);
 }
 
 str text_wire(const char *text)
@@ -381,29 +381,29 @@ str text_wire(const char *text)
     return buf_str(&out);
 }
 
-void site_connect_local(struct site *s)
+void http_fixture_connect_local(struct http_fixture *s)
 {
     s->fd = net_unix("sock");
     s->heard.len = 0;
-    site_turn(s);
+    http_fixture_turn(s);
 }
 
-void site_connect(struct site *s)
+void http_fixture_connect(struct http_fixture *s)
 {
     s->fd = net_tcp(s->port);
     s->heard.len = 0;
-    site_turn(s);
+    http_fixture_turn(s);
 }
 
-void site_hang_up(struct site *s)
+void http_fixture_hang_up(struct http_fixture *s)
 {
     close(s->fd);
-    site_turn(s);
+    http_fixture_turn(s);
 }
 
-void site_ask(struct site *s, const char *text)
+void http_fixture_ask(struct http_fixture *s, const char *text)
 {
-    site_say(s, text_wire(text));
+    http_fixture_say(s, text_wire(text));
 }
 
 bool text_fits(const char *text, const char *pattern)
@@ -425,11 +425,11 @@ void check_fits(const char *file, int line, str found, const char *pattern)
         check_fail(file, line, "expected %s\n     found %s", pattern, found.at);
 }
 
-void site_close(struct site *s)
+void http_fixture_close(struct http_fixture *s)
 {
     listener_close(s->unix_socket);
     listener_close(s->tcp);
-    server_stop(s->server, 100, site_stopped);
+    server_stop(s->server, 100, http_fixture_stopped);
     for (int i = 0; i < 1000 && !s->stopped; i++) {
         timer_set(s->timer, 5);
         loop_run(s->loop);
