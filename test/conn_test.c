@@ -3,7 +3,7 @@
 
 #include <semaphore.h>
 
-#include "server_help.h"
+#include "server_fixture.h"
 
 static char told[256]; /* what the protocol was told, in order */
 static size_t received;
@@ -34,10 +34,10 @@ static const struct protocol noting = {
     "noting", take, sent, ended, late, revoked, stopping, closed,
 };
 
-static struct bench *bench_noting(void (*options)(struct server_options *o),
-                                  void (*accepted)(struct bench *b))
+static struct server_fixture *fixture_noting(void (*options)(struct server_options *o),
+                                             void (*accepted)(struct server_fixture *b))
 {
-    struct bench *b = bench_new(options);
+    struct server_fixture *b = fixture_new(options);
 
     b->protocol = &noting;
     b->accepted = accepted;
@@ -57,7 +57,7 @@ static struct op_shown *shown_new(str text)
 
 static struct shared *frame; /* with the test's own reference */
 
-static void answer_in_pieces(struct bench *b)
+static void answer_in_pieces(struct server_fixture *b)
 {
     struct conn *c = b->conn;
 
@@ -83,7 +83,7 @@ static void answer_in_pieces(struct bench *b)
 
 static void read_pieces(void *with)
 {
-    struct bench *b = with;
+    struct server_fixture *b = with;
     int fd = net_tcp(b->port);
 
     net_expect(fd, STR("head,more,shown,frame,tail.head,more,shown,frame,tail."));
@@ -93,21 +93,21 @@ static void read_pieces(void *with)
 
 TEST(conn_sends_copies_and_shared_bytes_in_order_and_keeps_no_memory_of_them)
 {
-    struct bench *b = bench_noting(NULL, answer_in_pieces);
+    struct server_fixture *b = fixture_noting(NULL, answer_in_pieces);
 
     frame = shared_new(STR("frame,"));
     net_play(b->loop, read_pieces, b);
     net_turn(b->loop);
     CHECK_INT(received, 6);
     CHECK_STR(str_from(told), "bytes ended closed ");
-    bench_free(b);
+    fixture_free(b);
     shared_unref(frame);
 }
 
 enum { FRAMES = 300, FRAME = 50 << 10 };
 
 /* Copies between them, so that chunks are filled while others are with the link. */
-static void send_frames(struct bench *b)
+static void send_frames(struct server_fixture *b)
 {
     for (int i = 0; i < FRAMES; i++) {
         conn_send_shared(b->conn, frame);
@@ -132,7 +132,7 @@ static struct shared *frame_new(void)
 
 static void read_frames(void *with)
 {
-    struct bench *b = with;
+    struct server_fixture *b = with;
     char *found = arena_alloc(check_arena(), FRAME + 2);
     int fd = net_tcp(b->port);
 
@@ -147,18 +147,18 @@ static void read_frames(void *with)
 
 TEST(conn_sends_more_than_the_peer_takes_at_once_and_says_when_there_is_room)
 {
-    struct bench *b = bench_noting(NULL, send_frames);
+    struct server_fixture *b = fixture_noting(NULL, send_frames);
 
     frame = frame_new();
     net_play(b->loop, read_frames, b);
     net_turn(b->loop);
     CHECK_STR(str_from(told), "sent ended closed ");
     CHECK_INT(frame->refs, 1);
-    bench_free(b);
+    fixture_free(b);
     shared_unref(frame);
 }
 
-static void gather(struct bench *b)
+static void gather(struct server_fixture *b)
 {
     struct conn *c = b->conn;
 
@@ -171,7 +171,7 @@ static void gather(struct bench *b)
     CHECK_INT(c->out_bytes, 13);
 }
 
-static void gather_and_flush(struct bench *b)
+static void gather_and_flush(struct server_fixture *b)
 {
     gather(b);
     conn_flush(b->conn); /* by somebody else: who waits for room is told all the same */
@@ -180,7 +180,7 @@ static void gather_and_flush(struct bench *b)
 
 static void read_gathered(void *with)
 {
-    struct bench *b = with;
+    struct server_fixture *b = with;
     int fd = net_tcp(b->port);
 
     net_expect(fd, STR("one two three"));
@@ -189,21 +189,21 @@ static void read_gathered(void *with)
 
 TEST(conn_that_is_flushed_later_sends_at_the_end_of_the_turn)
 {
-    void (*const ways[])(struct bench *) = { gather, gather_and_flush };
+    void (*const ways[])(struct server_fixture *) = { gather, gather_and_flush };
 
     for (int i = 0; i < 2; i++) {
-        struct bench *b = bench_noting(NULL, ways[i]);
+        struct server_fixture *b = fixture_noting(NULL, ways[i]);
         told[0] = '\0';
         net_play(b->loop, read_gathered, b);
         net_turn(b->loop);
         CHECK_STR(str_from(told), "sent ended closed ");
-        bench_free(b);
+        fixture_free(b);
     }
 }
 
 /* ---- closing ---- */
 
-static void abort_while_sending(struct bench *b)
+static void abort_while_sending(struct server_fixture *b)
 {
     send_frames(b);
     conn_abort(b->conn);
@@ -227,13 +227,13 @@ static void read_all(int fd)
 
 static void read_to_the_end(void *with)
 {
-    struct bench *b = with;
+    struct server_fixture *b = with;
     read_all(net_tcp(b->port));
 }
 
 static void read_what_is_left(void *with)
 {
-    struct bench *b = with;
+    struct server_fixture *b = with;
     int fd = net_tcp(b->port);
 
     sem_wait(&full);
@@ -242,7 +242,7 @@ static void read_what_is_left(void *with)
 
 TEST(conn_that_is_aborted_while_sending_lets_everything_go)
 {
-    struct bench *b = bench_noting(NULL, abort_while_sending);
+    struct server_fixture *b = fixture_noting(NULL, abort_while_sending);
 
     frame = frame_new();
     net_play(b->loop, read_what_is_left, b);
@@ -250,11 +250,11 @@ TEST(conn_that_is_aborted_while_sending_lets_everything_go)
     CHECK_STR(str_from(told), "closed ");
     CHECK_INT(frame->refs, 1);
     CHECK_INT(b->server->conn_count, 0);
-    bench_free(b);
+    fixture_free(b);
     shared_unref(frame);
 }
 
-static void finish_while_sending(struct bench *b)
+static void finish_while_sending(struct server_fixture *b)
 {
     send_frames(b);
     conn_finish(b->conn);
@@ -263,19 +263,19 @@ static void finish_while_sending(struct bench *b)
 
 TEST(conn_that_is_finished_sends_all_before_it_closes)
 {
-    struct bench *b = bench_noting(NULL, finish_while_sending);
+    struct server_fixture *b = fixture_noting(NULL, finish_while_sending);
 
     frame = frame_new();
     net_play(b->loop, read_frames, b);
     net_turn(b->loop);
     CHECK_STR(str_from(told), "closed ");
-    bench_free(b);
+    fixture_free(b);
     shared_unref(frame);
 }
 
 enum { UNREAD = 4 << 20 };
 
-static void refuse_at_once(struct bench *b)
+static void refuse_at_once(struct server_fixture *b)
 {
     link_pause(b->conn->link);
     conn_send(b->conn, STR("413"));
@@ -285,7 +285,7 @@ static void refuse_at_once(struct bench *b)
 /* A client that sends all of a large body before it reads the answer. */
 static void send_then_read(void *with)
 {
-    struct bench *b = with;
+    struct server_fixture *b = with;
     char *body = arena_zero(check_arena(), UNREAD);
     int fd = net_tcp(b->port);
 
@@ -297,28 +297,28 @@ static void send_then_read(void *with)
 
 TEST(conn_that_is_finished_lets_the_peer_read_its_answer_first)
 {
-    struct bench *b = bench_noting(NULL, refuse_at_once);
+    struct server_fixture *b = fixture_noting(NULL, refuse_at_once);
 
     net_play(b->loop, send_then_read, b);
     while (!*told)
         net_turn(b->loop); /* what is sent in vain is read in turns */
     CHECK_STR(str_from(told), "closed ");
     CHECK_INT(received, 0);
-    bench_free(b);
+    fixture_free(b);
 }
 
-static void finish_silently(struct bench *b)
+static void finish_silently(struct server_fixture *b)
 {
     conn_finish(b->conn);
 }
 
 TEST(conn_that_was_silent_closes_at_once)
 {
-    struct bench *b = bench_noting(NULL, finish_silently);
+    struct server_fixture *b = fixture_noting(NULL, finish_silently);
 
     net_play(b->loop, read_to_the_end, b);
     CHECK_STR(str_from(told), "closed ");
-    bench_free(b);
+    fixture_free(b);
 }
 
 /* ---- time ---- */
@@ -328,7 +328,7 @@ static void in_milliseconds(struct server_options *o)
     o->limits.write_ms = 30;
 }
 
-static void set_deadlines(struct bench *b)
+static void set_deadlines(struct server_fixture *b)
 {
     conn_deadline(b->conn, 1);
     conn_deadline(b->conn, 0);
@@ -337,7 +337,7 @@ static void set_deadlines(struct bench *b)
 
 TEST(conn_is_late_when_its_deadline_has_passed)
 {
-    struct bench *b = bench_noting(in_milliseconds, set_deadlines);
+    struct server_fixture *b = fixture_noting(in_milliseconds, set_deadlines);
 
     int64_t begin = loop_now_ms(b->loop);
     net_play(b->loop, read_to_the_end, b);
@@ -345,14 +345,14 @@ TEST(conn_is_late_when_its_deadline_has_passed)
     CHECK_STR(str_from(told), "late closed ");
     CHECK(took >= 20);
     CHECK(took < 10 * 1000); /* which is stuck, on whatever machine */
-    bench_free(b);
+    fixture_free(b);
 }
 
 static sem_t is_closed;
 
 static void take_nothing(void *with)
 {
-    struct bench *b = with;
+    struct server_fixture *b = with;
     int fd = net_tcp(b->port);
 
     sem_wait(&is_closed);
@@ -370,7 +370,7 @@ TEST(conn_whose_peer_takes_nothing_is_cut_off)
     static const struct protocol stalling = {
         "stalling", take, sent, ended, late, revoked, stopping, closed_post,
     };
-    struct bench *b = bench_noting(in_milliseconds, send_frames);
+    struct server_fixture *b = fixture_noting(in_milliseconds, send_frames);
 
     frame = frame_new();
     sem_init(&is_closed, 0, 0);
@@ -378,7 +378,7 @@ TEST(conn_whose_peer_takes_nothing_is_cut_off)
     net_play(b->loop, take_nothing, b);
     CHECK_STR(str_from(told), "closed ");
     CHECK_INT(frame->refs, 1);
-    bench_free(b);
+    fixture_free(b);
     shared_unref(frame);
 }
 
@@ -407,7 +407,7 @@ static void switch_over(struct conn *c, str bytes)
 
 static void ask_twice(void *with)
 {
-    struct bench *b = with;
+    struct server_fixture *b = with;
     int fd = net_tcp(b->port);
 
     net_send(fd, STR("1"));
@@ -422,11 +422,11 @@ TEST(conn_gives_bytes_to_the_protocol_it_was_switched_to)
     static const struct protocol first = {
         "first", switch_over, sent, ended, late, revoked, stopping, closed,
     };
-    struct bench *b = bench_noting(NULL, NULL);
+    struct server_fixture *b = fixture_noting(NULL, NULL);
 
     b->protocol = &first;
     net_play(b->loop, ask_twice, b);
     net_turn(b->loop);
     CHECK_STR(str_from(told), "old new ended closed ");
-    bench_free(b);
+    fixture_free(b);
 }

@@ -13,7 +13,7 @@
 #include "sim/both.h"
 #include "store/store.h"
 
-struct world {
+struct fixture {
     struct store *store;
     struct sql *sql;
     struct store_node node;
@@ -27,21 +27,21 @@ struct world {
 
 static str count_id(void *self, struct arena *a, const char *prefix)
 {
-    struct world *w = self;
+    struct fixture *w = self;
     return arena_printf(a, "%s%d", prefix, ++w->ids);
 }
 
 static void count_bytes(void *self, unsigned char *bytes, size_t count)
 {
-    struct world *w = self;
+    struct fixture *w = self;
     for (size_t i = 0; i < count; i++)
         bytes[i] = (unsigned char)++w->ids;
 }
 
 /* On a store that has only so many steps done, as an older version left it. */
-static struct world *world_of_step(const char *store, int count)
+static struct fixture *fixture_of_step(const char *store, int count)
 {
-    struct world *w = ARENA_NEW(check_arena(), struct world);
+    struct fixture *w = ARENA_NEW(check_arena(), struct fixture);
     struct store_migration *steps =
         ARENA_ARRAY(check_arena(), struct store_migration, (size_t)count);
 
@@ -57,12 +57,12 @@ static struct world *world_of_step(const char *store, int count)
     return w;
 }
 
-static struct world *world_new(void)
+static struct fixture *fixture_new(void)
 {
-    return world_of_step(both_store("core.db"), tables_step_count);
+    return fixture_of_step(both_store("core.db"), tables_step_count);
 }
 
-static void world_free(struct world *w)
+static void fixture_free(struct fixture *w)
 {
     both_note_rows(w->sql);
     schema_cache_free(w->schemas);
@@ -71,7 +71,7 @@ static void world_free(struct world *w)
 }
 
 /* A command of its own, in a transaction of its own. */
-static struct tx *begin(struct world *w)
+static struct tx *begin(struct fixture *w)
 {
     CHECK_OK(store_begin(w->sql, check_arena(), &w->node));
     w->tx = (struct tx){ .arena = check_arena(),
@@ -85,7 +85,7 @@ static struct tx *begin(struct world *w)
 }
 
 /* Commits when the command succeeded, as perform does; gives its error. */
-static err end(struct world *w, err e)
+static err end(struct fixture *w, err e)
 {
     err why;
 
@@ -123,7 +123,7 @@ static const char task_schema[] =
     "{'type':'object','required':['status'],'properties':{'status':{'enum':['open','done']},"
     "'n':{'type':'integer'},'list':{'type':'array'}}}";
 
-static struct schema_version registered(struct world *w)
+static struct schema_version registered(struct fixture *w)
 {
     struct schema_version v;
     bool created;
@@ -132,7 +132,7 @@ static struct schema_version registered(struct world *w)
     return v;
 }
 
-static struct state created(struct world *w, const char *data)
+static struct state created(struct fixture *w, const char *data)
 {
     struct schema_version v = registered(w);
     struct state s;
@@ -142,7 +142,7 @@ static struct state created(struct world *w, const char *data)
 
 TEST_BOTH(a_known_name_gets_the_next_version_and_the_same_text_the_same_one)
 {
-    struct world *w = world_new();
+    struct fixture *w = fixture_new();
     struct schema_version v;
     bool is_new;
 
@@ -164,12 +164,12 @@ TEST_BOTH(a_known_name_gets_the_next_version_and_the_same_text_the_same_one)
     CHECK_STR(v.text, "{\"maximum\":10000000000000000000001}");
     CHECK_OK(RUN(w, schema_find(&w->tx, STR("task"), 0, &v)));
     CHECK_INT(v.version, 3);
-    world_free(w);
+    fixture_free(w);
 }
 
 TEST_BOTH(schemas_are_refused_with_what_is_wrong)
 {
-    struct world *w = world_new();
+    struct fixture *w = fixture_new();
     struct schema_version v;
     bool is_new;
 
@@ -186,12 +186,12 @@ TEST_BOTH(schemas_are_refused_with_what_is_wrong)
     e = RUN(w, schema_find(&w->tx, STR("task"), 4, &v));
     CHECK_ERR(e, ERR_NOT_FOUND);
     CHECK_STR(e->message, "schema \"task\" has no version 4: its newest is 1");
-    world_free(w);
+    fixture_free(w);
 }
 
 TEST_BOTH(schemas_are_listed_by_name_and_by_version)
 {
-    struct world *w = world_new();
+    struct fixture *w = fixture_new();
     const struct schema_version *all;
     struct schema_version v;
     size_t count;
@@ -215,12 +215,12 @@ TEST_BOTH(schemas_are_listed_by_name_and_by_version)
     CHECK_INT(count, 3);
     CHECK_INT(all[0].version, 3);
     CHECK_INT(all[2].version, 1);
-    world_free(w);
+    fixture_free(w);
 }
 
 TEST_BOTH(each_write_makes_the_next_version)
 {
-    struct world *w = world_new();
+    struct fixture *w = fixture_new();
     struct state s = created(w, "{'status':'open','list':[1]}");
 
     CHECK_STR(s.id, "wfstate_2");
@@ -236,12 +236,12 @@ TEST_BOTH(each_write_makes_the_next_version)
     CHECK_INT(s.version, 4);
     CHECK_STR(s.body, "{\"status\":\"open\",\"n\":7}");
     CHECK_INT(s.updated_at_ms, w->now_ms - 1);
-    world_free(w);
+    fixture_free(w);
 }
 
 TEST_BOTH(a_refused_write_changes_nothing)
 {
-    struct world *w = world_new();
+    struct fixture *w = fixture_new();
     struct state s = created(w, "{'status':'open'}"), after;
     int64_t seq = w->node.seq;
 
@@ -261,13 +261,13 @@ TEST_BOTH(a_refused_write_changes_nothing)
     CHECK_OK(RUN(w, state_get(&w->tx, s.id, &after)));
     CHECK_INT(after.version, 1);
     CHECK_INT(w->node.seq, seq);
-    world_free(w);
+    fixture_free(w);
 }
 
 /* Snapshots are taken on the way, for the number of versions and for the size of the patches. */
 TEST_BOTH(every_version_can_be_had_again)
 {
-    struct world *w = world_new();
+    struct fixture *w = fixture_new();
     struct state s = created(w, "{'status':'open','list':[],'n':0}");
     enum { VERSIONS = 350 };
     static str bodies[VERSIONS + 1];
@@ -296,24 +296,24 @@ TEST_BOTH(every_version_can_be_had_again)
     struct json none;
     CHECK_ERR(RUN(w, state_at(&w->tx, &s, VERSIONS + 1, &none)), ERR_NOT_FOUND);
     CHECK_ERR(RUN(w, state_at(&w->tx, &s, 0, &none)), ERR_NOT_FOUND);
-    world_free(w);
+    fixture_free(w);
 }
 
 TEST_BOTH(a_rollback_is_a_new_version)
 {
-    struct world *w = world_new();
+    struct fixture *w = fixture_new();
     struct state s = created(w, "{'status':'open','n':1}");
 
     CHECK_OK(RUN(w, state_replace(&w->tx, s.id, json("{'status':'done'}"), 0, &s, NULL)));
     CHECK_OK(RUN(w, state_rollback(&w->tx, s.id, 1, 2, &s)));
     CHECK_INT(s.version, 3);
     CHECK_STR(s.body, "{\"status\":\"open\",\"n\":1}");
-    world_free(w);
+    fixture_free(w);
 }
 
 TEST_BOTH(history_says_who_wrote_what_and_when)
 {
-    struct world *w = world_new();
+    struct fixture *w = fixture_new();
     struct state s = created(w, "{'status':'open'}");
     const struct event *rows;
     size_t count;
@@ -333,12 +333,12 @@ TEST_BOTH(history_says_who_wrote_what_and_when)
     CHECK_OK(RUN(w, state_history(&w->tx, &s, 2, 10, &rows, &count, &(bool){ false })));
     CHECK_INT(count, 1);
     CHECK_INT(rows[0].version, 1);
-    world_free(w);
+    fixture_free(w);
 }
 
 TEST_BOTH(the_log_has_every_event_once_and_in_order)
 {
-    struct world *w = world_new();
+    struct fixture *w = fixture_new();
     struct state s = created(w, "{'status':'open'}");
     struct event_page page;
 
@@ -358,13 +358,13 @@ TEST_BOTH(the_log_has_every_event_once_and_in_order)
     CHECK_OK(RUN(w, event_list(&w->tx, &of_state, &page)));
     CHECK_INT(page.count, 2);
     CHECK_ERR(RUN(w, state_get(&w->tx, s.id, &s)), ERR_NOT_FOUND);
-    world_free(w);
+    fixture_free(w);
 }
 
 /* A document that stops fitting must name the schema version that it is bound to, not the newest. */
 TEST_BOTH(a_state_stays_bound_to_its_schema_version)
 {
-    struct world *w = world_new();
+    struct fixture *w = fixture_new();
     struct state s = created(w, "{'status':'open'}");
     struct schema_version v;
     bool is_new;
@@ -373,13 +373,13 @@ TEST_BOTH(a_state_stays_bound_to_its_schema_version)
                                &is_new)));
     CHECK_OK(RUN(w, state_replace(&w->tx, s.id, json("{'status':'done'}"), 0, &s, NULL)));
     CHECK_STR(s.schema_id, "schema_1");
-    world_free(w);
+    fixture_free(w);
 }
 
 /* A name and a version may come again with another text; what was kept of the first must not. */
 TEST_BOTH(a_schema_that_was_rolled_back_leaves_no_rules)
 {
-    struct world *w = world_new();
+    struct fixture *w = fixture_new();
     struct schema_version v;
     struct state s;
     bool is_new;
@@ -393,14 +393,14 @@ TEST_BOTH(a_schema_that_was_rolled_back_leaves_no_rules)
     CHECK_INT(v.version, 1);
     CHECK_OK(RUN(w, state_create(&w->tx, &v, json("1"), STR(""), &s)));
     CHECK_ERR(RUN(w, state_replace(&w->tx, s.id, json("'text'"), 0, &s, NULL)), ERR_UNFIT);
-    world_free(w);
+    fixture_free(w);
 }
 
 /* More schemas than are kept at hand, one of them as deep as a request can bring it. */
 TEST_BOTH(rules_that_were_thrown_out_are_made_again)
 {
     static const struct json_limits envelope = { .depth_max = JSON_DEPTH_MAX + 4 };
-    struct world *w = world_new();
+    struct fixture *w = fixture_new();
     struct state states[12], s;
     struct schema_version v;
     bool is_new;
@@ -424,12 +424,12 @@ TEST_BOTH(rules_that_were_thrown_out_are_made_again)
         CHECK_ERR(RUN(w, state_replace(&w->tx, states[i % 12].id, json_of_int(99), 0, &s, NULL)),
                   ERR_UNFIT);
     }
-    world_free(w);
+    fixture_free(w);
 }
 
 TEST_BOTH(a_state_beyond_its_size_is_refused)
 {
-    struct world *w = world_new();
+    struct fixture *w = fixture_new();
     struct state s = created(w, "{'status':'open'}");
     struct json doc = json_object(), list = json_array();
 
@@ -439,12 +439,12 @@ TEST_BOTH(a_state_beyond_its_size_is_refused)
     json_put(check_arena(), &doc, STR("list"), list);
     err e = RUN(w, state_replace(&w->tx, s.id, &doc, 0, &s, NULL));
     CHECK_ERR(e, ERR_TOO_LARGE);
-    world_free(w);
+    fixture_free(w);
 }
 
 /* ---- tokens ---- */
 
-static str minted(struct world *w, enum actor_kind kind, const char *scope, int64_t expires_in_ms,
+static str minted(struct fixture *w, enum actor_kind kind, const char *scope, int64_t expires_in_ms,
                   struct token *token)
 {
     str text;
@@ -455,7 +455,7 @@ static str minted(struct world *w, enum actor_kind kind, const char *scope, int6
 
 TEST_BOTH(a_token_is_known_by_its_secret_alone)
 {
-    struct world *w = world_new();
+    struct fixture *w = fixture_new();
     struct token token, found;
     struct actor actor;
     str text = minted(w, ACTOR_OPERATOR, NULL, 0, &token);
@@ -478,12 +478,12 @@ TEST_BOTH(a_token_is_known_by_its_secret_alone)
         sql_one(w->sql, &row, "SELECT hash FROM token WHERE token_id = $1", ARGS(TEXT(token.id))));
     CHECK_INT(row_str(row, 0).len, 64);
     CHECK_OK(end(w, NULL));
-    world_free(w);
+    fixture_free(w);
 }
 
 TEST_BOTH(a_revoked_or_expired_token_is_unknown)
 {
-    struct world *w = world_new();
+    struct fixture *w = fixture_new();
     struct token token, found;
     struct actor actor;
     str first = minted(w, ACTOR_VIEWER, NULL, 0, &token);
@@ -502,12 +502,12 @@ TEST_BOTH(a_revoked_or_expired_token_is_unknown)
     size_t count;
     CHECK_OK(RUN(w, token_list(&w->tx, STR(""), 10, &all, &count)));
     CHECK_INT(count, 2);
-    world_free(w);
+    fixture_free(w);
 }
 
 TEST_BOTH(a_session_writes_within_its_sections_only)
 {
-    struct world *w = world_new();
+    struct fixture *w = fixture_new();
     struct state s = created(w, "{'status':'open','list':[],'n':1,'no':{}}"), after;
     struct token token;
     struct actor actor;
@@ -538,7 +538,7 @@ TEST_BOTH(a_session_writes_within_its_sections_only)
               "write: /list, /n");
     CHECK_OK(RUN(w, state_merge(&w->tx, s.id, json("{'n':3}"), 0, &s)));
     CHECK_INT(s.version, 3);
-    world_free(w);
+    fixture_free(w);
 }
 
 /* The shortest patch of such a change replaces all of the document. */
@@ -556,7 +556,7 @@ TEST_BOTH(a_whole_document_may_differ_within_the_sections)
         { "{'list':[],'n':1}", false },
         { "[]", false },
     };
-    struct world *w = world_new();
+    struct fixture *w = fixture_new();
     struct state s = created(w, "{'status':'open','list':[{'k':[1],'l':{'a':1}}],'n':1}");
     struct actor before = w->actor;
 
@@ -572,7 +572,7 @@ TEST_BOTH(a_whole_document_may_differ_within_the_sections)
         CHECK(cases[i].allowed ? !e : e && e->kind == ERR_FORBIDDEN);
     }
     w->actor = before;
-    world_free(w);
+    fixture_free(w);
 }
 
 /* An element's pointer names a place, and what stands there changes when one before it comes or
@@ -605,7 +605,7 @@ TEST_BOTH(a_section_in_an_array_does_not_reach_its_neighbours)
     };
 #define DOCUMENT "{'status':'open','list':%s}"
     static const str section = STR("/list/1");
-    struct world *w = world_new();
+    struct fixture *w = fixture_new();
     struct actor maker = w->actor;
 
     for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
@@ -624,12 +624,12 @@ TEST_BOTH(a_section_in_an_array_does_not_reach_its_neighbours)
         CHECK(cases[i / 2].allowed ? !e : e && e->kind == ERR_FORBIDDEN);
     }
     w->actor = maker;
-    world_free(w);
+    fixture_free(w);
 }
 
 TEST_BOTH(a_token_with_a_bad_scope_is_not_made)
 {
-    struct world *w = world_new();
+    struct fixture *w = fixture_new();
     struct token token;
     str text;
 
@@ -639,14 +639,14 @@ TEST_BOTH(a_token_with_a_bad_scope_is_not_made)
                   token_create(&w->tx, ACTOR_SESSION, STR("x"),
                                json("{'session_id':'s','pointers':['tasks']}"), 0, &token, &text)),
               ERR_INVALID);
-    world_free(w);
+    fixture_free(w);
 }
 
 /* ---- idempotency ---- */
 
 TEST_BOTH(an_answer_is_given_again_under_its_key)
 {
-    struct world *w = world_new();
+    struct fixture *w = fixture_new();
     str answer;
 
     CHECK_OK(RUN(w, idempotency_find(&w->tx, STR("k1"), STR("d1"), &answer)));
@@ -664,12 +664,12 @@ TEST_BOTH(an_answer_is_given_again_under_its_key)
         (struct actor){ .kind = ACTOR_SESSION, .name = STR("x"), .session_id = STR("ses_1") };
     CHECK_OK(RUN(w, idempotency_find(&w->tx, STR("k1"), STR("d2"), &answer)));
     CHECK_STR(answer, "");
-    world_free(w);
+    fixture_free(w);
 }
 
 TEST_BOTH(old_keys_are_forgotten_a_few_at_a_time)
 {
-    struct world *w = world_new();
+    struct fixture *w = fixture_new();
     str answer;
 
     for (int i = 0; i < 5; i++)
@@ -684,12 +684,12 @@ TEST_BOTH(old_keys_are_forgotten_a_few_at_a_time)
     }
     CHECK_INT(kept, 2);
     CHECK_STR(answer, "{}"); /* the newest is there */
-    world_free(w);
+    fixture_free(w);
 }
 
 /* ---- older databases ---- */
 
-static void session_of_step_2(struct world *w, const char *id, const char *parent)
+static void session_of_step_2(struct fixture *w, const char *id, const char *parent)
 {
     struct tx *tx = begin(w);
 
@@ -717,14 +717,14 @@ TEST_BOTH(sessions_of_an_older_database_own_what_only_the_operator_gave)
                   { "reviewer", "top", "", false },
                   { "ses_abc", "top", "", true } };
     const char *store = both_store("core.db");
-    struct world *w = world_of_step(store, 2);
+    struct fixture *w = fixture_of_step(store, 2);
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         session_of_step_2(w, cases[i].id, cases[i].parent);
     schema_cache_free(w->schemas);
     store_disconnect(w->sql);
     store_close(w->store);
-    w = world_of_step(store, tables_step_count);
+    w = fixture_of_step(store, tables_step_count);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct session s;
         bool found;
@@ -735,7 +735,7 @@ TEST_BOTH(sessions_of_an_older_database_own_what_only_the_operator_gave)
         CHECK_OK(session_store(&w->tx, &s));
         CHECK_OK(end(w, NULL));
     }
-    world_free(w);
+    fixture_free(w);
 }
 
 /* Tables and columns have other names since; the rows are the same. */

@@ -7,23 +7,24 @@
 #include "mcp/mcp.h"
 #include "suites/suites.h"
 
-struct site {
+struct fixture {
     struct arena *arena;
     struct mcp *mcp;
     struct mcp_client client; /* of the session of an older client */
     int64_t now_ms;
 };
 
-static struct site site_open(void)
+static struct fixture fixture_open(void)
 {
-    struct site s = { .arena = check_arena(), .now_ms = 1736937300000 };
+    struct fixture s = { .arena = check_arena(), .now_ms = 1736937300000 };
 
     s.client = (struct mcp_client){ .version = MCP_2025_11_25, .elicits_form = true };
     s.mcp = mcp_new(&(struct mcp_options){ .version = "1.2.3", .served = &mcp_fixtures });
     return s;
 }
 
-static struct mcp_call *begin(struct site *s, bool modern, const char *method, const char *params)
+static struct mcp_call *begin(struct fixture *s, bool modern, const char *method,
+                              const char *params)
 {
     static const char meta[] = "'_meta':{'io.modelcontextprotocol/protocolVersion':'2026-07-28',"
                                "'io.modelcontextprotocol/clientCapabilities':{'elicitation':{},"
@@ -41,7 +42,7 @@ static struct mcp_call *begin(struct site *s, bool modern, const char *method, c
     return m;
 }
 
-static const struct json *parsed(struct site *s, str text)
+static const struct json *parsed(struct fixture *s, str text)
 {
     const struct json *j;
 
@@ -49,7 +50,7 @@ static const struct json *parsed(struct site *s, str text)
     return j;
 }
 
-static const struct json *result(struct site *s, const struct mcp_call *m)
+static const struct json *result(struct fixture *s, const struct mcp_call *m)
 {
     const struct json *found = json_get(parsed(s, m->answer), "result");
 
@@ -58,12 +59,12 @@ static const struct json *result(struct site *s, const struct mcp_call *m)
     return found;
 }
 
-static const struct json *ask(struct site *s, const char *method, const char *params)
+static const struct json *ask(struct fixture *s, const char *method, const char *params)
 {
     return result(s, begin(s, true, method, params));
 }
 
-static int64_t refusal(struct site *s, bool modern, const char *method, const char *params)
+static int64_t refusal(struct fixture *s, bool modern, const char *method, const char *params)
 {
     struct mcp_call *m = begin(s, modern, method, params);
 
@@ -81,7 +82,7 @@ static str text_of(const struct json *tool_result)
 
 TEST(each_fixture_tool_has_a_schema_that_compiles_and_a_name_of_its_own)
 {
-    struct site s = site_open();
+    struct fixture s = fixture_open();
 
     for (int modern = 0; modern < 2; modern++) {
         const struct json *tools =
@@ -102,7 +103,7 @@ TEST(each_fixture_tool_has_a_schema_that_compiles_and_a_name_of_its_own)
 
 TEST(fixture_resources_come_in_pages_and_each_once)
 {
-    struct site s = site_open();
+    struct fixture s = fixture_open();
     const struct json *page = ask(&s, "resources/list", "");
     uint32_t first = json_get(page, "resources")->len;
     str cursor = json_str(page, "nextCursor");
@@ -117,7 +118,7 @@ TEST(fixture_resources_come_in_pages_and_each_once)
     mcp_free(s.mcp);
 }
 
-static bool lists(struct site *s, const char *what, const char *name)
+static bool lists(struct fixture *s, const char *what, const char *name)
 {
     const struct json *all = json_get(ask(s, arena_printf(s->arena, "%s/list", what).at, ""), what);
 
@@ -129,7 +130,7 @@ static bool lists(struct site *s, const char *what, const char *name)
 
 TEST(a_list_that_is_said_to_change_does)
 {
-    struct site s = site_open();
+    struct fixture s = fixture_open();
     struct mcp_call *m;
 
     CHECK(!lists(&s, "tools", "test_extra_tool") && !lists(&s, "prompts", "test_extra_prompt"));
@@ -156,7 +157,7 @@ TEST(arguments_that_do_not_fit_are_told_to_the_model)
         "'name':'json_schema_2020_12_tool','arguments':{'contactMethod':'phone','email':'a'}",
         "'name':'slow_compute','arguments':{'seconds':-1}",
     };
-    struct site s = site_open();
+    struct fixture s = fixture_open();
 
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         const struct json *found = ask(&s, "tools/call", calls[i]);
@@ -173,7 +174,7 @@ TEST(arguments_that_do_not_fit_are_told_to_the_model)
 /* ---- streams ---- */
 
 /* The steps of a call as a line; a request of ours is answered by `reply`. */
-static str played(struct site *s, struct mcp_call *m, const char *reply)
+static str played(struct fixture *s, struct mcp_call *m, const char *reply)
 {
     struct buf out = buf_in(s->arena);
     struct rpc answer = { .kind = RPC_RESPONSE };
@@ -213,7 +214,7 @@ static str played(struct site *s, struct mcp_call *m, const char *reply)
 
 TEST(a_stream_says_what_was_asked_for)
 {
-    struct site s = site_open();
+    struct fixture s = fixture_open();
 
     CHECK_STR(played(&s, begin(&s, false, CALL("test_tool_with_logging", "")), NULL),
               "/message 50 ms /message 50 ms /message end");
@@ -234,7 +235,7 @@ TEST(a_stream_says_what_was_asked_for)
 
 TEST(a_level_is_taken_by_its_session)
 {
-    struct site s = site_open();
+    struct fixture s = fixture_open();
     struct mcp_call *m = begin(&s, false, "logging/setLevel", "'level':'warning'");
 
     CHECK_INT(m->next, MCP_SET_LEVEL);
@@ -258,7 +259,7 @@ TEST(an_older_client_is_asked_and_its_answer_is_looked_at)
           true },
         { NULL, "the client did not answer", true },
     };
-    struct site s = site_open();
+    struct fixture s = fixture_open();
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct mcp_call *m =
@@ -278,7 +279,7 @@ TEST(an_older_client_is_asked_and_its_answer_is_looked_at)
 
 #define ACCEPT(key, content) "'" key "':{'action':'accept','content':{" content "}}"
 
-static const struct json *round_of(struct site *s, const char *name, const char *answers,
+static const struct json *round_of(struct fixture *s, const char *name, const char *answers,
                                    const struct json *before)
 {
     str state = json_str(before, "requestState");
@@ -293,7 +294,7 @@ static const struct json *round_of(struct site *s, const char *name, const char 
 TEST(rounds_carry_what_was_answered_in_the_state_alone)
 {
     static const char name[] = "test_input_required_result_multi_round";
-    struct site s = site_open();
+    struct fixture s = fixture_open();
     const struct json *first = round_of(&s, name, "", NULL), *second;
 
     CHECK(json_get(json_get(first, "inputRequests"), "step1"));
@@ -327,7 +328,7 @@ TEST(rounds_carry_what_was_answered_in_the_state_alone)
 
 TEST(nothing_is_asked_that_a_client_has_not_declared)
 {
-    struct site s = site_open();
+    struct fixture s = fixture_open();
 
     CHECK_INT(refusal(&s, true, CALL("test_missing_capability", "")), RPC_CAPABILITY);
     CHECK_INT(refusal(&s, true, CALL("test_input_required_result_multiple_inputs", "")),
@@ -341,14 +342,14 @@ TEST(nothing_is_asked_that_a_client_has_not_declared)
 
 /* ---- tasks ---- */
 
-static const struct json *task_now(struct site *s, str id)
+static const struct json *task_now(struct fixture *s, str id)
 {
     return ask(s, "tasks/get", arena_printf(s->arena, "'taskId':'" STR_FMT "'", STR_ARG(id)).at);
 }
 
 TEST(a_task_takes_its_time_and_can_be_cancelled_until_then)
 {
-    struct site s = site_open();
+    struct fixture s = fixture_open();
     str id =
         json_str(ask(&s, CALL("slow_compute", ",'arguments':{'seconds':2,'label':'x'}")), "taskId");
     str other = json_str(ask(&s, CALL("protocol_error_job", "")), "taskId");
@@ -374,7 +375,7 @@ TEST(a_task_takes_its_time_and_can_be_cancelled_until_then)
 
 TEST(there_are_no_more_fixture_tasks_than_fit_and_none_goes_before_its_time)
 {
-    struct site s = site_open();
+    struct fixture s = fixture_open();
     str first = json_str(ask(&s, CALL("failing_job", "")), "taskId");
 
     for (int i = 1; i < 256; i++)

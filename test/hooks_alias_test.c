@@ -1,8 +1,8 @@
 /* hooks_tie_test.c: hooks and tools of one conversation speak for one session, whichever comes first. */
-#include "hooks_site.h"
+#include "hooks_fixture.h"
 
 /* What the tools of a client are told that they are. */
-static str attend(struct site *t, const char *members)
+static str attend(struct fixture *t, const char *members)
 {
     struct command *c = call(t->w, "session.attend", "{%s}", members);
 
@@ -10,7 +10,7 @@ static str attend(struct site *t, const char *members)
     return arena_copy(check_arena(), json_str(answer_of(c), "session_id"));
 }
 
-static void hook_of(struct site *t, const char *client, const char *own, const char *event,
+static void hook_of(struct fixture *t, const char *client, const char *own, const char *event,
                     const char *process)
 {
     CHECK_OK(call(t->w, "hook.event",
@@ -20,7 +20,7 @@ static void hook_of(struct site *t, const char *client, const char *own, const c
                  ->error);
 }
 
-static unsigned sessions(struct site *t)
+static unsigned sessions(struct fixture *t)
 {
     return json_get(answer_of(call(t->w, "session.list", "{}")), "sessions")->len;
 }
@@ -32,7 +32,7 @@ static unsigned sessions(struct site *t)
 TEST(tools_that_know_their_conversation_are_the_session_of_its_hooks)
 {
     for (int first = 0; first < 2; first++) {
-        struct site *t = site_new();
+        struct fixture *t = fixture_new();
         for (int i = 0; i < 2; i++) {
             if (i == first)
                 hook(t, "codex", "01a1e0af-3a44", "SessionStart", "");
@@ -43,26 +43,26 @@ TEST(tools_that_know_their_conversation_are_the_session_of_its_hooks)
         const struct json *s = session(t, "codex-shop-01a1e0af");
         CHECK_STR(json_str(s, "client_id"), "01a1e0af-3a44");
         CHECK_STR(json_str(s, "session_id"), "codex-01a1e0af-3a44");
-        site_free(t);
+        fixture_free(t);
     }
 }
 
 /* Ids that begin with the time are alike when they are of one minute. */
 TEST(conversations_of_one_minute_are_two_sessions)
 {
-    struct site *t = site_new();
+    struct fixture *t = fixture_new();
 
     CHECK_STR(attend(t, CODEX), "codex-01a1e0af-3a44");
     CHECK_STR(attend(t, "'client':'codex','conversation':'01a1e0af-9999',"
                         "'project_dir':'/home/ann/shop'"),
               "codex-01a1e0af-9999");
     CHECK_INT(sessions(t), 2);
-    site_free(t);
+    fixture_free(t);
 }
 
 TEST(tools_below_the_process_of_hooks_are_their_session)
 {
-    struct site *t = site_new();
+    struct fixture *t = fixture_new();
 
     hook_of(t, "gemini", "g-1", "SessionStart", "P1");
     CHECK_STR(attend(t, GEMINI("a", "P1")), "gemini-g-1");
@@ -76,12 +76,12 @@ TEST(tools_below_the_process_of_hooks_are_their_session)
     hook_of(t, "gemini", "g-1", "SessionStart", "P3");
     CHECK_STR(attend(t, GEMINI("c", "P3")), "gemini-g-1");
     CHECK_INT(sessions(t), 3);
-    site_free(t);
+    fixture_free(t);
 }
 
 TEST(hooks_that_come_later_are_of_the_session_of_the_tools)
 {
-    struct site *t = site_new();
+    struct fixture *t = fixture_new();
 
     CHECK_STR(attend(t, GEMINI("a", "P1")), "mcp-gemini-a");
     hook_of(t, "gemini", "g-1", "BeforeAgent", "P1");
@@ -97,13 +97,13 @@ TEST(hooks_that_come_later_are_of_the_session_of_the_tools)
     hook_of(t, "gemini", "g-1", "SessionStart", "P3");
     CHECK_STR(attend(t, GEMINI("c", "P3")), "mcp-gemini-a");
     CHECK_INT(sessions(t), 2);
-    site_free(t);
+    fixture_free(t);
 }
 
 /* A client within a client, whose process nobody has told of, is not the one around it. */
 TEST(a_process_is_no_other_clients_and_no_other_conversations)
 {
-    struct site *t = site_new();
+    struct fixture *t = fixture_new();
 
     CHECK_STR(attend(t, GEMINI("a", "P1")), "mcp-gemini-a");
     hook_of(t, "gemini", "g-1", "SessionStart", "P1");
@@ -112,12 +112,12 @@ TEST(a_process_is_no_other_clients_and_no_other_conversations)
     CHECK_STR(json_str(session(t, "mcp-gemini-a"), "client_id"), "g-1");
     CHECK_STR(json_str(session(t, "gemini-g-2"), "client_id"), "g-2");
     CHECK_STR(json_str(session(t, "codex-c-1"), "client_id"), "c-1");
-    site_free(t);
+    fixture_free(t);
 }
 
 TEST(what_was_tied_to_a_session_that_was_deleted_is_free)
 {
-    struct site *t = site_new();
+    struct fixture *t = fixture_new();
 
     CHECK_STR(attend(t, GEMINI("a", "P1")), "mcp-gemini-a");
     hook_of(t, "gemini", "g-1", "SessionStart", "P1");
@@ -126,36 +126,36 @@ TEST(what_was_tied_to_a_session_that_was_deleted_is_free)
     CHECK_OK(call(t->w, "session.delete", "{'session_id':'mcp-gemini-a'}")->error);
     hook_of(t, "gemini", "g-1", "SessionStart", "P1");
     CHECK_STR(attend(t, GEMINI("a", "P1")), "gemini-g-1");
-    site_free(t);
+    fixture_free(t);
 }
 
 TEST(a_process_that_is_not_heard_of_for_a_month_is_forgotten)
 {
-    struct site *t = site_new();
+    struct fixture *t = fixture_new();
 
     CHECK_STR(attend(t, GEMINI("a", "P1")), "mcp-gemini-a");
     t->w->now_ms += 31LL * 86400 * 1000;
     CHECK_STR(attend(t, GEMINI("b", "P2")), "mcp-gemini-b");
     CHECK_STR(attend(t, GEMINI("c", "P1")), "mcp-gemini-c");
-    site_free(t);
+    fixture_free(t);
 }
 
 /* A name is chosen by anybody: who has guessed what a conversation will be called is not thereby it. */
 TEST(a_session_that_is_named_like_a_conversation_is_not_spoken_for)
 {
-    struct site *t = site_new();
+    struct fixture *t = fixture_new();
 
     CHECK_OK(
         call(t->w, "session.create", "{'session_name':'codex-01a1e0af-3a44','session_id':'thief'}")
             ->error);
     struct command *c = call(t->w, "session.attend", "{" CODEX "}");
     CHECK_ERR(c->error, ERR_CONFLICT);
-    site_free(t);
+    fixture_free(t);
 }
 
 TEST(tools_cannot_take_the_place_of_a_session_that_runs_here)
 {
-    struct site *t = site_new();
+    struct fixture *t = fixture_new();
 
     CHECK_OK(call(t->w, "run.create",
                   "{'type':'start_session','session_name':'one','session_id':'mcp-gemini-a',"
@@ -163,5 +163,5 @@ TEST(tools_cannot_take_the_place_of_a_session_that_runs_here)
                  ->error);
     err e = call(t->w, "session.attend", "{" GEMINI("a", "P1") "}")->error;
     CHECK(e && e->kind == ERR_CONFLICT);
-    site_free(t);
+    fixture_free(t);
 }

@@ -1,9 +1,9 @@
 /* hooks_permission_test.c: tools for which an agent needs a word of the operator. */
-#include "hooks_site.h"
+#include "hooks_fixture.h"
 
-static struct site *site_with_asker(const char *profile)
+static struct fixture *fixture_with_asker(const char *profile)
 {
-    struct site *t = site_new();
+    struct fixture *t = fixture_new();
 
     CHECK_OK(call(t->w, "agent.create",
                   "{'name':'careful','profile':'%s','ask':['Bash(git push:*)','WebFetch']}",
@@ -19,7 +19,7 @@ static struct site *site_with_asker(const char *profile)
 
 #define PUSH "'tool_name':'Bash','tool_input':{'command':'git push origin'},'tool_use_id':'t1'"
 
-static str push(struct site *t, const char *client, const char *event)
+static str push(struct fixture *t, const char *client, const char *event)
 {
     as_session(t, "solo");
     str reply = hook(t, client, "own", event, PUSH);
@@ -27,7 +27,7 @@ static str push(struct site *t, const char *client, const char *event)
     return reply;
 }
 
-static str waiting_id(struct site *t)
+static str waiting_id(struct fixture *t)
 {
     const struct json *all =
         json_get(answer_of(call(t->w, "permission.list", "{'status':'waiting'}")), "permissions");
@@ -36,7 +36,7 @@ static str waiting_id(struct site *t)
     return json_str(&all->items[0], "permission_id");
 }
 
-static void resolve(struct site *t, const char *decision)
+static void resolve(struct fixture *t, const char *decision)
 {
     CHECK_OK(call(t->w, "permission.resolve",
                   "{'permission_id':'" STR_FMT "','decision':'%s','reason':"
@@ -47,7 +47,7 @@ static void resolve(struct site *t, const char *decision)
 
 TEST(tool_that_a_role_lists_waits_for_the_operator_and_then_runs)
 {
-    struct site *t = site_with_asker("claude");
+    struct fixture *t = fixture_with_asker("claude");
 
     CHECK_HAS(push(t, "claude", "PreToolUse"),
               "{'hookSpecificOutput':{'hookEventName':'PreToolUse','permissionDecision':'defer',"
@@ -75,12 +75,12 @@ TEST(tool_that_a_role_lists_waits_for_the_operator_and_then_runs)
     CHECK_HAS(push(t, "claude", "PreToolUse"), "The operator denied this use of Bash: because");
     done(t, "own");
     is(t, "solo", "finished -!");
-    site_free(t);
+    fixture_free(t);
 }
 
 TEST(clients_that_cannot_wait_are_refused_and_told_how_to_go_on)
 {
-    struct site *t = site_with_asker("codex");
+    struct fixture *t = fixture_with_asker("codex");
 
     CHECK_HAS(push(t, "codex", "PreToolUse"), "'permissionDecision':'deny'");
     CHECK_HAS(push(t, "codex", "PreToolUse"), "You will be resumed when it was decided.");
@@ -93,22 +93,22 @@ TEST(clients_that_cannot_wait_are_refused_and_told_how_to_go_on)
     SILENT(push(t, "codex", "PreToolUse"));
     done(t, "own");
     is(t, "solo", "finished -!");
-    site_free(t);
+    fixture_free(t);
 
-    t = site_with_asker("gemini");
+    t = fixture_with_asker("gemini");
     CHECK_HAS(push(t, "gemini", "BeforeTool"),
               "{'decision':'deny','reason':'This use of Bash waits");
     done(t, "own");
     resolve(t, "allow");
     begin(t, "solo");
     SILENT(push(t, "gemini", "BeforeTool"));
-    site_free(t);
+    fixture_free(t);
 }
 
 /* Its update is owed after that, in turns of their own. */
 TEST(who_waits_for_the_operator_is_not_asked_for_its_update)
 {
-    struct site *t = site_with_root();
+    struct fixture *t = fixture_with_root();
 
     CHECK_OK(
         call(t->w, "agent.create", "{'name':'careful','profile':'claude','ask':['Bash']}")->error);
@@ -130,13 +130,13 @@ TEST(who_waits_for_the_operator_is_not_asked_for_its_update)
     SILENT(hook(t, "claude", "own", "Stop", ""));
     done(t, "own");
     is(t, "solo", "finished completed!");
-    site_free(t);
+    fixture_free(t);
 }
 
 /* Its client never told how. */
 TEST(who_cannot_be_resumed_settles_when_it_was_decided)
 {
-    struct site *t = site_with_asker("codex");
+    struct fixture *t = fixture_with_asker("codex");
 
     as_session(t, "solo");
     hook(t, "claude", "own", "PreToolUse", PUSH); /* of a client that is not the profile's */
@@ -146,12 +146,12 @@ TEST(who_cannot_be_resumed_settles_when_it_was_decided)
     resolve(t, "allow");
     is(t, "solo", "finished -!");
     no_run(t);
-    site_free(t);
+    fixture_free(t);
 }
 
 TEST(question_that_nobody_answers_expires_and_one_of_a_stopped_session_is_withdrawn)
 {
-    struct site *t = site_with_asker("claude");
+    struct fixture *t = fixture_with_asker("claude");
 
     push(t, "claude", "PreToolUse");
     done(t, "own");
@@ -174,7 +174,7 @@ TEST(question_that_nobody_answers_expires_and_one_of_a_stopped_session_is_withdr
         ERR_NOT_FOUND);
     no_run(t);
     CHECK_OK(call(t->w, "session.delete", "{'session_id':'solo'}")->error);
-    site_free(t);
+    fixture_free(t);
 }
 
 TEST(role_asks_for_what_its_list_says_and_for_nothing_else)
@@ -202,7 +202,7 @@ TEST(role_asks_for_what_its_list_says_and_for_nothing_else)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct site *t = site_new();
+        struct fixture *t = fixture_new();
         CHECK_OK(call(t->w, "agent.create", "{'name':'r','profile':'claude','ask':['%s']}",
                       cases[i].rule)
                      ->error);
@@ -225,10 +225,10 @@ TEST(role_asks_for_what_its_list_says_and_for_nothing_else)
 
 TEST(somebody_who_is_there_is_asked_by_the_client_itself)
 {
-    struct site *t = site_with_root();
+    struct fixture *t = fixture_with_root();
 
     CHECK_OK(call(t->w, "agent.create", "{'name':'careful','ask':['Bash']}")->error);
     SILENT(hook(t, "claude", A, "PreToolUse", PUSH));
     CHECK_INT(json_get(answer_of(call(t->w, "permission.list", "{}")), "permissions")->len, 0);
-    site_free(t);
+    fixture_free(t);
 }

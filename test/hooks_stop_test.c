@@ -1,6 +1,6 @@
 /* hooks_stop_test.c: a client that wants to stop: when it is held, what it owes first, and what it
  * hears of its children then. */
-#include "hooks_site.h"
+#include "hooks_fixture.h"
 
 /* ---- stopping ---- */
 
@@ -15,7 +15,7 @@ TEST(stop_is_refused_until_the_result_is_recorded_each_client_in_its_words)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct site *t = site_with_child();
+        struct fixture *t = fixture_with_child();
         as_session(t, "child");
         str reply = hook(t, cases[i].client, "own", cases[i].event, "'stop_hook_active':false");
         CHECK(str_starts(reply, str_from(cases[i].word)));
@@ -26,13 +26,13 @@ TEST(stop_is_refused_until_the_result_is_recorded_each_client_in_its_words)
         done(t, "own");
         is(t, "child", "finished completed!");
         no_run(t);
-        site_free(t);
+        fixture_free(t);
     }
 }
 
 TEST(stop_is_refused_a_counted_number_of_times)
 {
-    struct site *t = site_with_child();
+    struct fixture *t = fixture_with_child();
 
     for (int i = 0; i < 3; i++) {
         as_session(t, "child");
@@ -42,12 +42,12 @@ TEST(stop_is_refused_a_counted_number_of_times)
     SILENT(hook(t, "claude", "own", "Stop", "'stop_hook_active':true"));
     done(t, "own");
     is(t, "child", "failed failed!");
-    site_free(t);
+    fixture_free(t);
 }
 
 TEST(who_owes_nothing_is_never_held)
 {
-    struct site *t = site_with_root();
+    struct fixture *t = fixture_with_root();
 
     for (int i = 0; i < 3; i++) {
         SILENT(hook(t, "claude", A, "UserPromptSubmit", "'prompt':'x'"));
@@ -56,7 +56,7 @@ TEST(who_owes_nothing_is_never_held)
         is(t, A_NAME, "finished -!");
     }
     CHECK_INT(json_int_or(session(t, A_NAME), "cycle", 0), 3);
-    site_free(t);
+    fixture_free(t);
 }
 
 TEST(stop_with_something_in_the_background_neither_holds_nor_settles)
@@ -73,23 +73,23 @@ TEST(stop_with_something_in_the_background_neither_holds_nor_settles)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct site *t = site_with_root();
+        struct fixture *t = fixture_with_root();
         hook(t, "claude", A, "UserPromptSubmit", "'prompt':'x'");
         SILENT(hook(t, "claude", A, "Stop", cases[i].members));
         is(t, A_NAME, cases[i].end);
-        site_free(t);
+        fixture_free(t);
     }
-    struct site *t = site_with_child();
+    struct fixture *t = fixture_with_child();
     as_session(t, "child");
     SILENT(hook(t, "claude", "own", "Stop", cases[0].members));
     is(t, "child", "running -");
     CHECK_HAS(call(t->w, "session.events", "{'session_id':'child'}")->answer.text, "session_pause");
-    site_free(t);
+    fixture_free(t);
 }
 
 TEST(agents_inside_of_a_client_neither_stop_nor_start_its_session)
 {
-    struct site *t = site_with_child();
+    struct fixture *t = fixture_with_child();
     static const char inner[] = "'agent_id':'a1','agent_type':'general-purpose'";
 
     as_session(t, "child");
@@ -107,22 +107,22 @@ TEST(agents_inside_of_a_client_neither_stop_nor_start_its_session)
     hook(t, "claude", A, "PostToolUse", "'tool_name':'Bash','agent_id':'a1'");
     hook(t, "claude", A, "Notification", "'notification_type':'idle_prompt','message':'?'");
     is(t, A_NAME, "idle -");
-    site_free(t);
+    fixture_free(t);
 }
 
 TEST(end_of_a_client_settles_its_session)
 {
-    struct site *t = site_with_root();
+    struct fixture *t = fixture_with_root();
 
     hook(t, "claude", A, "UserPromptSubmit", "'prompt':'x'");
     SILENT(hook(t, "claude", A, "SessionEnd", "'reason':'other'"));
     is(t, A_NAME, "finished -!");
     SILENT(hook(t, "claude", A, "SessionEnd", "'reason':'other'"));
-    site_free(t);
+    fixture_free(t);
 
     /* One that owes its result, and one that has recorded it. */
     for (int writes = 0; writes < 2; writes++) {
-        t = site_with_root();
+        t = fixture_with_root();
         call(t->w, "hook.event",
              "{'client':'codex','parent':'" A_NAME "','event':{'session_id':'b',"
              "'hook_event_name':'UserPromptSubmit','prompt':'x'}}");
@@ -132,15 +132,15 @@ TEST(end_of_a_client_settles_its_session)
         is(t, "codex-b", writes ? "finished skipped!" : "failed failed!");
         CHECK_HAS(hook(t, "claude", A, "UserPromptSubmit", "'prompt':'y'"),
                   "Session `codex-b` has ");
-        site_free(t);
+        fixture_free(t);
     }
 
     /* What is run here ends with its run. */
-    t = site_with_child();
+    t = fixture_with_child();
     as_session(t, "child");
     SILENT(hook(t, "claude", "own", "SessionEnd", "'reason':'other'"));
     is(t, "child", "running -");
-    site_free(t);
+    fixture_free(t);
 }
 
 /* What the document holds says nothing about the write. */
@@ -152,7 +152,7 @@ TEST(client_that_borrows_a_token_pays_whatever_the_document_says)
     };
 
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
-        struct site *t = site_with_child();
+        struct fixture *t = fixture_with_child();
         as_session(t, "child");
         hook(t, "claude", "own", "SessionStart", "");
         hook(t, "claude", "other", "UserPromptSubmit", "'prompt':'x'");
@@ -164,7 +164,7 @@ TEST(client_that_borrows_a_token_pays_whatever_the_document_says)
                           answers[i])
                  .at);
         is(t, "claude-other", "running completed");
-        site_free(t);
+        fixture_free(t);
     }
 }
 
@@ -175,7 +175,7 @@ TEST(client_that_borrows_a_token_pays_by_what_it_writes)
         "'tool_name':'mcp__baton__state_update','tool_response':[{'type':'text','text':"
         "'{\\'version\\':2,\\'unchanged\\':true}'}]",
     };
-    struct site *t = site_with_child();
+    struct fixture *t = fixture_with_child();
 
     as_session(t, "child");
     hook(t, "claude", "own", "SessionStart", "");
@@ -196,13 +196,13 @@ TEST(client_that_borrows_a_token_pays_by_what_it_writes)
     SILENT(hook(t, "claude", "other", "Stop", "'stop_hook_active':true"));
     is(t, "claude-other", "finished completed!");
     is(t, "child", "running -");
-    site_free(t);
+    fixture_free(t);
 }
 
 /* Calling the tool is not writing: the version that the token has made counts once. */
 TEST(client_that_borrows_a_token_does_not_pay_by_a_call_that_wrote_nothing)
 {
-    struct site *t = site_with_child();
+    struct fixture *t = fixture_with_child();
 
     as_session(t, "child");
     hook(t, "claude", "own", "SessionStart", "");
@@ -210,15 +210,15 @@ TEST(client_that_borrows_a_token_does_not_pay_by_a_call_that_wrote_nothing)
     CHECK_HAS(hook(t, "claude", "other", "Stop", ""), "'block'");
     hook(t, "claude", "other", "PostToolUse", "'tool_name':'mcp__baton__state_patch'");
     is(t, "claude-other", "running pending");
-    site_free(t);
+    fixture_free(t);
 }
 
 /* ---- ends of children ---- */
 
 /* A root at work, one of whose children has just settled. */
-static struct site *site_with_news(void)
+static struct fixture *fixture_with_news(void)
 {
-    struct site *t = site_with_child();
+    struct fixture *t = fixture_with_child();
 
     hook(t, "claude", A, "UserPromptSubmit", "'prompt':'x'");
     wrote(t, "child");
@@ -240,7 +240,7 @@ TEST(ends_of_children_are_told_once_at_the_next_event_that_can)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct site *t = site_with_news();
+        struct fixture *t = fixture_with_news();
         SILENT(hook(t, "claude", A, "PreToolUse", "'tool_name':'Bash'"));
         SILENT(hook(t, "claude", A, "PostToolUse", "'tool_name':'Bash','agent_id':'a1'"));
         str reply = hook(t, "claude", A, cases[i].event, cases[i].members);
@@ -248,18 +248,18 @@ TEST(ends_of_children_are_told_once_at_the_next_event_that_can)
         CHECK_HAS(reply, "Session `child` has completed");
         reply = hook(t, "claude", A, cases[i].event, cases[i].members);
         CHECK(!str_contains(reply, STR("child")));
-        site_free(t);
+        fixture_free(t);
     }
 }
 
 TEST(who_stops_while_ends_of_children_wait_goes_on_with_them_once)
 {
-    struct site *t = site_with_news();
+    struct fixture *t = fixture_with_news();
     str reply = hook(t, "claude", A, "Stop", "'stop_hook_active':false");
 
     CHECK(str_starts(reply, STR("{'decision':'block','reason':'## Child Session Completed")));
     is(t, A_NAME, "running -");
     SILENT(hook(t, "claude", A, "Stop", "'stop_hook_active':true"));
     is(t, A_NAME, "finished -!");
-    site_free(t);
+    fixture_free(t);
 }

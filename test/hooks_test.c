@@ -1,13 +1,13 @@
 /* hooks_test.c: what clients of agents tell by their hooks, whoever they are and whatever comes, and
  * what they are told of themselves. */
 #include "cli/hook.h"
-#include "hooks_site.h"
+#include "hooks_fixture.h"
 
 /* ---- who it is ---- */
 
 TEST(session_start_registers_who_a_person_has_started)
 {
-    struct site *t = site_new();
+    struct fixture *t = fixture_new();
     str reply = hook(t, "claude", A, "SessionStart", "'source':'startup'");
 
     CHECK(str_starts(reply, STR("{'hookSpecificOutput':{'hookEventName':'SessionStart',"
@@ -22,7 +22,7 @@ TEST(session_start_registers_who_a_person_has_started)
     hook(t, "claude", A, "UserPromptSubmit", "'prompt':'hello'");
     is(t, A_NAME, "running -");
     CHECK_STR(json_str(session(t, A_NAME), "last_event"), "hello");
-    site_free(t);
+    fixture_free(t);
 }
 
 TEST(names_and_ids_are_made_of_whatever_clients_have)
@@ -38,18 +38,18 @@ TEST(names_and_ids_are_made_of_whatever_clients_have)
           "claude-shop-" },
     };
 
-    struct site *t = site_new();
+    struct fixture *t = fixture_new();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         hook(t, cases[i].client, cases[i].id, "SessionStart", "");
         CHECK_HAS(hook(t, cases[i].client, cases[i].id, "SessionStart", ""), cases[i].name);
     }
     CHECK_INT(json_get(answer_of(call(t->w, "session.list", "{}")), "sessions")->len, 4);
-    site_free(t);
+    fixture_free(t);
 }
 
 TEST(session_that_was_not_there_at_its_start_is_registered_by_its_next_event)
 {
-    struct site *t = site_new();
+    struct fixture *t = fixture_new();
 
     SILENT(hook(t, "claude", A, "SessionEnd", "'reason':'other'"));
     CHECK_INT(json_get(answer_of(call(t->w, "session.list", "{}")), "sessions")->len, 0);
@@ -59,12 +59,12 @@ TEST(session_that_was_not_there_at_its_start_is_registered_by_its_next_event)
     CHECK_HAS(reply,
               "'hookEventName':'UserPromptSubmit','additionalContext':'You are session `codex-");
     SILENT(hook(t, "codex", A, "UserPromptSubmit", "'prompt':'x'"));
-    site_free(t);
+    fixture_free(t);
 }
 
 TEST(session_is_registered_below_the_one_that_its_environment_names)
 {
-    struct site *t = site_with_root();
+    struct fixture *t = fixture_with_root();
     struct command *c = call(t->w, "hook.event",
                              "{'client':'codex','parent':'" A_NAME "','event':{'session_id':'b',"
                              "'hook_event_name':'SessionStart'}}");
@@ -76,12 +76,12 @@ TEST(session_is_registered_below_the_one_that_its_environment_names)
              "{'client':'codex','parent':'nobody','event':{'session_id':'c',"
              "'hook_event_name':'SessionStart'}}");
     CHECK_STR(json_str(session(t, "codex-c"), "root_session_id"), "codex-c");
-    site_free(t);
+    fixture_free(t);
 }
 
 TEST(run_speaks_for_itself_and_its_own_clients_are_below_it)
 {
-    struct site *t = site_with_child();
+    struct fixture *t = fixture_with_child();
 
     as_session(t, "child");
     hook(t, "claude", "own", "SessionStart", "");
@@ -100,12 +100,12 @@ TEST(run_speaks_for_itself_and_its_own_clients_are_below_it)
                    "'hook_event_name':'Stop'}}")
                   ->error,
               ERR_FORBIDDEN);
-    site_free(t);
+    fixture_free(t);
 }
 
 TEST(briefing_is_short_whatever_there_is)
 {
-    struct site *t = site_with_root();
+    struct fixture *t = fixture_with_root();
 
     for (int i = 0; i < 9; i++)
         start(t, A_NAME,
@@ -121,7 +121,7 @@ TEST(briefing_is_short_whatever_there_is)
     CHECK(text.len <= 800);
     CHECK_HAS(text, "version 1; read what you need");
     CHECK_HAS(text, "and 6 more");
-    site_free(t);
+    fixture_free(t);
 }
 
 /* ---- failures ---- */
@@ -146,7 +146,7 @@ TEST(failure_is_noted_with_the_time_when_it_is_over_and_fails_nothing)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct site *t = site_with_root();
+        struct fixture *t = fixture_with_root();
         t->w->now_ms = 1736937300000;
         hook(t, "claude", A, "UserPromptSubmit", "'prompt':'x'");
         SILENT(hook(t, "claude", A, "StopFailure", cases[i].members));
@@ -163,7 +163,7 @@ TEST(failure_is_noted_with_the_time_when_it_is_over_and_fails_nothing)
         is(t, A_NAME, "running -");
         hook(t, "claude", A, "PostToolUse", "'tool_name':'Bash'");
         CHECK_STR(json_str(session(t, A_NAME), "notice"), "");
-        site_free(t);
+        fixture_free(t);
     }
 }
 
@@ -171,7 +171,7 @@ TEST(failure_is_noted_with_the_time_when_it_is_over_and_fails_nothing)
 
 TEST(unknown_events_and_fields_are_noted)
 {
-    struct site *t = site_with_root();
+    struct fixture *t = fixture_with_root();
 
     SILENT(hook(t, "claude", A, "TeaTime", "'cups':2,'deep':{'a':{'b':{'c':{'d':{'e':1}}}}}"));
     SILENT(hook(t, "claude", A, "", ""));
@@ -187,12 +187,12 @@ TEST(unknown_events_and_fields_are_noted)
     CHECK_ERR(call(t->w, "hook.event", "{'client':'claude','event':[]}")->error, ERR_INVALID);
     t->w->actor = (struct actor){ .kind = ACTOR_VIEWER, .name = STR("viewer") };
     CHECK_ERR(call(t->w, "hook.event", "{'client':'claude','event':{}}")->error, ERR_FORBIDDEN);
-    site_free(t);
+    fixture_free(t);
 }
 
 TEST(what_is_kept_of_an_event_is_bounded_and_legible)
 {
-    struct site *t = site_with_root();
+    struct fixture *t = fixture_with_root();
     struct buf members = buf_in(check_arena());
 
     buf_add(&members, STR("'tool_name':'Write','tool_input':{'content':'"));
@@ -212,12 +212,12 @@ TEST(what_is_kept_of_an_event_is_bounded_and_legible)
     CHECK(json_print_size(json_get(event, "data")) <= 8192);
     CHECK_STR(json_str(json_get(event, "data"), "tool_name"), "Write");
     CHECK_STR(json_str(session(t, A_NAME), "last_event"), "post_tool Write");
-    site_free(t);
+    fixture_free(t);
 }
 
 TEST(tasks_of_a_client_are_events_of_its_session)
 {
-    struct site *t = site_with_root();
+    struct fixture *t = fixture_with_root();
 
     hook(t, "claude", A, "TaskCreated", "'task_id':'1','task_subject':'Do A'");
     hook(t, "claude", A, "PostToolUse",
@@ -228,7 +228,7 @@ TEST(tasks_of_a_client_are_events_of_its_session)
     CHECK_HAS(events, "\"tool_input\":{\"taskId\":\"1\",\"status\":\"in_progress\"}");
     CHECK_HAS(events, "\"event_type\":\"task_completed\"");
     CHECK_STR(json_str(session(t, A_NAME), "last_event"), "Do A");
-    site_free(t);
+    fixture_free(t);
 }
 
 /* What a client takes: it refuses answers with anything else in them. */
@@ -258,7 +258,7 @@ TEST(recorded_hooks_of_a_real_client_are_taken)
     str text =
         check_read(arena_printf(check_arena(), "%s/claude-code-2.1.325-hooks.json", folder).at);
     const struct json *records;
-    struct site *t = site_new();
+    struct fixture *t = fixture_new();
 
     CHECK_OK(json_parse(check_arena(), text, NULL, &records));
     for (uint32_t i = 0; i < records->len; i++) {
@@ -275,7 +275,7 @@ TEST(recorded_hooks_of_a_real_client_are_taken)
     str events = call(t->w, "session.events", "{'session_id':'claude-proj-b2658115'}")->answer.text;
     CHECK_HAS(events, "\"event_type\":\"task_created\"");
     CHECK_HAS(events, "\"agent_id\":\"a76c39ae0ae4e0d47\"");
-    site_free(t);
+    fixture_free(t);
 }
 
 /* ---- the command ---- */

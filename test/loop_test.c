@@ -9,13 +9,13 @@
 #include "net_help.h"
 
 /* A listener with links that do what a test's events say. */
-struct place {
+struct fixture {
     struct loop *loop;
     struct listener *tcp, *local;
     uint16_t port;
     const struct link_events *events;
     struct link *link; /* the last that was accepted */
-    void (*on_accept)(struct place *p);
+    void (*on_accept)(struct fixture *p);
     char log[256]; /* what was told, in order */
     size_t received;
     str big;
@@ -23,14 +23,14 @@ struct place {
     int open, most;
 };
 
-static void note(struct place *p, const char *what)
+static void note(struct fixture *p, const char *what)
 {
     strncat(p->log, what, sizeof p->log - strlen(p->log) - 1);
 }
 
 static void echo(void *owner, str bytes)
 {
-    struct place *p = owner;
+    struct fixture *p = owner;
 
     p->received += bytes.len;
     link_send(p->link, &bytes, 1);
@@ -38,7 +38,7 @@ static void echo(void *owner, str bytes)
 
 static void note_bytes(void *owner, str bytes)
 {
-    struct place *p = owner;
+    struct fixture *p = owner;
 
     p->received += bytes.len;
     note(p, "bytes ");
@@ -56,7 +56,7 @@ static void note_ended(void *owner)
 
 static void ended_close(void *owner)
 {
-    struct place *p = owner;
+    struct fixture *p = owner;
 
     note(p, "ended ");
     link_close(p->link);
@@ -73,7 +73,7 @@ static const struct link_events closing = { note_bytes, note_sent, ended_close, 
 
 static void accept_one(void *owner, struct link *l)
 {
-    struct place *p = owner;
+    struct fixture *p = owner;
 
     p->link = l;
     link_open(l, p->events, p);
@@ -81,9 +81,9 @@ static void accept_one(void *owner, struct link *l)
         p->on_accept(p);
 }
 
-static struct place *place_new(const struct link_events *events)
+static struct fixture *fixture_new(const struct link_events *events)
 {
-    struct place *p = ARENA_NEW(check_arena(), struct place);
+    struct fixture *p = ARENA_NEW(check_arena(), struct fixture);
 
     p->loop = loop_new();
     p->events = events;
@@ -95,7 +95,7 @@ static struct place *place_new(const struct link_events *events)
     return p;
 }
 
-static void place_free(struct place *p)
+static void fixture_free(struct fixture *p)
 {
     listener_close(p->tcp);
     listener_close(p->local);
@@ -115,7 +115,7 @@ static void say_hello(int fd)
 
 static void hello_tcp(void *with)
 {
-    struct place *p = with;
+    struct fixture *p = with;
     say_hello(net_tcp(p->port));
 }
 
@@ -130,12 +130,12 @@ TEST(link_carries_bytes_both_ways_over_either_kind_of_socket)
     void (*const kinds[])(void *) = { hello_tcp, hello_unix };
 
     for (int i = 0; i < 2; i++) {
-        struct place *p = place_new(&echoing);
+        struct fixture *p = fixture_new(&echoing);
         net_play(p->loop, kinds[i], p);
         net_turn(p->loop);
         CHECK_INT(p->received, 10);
         CHECK_STR(str_from(p->log), "ended closed ");
-        place_free(p);
+        fixture_free(p);
     }
 }
 
@@ -143,7 +143,7 @@ TEST(link_carries_bytes_both_ways_over_either_kind_of_socket)
 
 static void answer_with_what_is_noted(void *owner, str bytes)
 {
-    struct place *p = owner;
+    struct fixture *p = owner;
     str answer = str_starts(str_from(p->log), STR("time")) ? STR("t") : STR("-");
 
     p->received += bytes.len;
@@ -172,7 +172,7 @@ TEST(loop_with_a_dialogue_keeps_its_times)
 {
     static const struct link_events events = { answer_with_what_is_noted, note_sent, ended_close,
                                                note_closed };
-    struct place *p = place_new(&events);
+    struct fixture *p = fixture_new(&events);
     struct timer *t = timer_new(p->loop, note_time, p);
 
     timer_set(t, 5);
@@ -181,7 +181,7 @@ TEST(loop_with_a_dialogue_keeps_its_times)
     CHECK(p->received >= 200);
     CHECK_STR(str_from(p->log), "time ended closed ");
     timer_free(t);
-    place_free(p);
+    fixture_free(p);
 }
 
 enum { BIG = 8 << 20 };
@@ -195,7 +195,7 @@ static str big_bytes(void)
     return (str){ at, BIG };
 }
 
-static void send_big(struct place *p)
+static void send_big(struct fixture *p)
 {
     str pieces[LINK_PIECES_MAX];
 
@@ -210,7 +210,7 @@ static void send_big(struct place *p)
 
 static void read_big(void *with)
 {
-    struct place *p = with;
+    struct fixture *p = with;
     char *found = arena_alloc(check_arena(), BIG);
     int fd = net_tcp(p->port);
 
@@ -222,17 +222,17 @@ static void read_big(void *with)
 
 TEST(link_sends_more_than_the_system_takes_at_once_and_tells_when_all_is_gone)
 {
-    struct place *p = place_new(&closing);
+    struct fixture *p = fixture_new(&closing);
 
     p->big = big_bytes();
     p->on_accept = send_big;
     net_play(p->loop, read_big, p);
     net_turn(p->loop);
     CHECK_STR(str_from(p->log), "sending sent ended closed ");
-    place_free(p);
+    fixture_free(p);
 }
 
-static void close_while_sending(struct place *p)
+static void close_while_sending(struct fixture *p)
 {
     send_big(p);
     link_close(p->link);
@@ -241,7 +241,7 @@ static void close_while_sending(struct place *p)
 
 static void read_some(void *with)
 {
-    struct place *p = with;
+    struct fixture *p = with;
     char some[1 << 16];
     int fd = net_tcp(p->port);
 
@@ -253,19 +253,19 @@ static void read_some(void *with)
 
 TEST(link_that_is_closed_while_sending_tells_nothing_but_that)
 {
-    struct place *p = place_new(&noting);
+    struct fixture *p = fixture_new(&noting);
 
     p->big = big_bytes();
     p->on_accept = close_while_sending;
     net_play(p->loop, read_some, p);
     net_turn(p->loop);
     CHECK_STR(str_from(p->log), "sending closed ");
-    place_free(p);
+    fixture_free(p);
 }
 
 static void reset_at_once(void *with)
 {
-    struct place *p = with;
+    struct fixture *p = with;
     struct linger hard = { .l_onoff = 1 };
     int fd = net_tcp(p->port);
 
@@ -274,14 +274,14 @@ static void reset_at_once(void *with)
     close(fd);
 }
 
-static void pause_at_once(struct place *p)
+static void pause_at_once(struct fixture *p)
 {
     link_pause(p->link); /* so that only sending can find out */
 }
 
 static void send_in_vain(void *owner)
 {
-    struct place *p = owner;
+    struct fixture *p = owner;
 
     CHECK(!link_send(p->link, (str[]){ STR("one"), STR("two") }, 2));
     note(p, "sending ");
@@ -289,7 +289,7 @@ static void send_in_vain(void *owner)
 
 TEST(link_to_a_peer_that_is_gone_ends_and_swallows_what_is_sent)
 {
-    struct place *p = place_new(&noting);
+    struct fixture *p = fixture_new(&noting);
     struct timer *t = timer_new(p->loop, send_in_vain, p);
 
     p->on_accept = pause_at_once;
@@ -303,12 +303,12 @@ TEST(link_to_a_peer_that_is_gone_ends_and_swallows_what_is_sent)
     link_close(p->link);
     net_turn(p->loop);
     CHECK_STR(str_from(p->log), "sending sent ended closed ");
-    place_free(p);
+    fixture_free(p);
 }
 
 static void answer_after_the_end(void *owner)
 {
-    struct place *p = owner;
+    struct fixture *p = owner;
 
     note(p, "ended ");
     CHECK(link_send(p->link, (str[]){ STR("still"), STR(""), STR(" here") }, 3));
@@ -317,7 +317,7 @@ static void answer_after_the_end(void *owner)
 
 static void end_half(void *with)
 {
-    struct place *p = with;
+    struct fixture *p = with;
     int fd = net_tcp(p->port);
 
     net_send(fd, STR("bye"));
@@ -331,18 +331,18 @@ TEST(link_can_send_to_a_peer_that_sends_no_more)
 {
     static const struct link_events events = { note_bytes, note_sent, answer_after_the_end,
                                                note_closed };
-    struct place *p = place_new(&events);
+    struct fixture *p = fixture_new(&events);
 
     net_play(p->loop, end_half, p);
     CHECK_STR(str_from(p->log), "bytes ended ");
     link_close(p->link);
-    place_free(p);
+    fixture_free(p);
     CHECK_STR(str_from(p->log), "bytes ended closed ");
 }
 
 static void send_and_stay(void *with)
 {
-    struct place *p = with;
+    struct fixture *p = with;
     static int fd;
 
     fd = net_tcp(p->port);
@@ -351,7 +351,7 @@ static void send_and_stay(void *with)
 
 TEST(link_that_is_paused_leaves_bytes_with_the_system)
 {
-    struct place *p = place_new(&noting);
+    struct fixture *p = fixture_new(&noting);
 
     p->on_accept = pause_at_once;
     net_play(p->loop, send_and_stay, p);
@@ -362,7 +362,7 @@ TEST(link_that_is_paused_leaves_bytes_with_the_system)
     net_turn(p->loop);
     CHECK_INT(p->received, 7);
     link_close(p->link);
-    place_free(p);
+    fixture_free(p);
 }
 
 /* ---- many ---- */
@@ -371,7 +371,7 @@ enum { MANY = 1000 };
 
 struct one {
     struct link *link;
-    struct place *place;
+    struct fixture *fixture;
 };
 
 static void one_echo(void *owner, str bytes)
@@ -390,8 +390,8 @@ static void one_closed(void *owner)
 {
     struct one *o = owner;
 
-    if (--o->place->open == 0)
-        loop_stop(o->place->loop);
+    if (--o->fixture->open == 0)
+        loop_stop(o->fixture->loop);
     mem_free(o);
 }
 
@@ -402,13 +402,13 @@ static void accept_many(void *owner, struct link *l)
     struct one *o = mem_alloc(sizeof *o);
 
     *o = (struct one){ l, owner };
-    o->place->most = ++o->place->open;
+    o->fixture->most = ++o->fixture->open;
     link_open(l, &one_of_many, o);
 }
 
 static void be_many(void *with)
 {
-    struct place *p = with;
+    struct fixture *p = with;
     int fds[MANY];
 
     for (int i = 0; i < MANY; i++)
@@ -424,7 +424,7 @@ static void be_many(void *with)
 
 TEST(loop_serves_a_thousand_links)
 {
-    struct place p = { .loop = loop_new() };
+    struct fixture p = { .loop = loop_new() };
     struct rlimit files;
 
     getrlimit(RLIMIT_NOFILE, &files);
@@ -484,30 +484,30 @@ TEST(listen_takes_addresses_and_tells_the_port)
 
 TEST(listen_on_a_port_that_is_taken_is_a_conflict)
 {
-    struct place *p = place_new(&echoing);
+    struct fixture *p = fixture_new(&echoing);
     struct listener *l;
 
     CHECK_ERR(loop_listen_tcp(p->loop, check_arena(), STR("127.0.0.1"), &p->port, accept_one, p,
                               &l),
               ERR_CONFLICT);
-    place_free(p);
+    fixture_free(p);
 }
 
 TEST(listen_on_a_unix_socket_makes_a_private_file_that_goes_with_it)
 {
-    struct place *p = place_new(&echoing);
+    struct fixture *p = fixture_new(&echoing);
     struct stat st;
 
     CHECK(stat("test.sock", &st) == 0);
     CHECK(S_ISSOCK(st.st_mode));
     CHECK_INT(st.st_mode & 0777, 0600);
-    place_free(p);
+    fixture_free(p);
     CHECK(stat("test.sock", &st) != 0);
 }
 
 TEST(listen_replaces_only_a_socket_that_nobody_listens_on)
 {
-    struct place *p = place_new(&echoing);
+    struct fixture *p = fixture_new(&echoing);
     struct sockaddr_un stale = { .sun_family = AF_UNIX, .sun_path = "stale.sock" };
     struct listener *l;
     struct stat st;
@@ -538,12 +538,12 @@ TEST(listen_replaces_only_a_socket_that_nobody_listens_on)
     CHECK_ERR(loop_listen_unix(p->loop, check_arena(), STR("no/such/folder"), accept_one, p, &l),
               ERR_UNAVAILABLE);
     net_turn(p->loop);
-    place_free(p);
+    fixture_free(p);
 }
 
 TEST(link_knows_who_is_at_the_other_end_of_a_unix_socket)
 {
-    struct place *p = place_new(&closing);
+    struct fixture *p = fixture_new(&closing);
     uint32_t uid;
     int64_t pid;
 
@@ -562,5 +562,5 @@ TEST(link_knows_who_is_at_the_other_end_of_a_unix_socket)
     CHECK(!link_peer(p->link, &uid, &pid));
     link_close(p->link);
     close(fd);
-    place_free(p);
+    fixture_free(p);
 }

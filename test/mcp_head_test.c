@@ -49,35 +49,35 @@ static const struct { const char *head, *body, *outcome; } heads[] = {
 
 TEST(the_head_must_say_what_the_body_says)
 {
-    struct site s = site_open(false);
+    struct fixture s = fixture_open(false);
 
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
         check_outcome(begin(&s, heads[i].head, NULL, quoted(s.arena, heads[i].body)),
                       heads[i].outcome, heads[i].head);
-    site_close(&s);
+    fixture_close(&s);
 }
 
 TEST(a_head_that_disagrees_is_told_what_was_expected)
 {
-    struct site s = site_open(false);
+    struct fixture s = fixture_open(false);
     struct mcp_call *m =
         begin(&s, NAMED("=?base64?c29tZQ==?="), NULL, quoted(s.arena, CALL("'name':'none'")));
 
     CHECK_STR(json_str(json_get(answer_of(m), "error"), "message"),
               "header Mcp-Name must say what the body says: expected \"none\", found "
               "\"=?base64?c29tZQ==?=\"");
-    site_close(&s);
+    fixture_close(&s);
 }
 
 /* Older clients know none of these fields, and may send what they like. */
 TEST(the_head_of_an_older_client_is_not_compared)
 {
-    struct site s = site_open(false);
+    struct fixture s = fixture_open(false);
 
     check_outcome(begin(&s, "Mcp-Method: tools/call\nMcp-Name: x", &older,
                         quoted(s.arena, REQUEST("ping", ""))),
                   "200 result", "ping");
-    site_close(&s);
+    fixture_close(&s);
 }
 
 static const char tool_schema[] =
@@ -118,7 +118,7 @@ static const struct { const char *head, *arguments; bool agrees; } params[] = {
 
 TEST(arguments_that_a_tool_wants_in_the_head_must_be_there_alike)
 {
-    struct site s = site_open(false);
+    struct fixture s = fixture_open(false);
     struct json schema = json_of(s.arena, tool_schema);
 
     for (size_t i = 0; i < sizeof params / sizeof *params; i++) {
@@ -132,5 +132,5 @@ TEST(arguments_that_a_tool_wants_in_the_head_must_be_there_alike)
         m->client.version = MCP_2025_11_25;
         CHECK(mcp_check_param_head(m, &schema, &arguments));
     }
-    site_close(&s);
+    fixture_close(&s);
 }

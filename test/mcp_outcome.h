@@ -10,16 +10,16 @@
 #include "sim/engine.h"
 #include "suites/suites.h"
 
-struct site {
+struct fixture {
     struct arena *arena;
     struct op_table *table;
     struct mcp *mcp;
     struct actor actor;
 };
 
-static inline struct site site_open(bool fixtures)
+static inline struct fixture fixture_open(bool fixtures)
 {
-    struct site s = { .arena = check_arena(), .actor = { .kind = ACTOR_OPERATOR } };
+    struct fixture s = { .arena = check_arena(), .actor = { .kind = ACTOR_OPERATOR } };
 
     CHECK_OK(op_table_all(s.arena, &s.table));
     s.mcp = mcp_new(&(struct mcp_options){ .table = s.table,
@@ -29,7 +29,7 @@ static inline struct site site_open(bool fixtures)
     return s;
 }
 
-static inline void site_close(struct site *s)
+static inline void fixture_close(struct fixture *s)
 {
     mcp_free(s->mcp);
     op_table_free(s->table);
@@ -53,7 +53,7 @@ static inline bool find_field(const void *self, const char *name, str *value)
 static const struct mcp_client older = { .version = MCP_2025_06_18, .elicits_form = true };
 
 /* `head` NULL: it did not come by HTTP. */
-static inline struct mcp_call *begin(struct site *s, const char *head,
+static inline struct mcp_call *begin(struct fixture *s, const char *head,
                                      const struct mcp_client *session, str body)
 {
     struct mcp_call *m = ARENA_NEW(s->arena, struct mcp_call);

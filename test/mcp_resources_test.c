@@ -1,24 +1,24 @@
 /* mcp_resources_test.c: resources, subscriptions, prompts and completion, for those who may see
  * what they are about. */
 #define _GNU_SOURCE
-#include "mcp_room.h"
+#include "mcp_direct.h"
 
 enum { LEGACY, MODERN };
 
 /* Two sessions with a state each: red is what the tests look at, blue is somebody else's. */
-struct place {
-    struct room *r;
+struct fixture {
+    struct mcp_direct *r;
     str red, blue;
 };
 
-static str state_of(struct room *r, const char *name)
+static str state_of(struct mcp_direct *r, const char *name)
 {
     struct arena *a = check_arena();
     str id = arena_printf(a, "ses_%s", name);
 
-    room_did(r, "session.create",
-             arena_printf(a, "{'session_id':'%s','session_name':'%s'}", id.at, name).at);
-    const struct json *made = room_did(
+    mcp_direct_did(r, "session.create",
+                   arena_printf(a, "{'session_id':'%s','session_name':'%s'}", id.at, name).at);
+    const struct json *made = mcp_direct_did(
         r, "state.create",
         arena_printf(a, "{'schema_name':'any','initial_data':{'who':'%s'},'root_session':'%s'}",
                      name, id.at)
@@ -26,19 +26,19 @@ static str state_of(struct room *r, const char *name)
     return arena_copy(a, json_str(made, "state_id"));
 }
 
-static struct place place_new(void)
+static struct fixture fixture_new(void)
 {
-    struct place p = { .r = room_new("place.db") };
+    struct fixture p = { .r = mcp_direct_new("place.db") };
 
-    room_did(p.r, "schema.create", "{'name':'any','json_schema':{'type':'object'}}");
+    mcp_direct_did(p.r, "schema.create", "{'name':'any','json_schema':{'type':'object'}}");
     p.red = state_of(p.r, "red");
     p.blue = state_of(p.r, "blue");
     return p;
 }
 
-static void as_red(struct place *p)
+static void as_red(struct fixture *p)
 {
-    room_as(p->r, ACTOR_SESSION, "ss_red", "ses_red", p->red);
+    mcp_direct_as(p->r, ACTOR_SESSION, "ss_red", "ses_red", p->red);
 }
 
 static const char *uri(str state, const char *rest)
@@ -47,35 +47,36 @@ static const char *uri(str state, const char *rest)
         .at;
 }
 
-static void write_red(struct place *p, int value)
+static void write_red(struct fixture *p, int value)
 {
-    room_did(p->r, "state.update",
-             arena_printf(check_arena(), "{'state_id':'" STR_FMT "','data':{'n':%d}}",
-                          STR_ARG(p->red), value)
-                 .at);
+    mcp_direct_did(p->r, "state.update",
+                   arena_printf(check_arena(), "{'state_id':'" STR_FMT "','data':{'n':%d}}",
+                                STR_ARG(p->red), value)
+                       .at);
 }
 
 /* ---- resources ---- */
 
 TEST(resources_are_the_states_that_a_token_reaches)
 {
-    struct place p = place_new();
-    const struct json *all = room_result(p.r, MODERN, "resources/list", "");
+    struct fixture p = fixture_new();
+    const struct json *all = mcp_direct_result(p.r, MODERN, "resources/list", "");
 
     CHECK_INT(json_get(all, "resources")->len, 2);
     CHECK_INT(json_int_or(all, "ttlMs", -1), 0);
     CHECK_STR(json_str(all, "cacheScope"), "private");
     as_red(&p);
     for (int era = LEGACY; era <= MODERN; era++) {
-        all = json_get(room_result(p.r, era, "resources/list", ""), "resources");
+        all = json_get(mcp_direct_result(p.r, era, "resources/list", ""), "resources");
         CHECK_INT(all->len, 1);
         CHECK_STR(json_str(json_at(all, 0), "uri"),
                   arena_printf(check_arena(), "baton://state/" STR_FMT, STR_ARG(p.red)).at);
         CHECK_STR(json_str(json_at(all, 0), "title"), "State of red (any, version 1)");
     }
-    room_as(p.r, ACTOR_RUNNER, "rn_1", "", STR(""));
-    CHECK_INT(room_refused(p.r, MODERN, "resources/list", ""), error_kind_info(ERR_FORBIDDEN)->rpc);
-    room_free(p.r);
+    mcp_direct_as(p.r, ACTOR_RUNNER, "rn_1", "", STR(""));
+    CHECK_INT(mcp_direct_refused(p.r, MODERN, "resources/list", ""),
+              error_kind_info(ERR_FORBIDDEN)->rpc);
+    mcp_direct_free(p.r);
 }
 
 static str plain_state(struct arena *a, int number)
@@ -85,42 +86,44 @@ static str plain_state(struct arena *a, int number)
 
 TEST(resources_are_listed_page_by_page)
 {
-    struct place p = place_new();
+    struct fixture p = fixture_new();
     int count = 0;
     str cursor = STR("");
 
-    room_did_many(p.r, "state.create", 228, plain_state);
+    mcp_direct_did_many(p.r, "state.create", 228, plain_state);
     do {
         str params = cursor.len
                          ? arena_printf(check_arena(), "'cursor':'" STR_FMT "'", STR_ARG(cursor))
                          : STR("");
-        const struct json *page = room_result(p.r, MODERN, "resources/list", params.at);
+        const struct json *page = mcp_direct_result(p.r, MODERN, "resources/list", params.at);
         count += (int)json_get(page, "resources")->len;
         cursor = json_str(page, "nextCursor");
         CHECK(json_get(page, "resources")->len > 0);
     } while (cursor.len);
     CHECK_INT(count, 230);
-    CHECK_INT(room_refused(p.r, MODERN, "resources/list", "'cursor':'?'"), RPC_PARAMS);
-    CHECK_INT(room_refused(p.r, MODERN, "resources/templates/list", "'cursor':'abcd'"), RPC_PARAMS);
-    room_free(p.r);
+    CHECK_INT(mcp_direct_refused(p.r, MODERN, "resources/list", "'cursor':'?'"), RPC_PARAMS);
+    CHECK_INT(mcp_direct_refused(p.r, MODERN, "resources/templates/list", "'cursor':'abcd'"),
+              RPC_PARAMS);
+    mcp_direct_free(p.r);
 }
 
 TEST(resource_templates_name_a_state_and_a_version)
 {
-    struct place p = place_new();
+    struct fixture p = fixture_new();
     const struct json *all =
-        json_get(room_result(p.r, LEGACY, "resources/templates/list", ""), "resourceTemplates");
+        json_get(mcp_direct_result(p.r, LEGACY, "resources/templates/list", ""),
+                 "resourceTemplates");
 
     CHECK_INT(all->len, 2);
     CHECK_STR(json_str(json_at(all, 0), "uriTemplate"), "baton://state/{id}");
     CHECK_STR(json_str(json_at(all, 1), "uriTemplate"), "baton://state/{id}/v/{n}");
-    room_free(p.r);
+    mcp_direct_free(p.r);
 }
 
 /* What the text of the first content says of the data. */
-static str data_read(struct place *p, int era, const char *params)
+static str data_read(struct fixture *p, int era, const char *params)
 {
-    const struct json *result = room_result(p->r, era, "resources/read", params), *text;
+    const struct json *result = mcp_direct_result(p->r, era, "resources/read", params), *text;
     const struct json *contents = json_get(result, "contents");
 
     CHECK_INT(contents->len, 1);
@@ -132,7 +135,7 @@ static str data_read(struct place *p, int era, const char *params)
 
 TEST(resource_is_read_as_it_is_or_was)
 {
-    struct place p = place_new();
+    struct fixture p = fixture_new();
 
     write_red(&p, 2);
     as_red(&p);
@@ -141,15 +144,15 @@ TEST(resource_is_read_as_it_is_or_was)
         CHECK_STR(data_read(&p, era, uri(p.red, "/v/1")), "{'who':'red'}");
         CHECK_STR(data_read(&p, era, uri(p.red, "/v/2")), "{'n':2}");
     }
-    room_free(p.r);
+    mcp_direct_free(p.r);
 }
 
 /* The cache may have the answer when nothing but a state's id is asked for. */
 TEST(resource_of_now_may_come_out_of_the_cache)
 {
-    struct place p = place_new();
+    struct fixture p = fixture_new();
     struct op_shown shown = { .refs = 1, .version = 9, .text = STR("{\"current_data\":\"kept\"}") };
-    struct mcp_call *m = room_call(p.r);
+    struct mcp_call *m = mcp_direct_call(p.r);
 
     m->session = &p.r->legacy;
     mcp_begin(m, arena_printf(m->arena,
@@ -161,14 +164,14 @@ TEST(resource_of_now_may_come_out_of_the_cache)
     mcp_peeked(m, &shown);
     CHECK_INT(m->next, MCP_ANSWER);
     CHECK(memmem(m->answer.at, m->answer.len, "kept", 4));
-    room_result(p.r, LEGACY, "resources/read", uri(p.red, "/v/1"));
+    mcp_direct_result(p.r, LEGACY, "resources/read", uri(p.red, "/v/1"));
     CHECK(!p.r->call->plain);
-    room_free(p.r);
+    mcp_direct_free(p.r);
 }
 
 TEST(resource_that_is_not_there_has_the_code_of_its_era)
 {
-    struct place p = place_new();
+    struct fixture p = fixture_new();
     const char *const unknown[] = {
         "'uri':'baton://state/none'",
         uri(p.blue, ""),
@@ -187,43 +190,46 @@ TEST(resource_that_is_not_there_has_the_code_of_its_era)
 
     as_red(&p);
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
-        const struct json *said = room_said(p.r, MODERN, "resources/read", unknown[i]);
+        const struct json *said = mcp_direct_said(p.r, MODERN, "resources/read", unknown[i]);
         CHECK_INT(json_int_or(json_get(said, "error"), "code", 0), RPC_PARAMS);
         CHECK(json_get(json_get(json_get(said, "error"), "data"), "uri"));
-        CHECK_INT(room_refused(p.r, LEGACY, "resources/read", unknown[i]), RPC_RESOURCE_LEGACY);
+        CHECK_INT(mcp_direct_refused(p.r, LEGACY, "resources/read", unknown[i]),
+                  RPC_RESOURCE_LEGACY);
     }
-    CHECK_INT(room_refused(p.r, MODERN, "resources/read", ""), RPC_PARAMS);
-    CHECK_INT(room_refused(p.r, LEGACY, "resources/read", "'uri':7"), RPC_PARAMS);
-    room_free(p.r);
+    CHECK_INT(mcp_direct_refused(p.r, MODERN, "resources/read", ""), RPC_PARAMS);
+    CHECK_INT(mcp_direct_refused(p.r, LEGACY, "resources/read", "'uri':7"), RPC_PARAMS);
+    mcp_direct_free(p.r);
 }
 
 /* ---- hearing of them ---- */
 
 TEST(older_clients_subscribe_to_what_they_may_see)
 {
-    struct place p = place_new();
+    struct fixture p = fixture_new();
 
     as_red(&p);
-    room_result(p.r, LEGACY, "resources/subscribe", uri(p.red, ""));
+    mcp_direct_result(p.r, LEGACY, "resources/subscribe", uri(p.red, ""));
     CHECK_INT(p.r->call->next, MCP_SUBSCRIBE);
     CHECK_STR(p.r->call->uri,
               arena_printf(check_arena(), "baton://state/" STR_FMT, STR_ARG(p.red)).at);
-    CHECK_INT(room_refused(p.r, LEGACY, "resources/subscribe", uri(p.blue, "")),
+    CHECK_INT(mcp_direct_refused(p.r, LEGACY, "resources/subscribe", uri(p.blue, "")),
               RPC_RESOURCE_LEGACY);
     CHECK_INT(p.r->call->next, MCP_ANSWER);
-    CHECK_INT(room_refused(p.r, LEGACY, "resources/subscribe", uri(p.red, "/v/1")), RPC_PARAMS);
-    CHECK_INT(room_refused(p.r, LEGACY, "resources/subscribe", "'uri':'x'"), RPC_RESOURCE_LEGACY);
-    room_result(p.r, LEGACY, "resources/unsubscribe", uri(p.red, ""));
+    CHECK_INT(mcp_direct_refused(p.r, LEGACY, "resources/subscribe", uri(p.red, "/v/1")),
+              RPC_PARAMS);
+    CHECK_INT(mcp_direct_refused(p.r, LEGACY, "resources/subscribe", "'uri':'x'"),
+              RPC_RESOURCE_LEGACY);
+    mcp_direct_result(p.r, LEGACY, "resources/unsubscribe", uri(p.red, ""));
     CHECK_INT(p.r->call->next, MCP_UNSUBSCRIBE);
-    CHECK_INT(room_refused(p.r, MODERN, "resources/subscribe", uri(p.red, "")), RPC_METHOD);
-    room_free(p.r);
+    CHECK_INT(mcp_direct_refused(p.r, MODERN, "resources/subscribe", uri(p.red, "")), RPC_METHOD);
+    mcp_direct_free(p.r);
 }
 
-static str listened(struct place *p, const char *wishes)
+static str listened(struct fixture *p, const char *wishes)
 {
     const struct json *said =
-        room_said(p->r, MODERN, "subscriptions/listen",
-                  arena_printf(check_arena(), "'notifications':%s", wishes).at);
+        mcp_direct_said(p->r, MODERN, "subscriptions/listen",
+                        arena_printf(check_arena(), "'notifications':%s", wishes).at);
 
     CHECK_INT(p->r->call->next, MCP_LISTEN);
     CHECK_STR(json_str(said, "method"), "notifications/subscriptions/acknowledged");
@@ -234,7 +240,7 @@ static str listened(struct place *p, const char *wishes)
 
 TEST(listeners_are_told_what_was_taken)
 {
-    struct place p = place_new();
+    struct fixture p = fixture_new();
     struct arena *a = check_arena();
 
     as_red(&p);
@@ -253,13 +259,13 @@ TEST(listeners_are_told_what_was_taken)
                   .at);
     CHECK_INT(p.r->call->listen.uri_count, 1);
     CHECK(!p.r->call->listen.tools);
-    room_free(p.r);
+    mcp_direct_free(p.r);
 }
 
 /* However many are wanted: each is an operation. */
 TEST(listening_takes_a_bounded_number_of_operations)
 {
-    struct place p = place_new();
+    struct fixture p = fixture_new();
     struct buf wishes = buf_in(check_arena());
 
     buf_add(&wishes, STR("{'resourceSubscriptions':["));
@@ -269,23 +275,26 @@ TEST(listening_takes_a_bounded_number_of_operations)
     listened(&p, buf_str(&wishes).at);
     CHECK_INT(p.r->performed, 32);
     CHECK_INT(p.r->call->listen.uri_count, 32);
-    room_free(p.r);
+    mcp_direct_free(p.r);
 }
 
 TEST(listening_refuses_malformed_wishes)
 {
-    struct place p = place_new();
+    struct fixture p = fixture_new();
     static const char *const malformed[] = { "'notifications':[]", "",
                                              "'notifications':{'toolsListChanged':1}",
                                              "'notifications':{'resourceSubscriptions':'x'}",
                                              "'notifications':{'resourceSubscriptions':[1]}" };
 
     for (size_t i = 0; i < sizeof malformed / sizeof *malformed; i++)
-        CHECK_INT(room_refused(p.r, MODERN, "subscriptions/listen", malformed[i]), RPC_PARAMS);
-    CHECK_INT(room_refused(p.r, MODERN, "subscriptions/listen", "'notifications':{'taskIds':[]}"),
+        CHECK_INT(mcp_direct_refused(p.r, MODERN, "subscriptions/listen", malformed[i]),
+                  RPC_PARAMS);
+    CHECK_INT(mcp_direct_refused(p.r, MODERN, "subscriptions/listen",
+                                 "'notifications':{'taskIds':[]}"),
               RPC_CAPABILITY);
-    CHECK_INT(room_refused(p.r, LEGACY, "subscriptions/listen", "'notifications':{}"), RPC_METHOD);
-    room_free(p.r);
+    CHECK_INT(mcp_direct_refused(p.r, LEGACY, "subscriptions/listen", "'notifications':{}"),
+              RPC_METHOD);
+    mcp_direct_free(p.r);
 }
 
 TEST(listeners_messages_carry_the_subscription_of_newer_clients)
@@ -318,10 +327,10 @@ TEST(resource_addresses_mean_states)
 
 /* ---- prompts ---- */
 
-static str prompt_text(struct place *p, const char *params)
+static str prompt_text(struct fixture *p, const char *params)
 {
     const struct json *messages =
-        json_get(room_result(p->r, MODERN, "prompts/get", params), "messages");
+        json_get(mcp_direct_result(p->r, MODERN, "prompts/get", params), "messages");
 
     CHECK_INT(messages->len, 1);
     CHECK_STR(json_str(json_at(messages, 0), "role"), "user");
@@ -335,8 +344,9 @@ static bool says(str text, const char *words)
 
 TEST(prompts_are_listed_with_their_arguments)
 {
-    struct place p = place_new();
-    const struct json *all = json_get(room_result(p.r, MODERN, "prompts/list", ""), "prompts");
+    struct fixture p = fixture_new();
+    const struct json *all =
+        json_get(mcp_direct_result(p.r, MODERN, "prompts/list", ""), "prompts");
     struct buf shown = buf_in(check_arena());
 
     for (uint32_t i = 0; i < all->len; i++) {
@@ -349,30 +359,30 @@ TEST(prompts_are_listed_with_their_arguments)
     }
     CHECK_STR(buf_str(&shown), "handover: to summary; state_update_required: session; "
                                "orchestrate: goal! schema_name; ");
-    room_free(p.r);
+    mcp_direct_free(p.r);
 }
 
 TEST(prompt_of_the_state_update_is_the_one_that_baton_sends)
 {
-    struct place p = place_new();
+    struct fixture p = fixture_new();
 
     str text = prompt_text(&p, "'name':'state_update_required','arguments':{'session':'red'}");
     CHECK(says(text, "## Required: Update Workflow State") && says(text, "\"who\":\"red\""));
     as_red(&p);
     text = prompt_text(&p, "'name':'state_update_required'");
     CHECK(says(text, "\"who\":\"red\""));
-    CHECK_INT(room_refused(p.r, MODERN, "prompts/get",
-                           "'name':'state_update_required','arguments':{'session':'blue'}"),
+    CHECK_INT(mcp_direct_refused(p.r, MODERN, "prompts/get",
+                                 "'name':'state_update_required','arguments':{'session':'blue'}"),
               RPC_PARAMS);
-    room_as_operator(p.r);
-    CHECK_INT(room_refused(p.r, LEGACY, "prompts/get", "'name':'state_update_required'"),
+    mcp_direct_as_operator(p.r);
+    CHECK_INT(mcp_direct_refused(p.r, LEGACY, "prompts/get", "'name':'state_update_required'"),
               RPC_PARAMS);
-    room_free(p.r);
+    mcp_direct_free(p.r);
 }
 
 TEST(prompt_of_a_hand_over_says_whom_to_resume_or_start)
 {
-    struct place p = place_new();
+    struct fixture p = fixture_new();
 
     CHECK(says(prompt_text(&p, "'name':'handover','arguments':{'to':'red'}"),
                "Session `red` is there: call `resume_agent_session`"));
@@ -380,23 +390,23 @@ TEST(prompt_of_a_hand_over_says_whom_to_resume_or_start)
                "no session `green` yet: call `start_agent_session`"));
     str text = prompt_text(&p, "'name':'handover','arguments':{'summary':'half\\n```\\ndone'}");
     CHECK(says(text, "End your answer") && says(text, "\n````text\nhalf\n```\ndone\n````\n"));
-    room_free(p.r);
+    mcp_direct_free(p.r);
 }
 
 TEST(prompt_of_a_team_shows_the_schema_of_its_state)
 {
-    struct place p = place_new();
+    struct fixture p = fixture_new();
 
     CHECK(!says(prompt_text(&p, "'name':'orchestrate','arguments':{'goal':'win'}"), "schema `"));
     str text =
         prompt_text(&p, "'name':'orchestrate','arguments':{'goal':'win','schema_name':'any'}");
     CHECK(says(text, "```text\nwin\n```") && says(text, "```json\n{\"type\":\"object\"}\n```"));
-    room_free(p.r);
+    mcp_direct_free(p.r);
 }
 
 TEST(prompts_refuse_arguments_that_do_not_fit)
 {
-    struct place p = place_new();
+    struct fixture p = fixture_new();
     static const char *const unfit[] = {
         "",
         "'name':'none'",
@@ -411,19 +421,20 @@ TEST(prompts_refuse_arguments_that_do_not_fit)
 
     for (size_t i = 0; i < sizeof unfit / sizeof *unfit; i++)
         for (int era = LEGACY; era <= MODERN; era++)
-            CHECK_INT(room_refused(p.r, era, "prompts/get", unfit[i]), RPC_PARAMS);
-    room_free(p.r);
+            CHECK_INT(mcp_direct_refused(p.r, era, "prompts/get", unfit[i]), RPC_PARAMS);
+    mcp_direct_free(p.r);
 }
 
 /* ---- completion ---- */
 
-static const struct json *completed(struct place *p, const char *ref, const char *name,
+static const struct json *completed(struct fixture *p, const char *ref, const char *name,
                                     const char *value, const char *more)
 {
     str params = arena_printf(check_arena(), "'ref':%s,'argument':{'name':'%s','value':'%s'}%s",
                               ref, name, value, more);
 
-    return json_get(room_result(p->r, MODERN, "completion/complete", params.at), "completion");
+    return json_get(mcp_direct_result(p->r, MODERN, "completion/complete", params.at),
+                    "completion");
 }
 
 static str values(const struct json *completion)
@@ -438,7 +449,7 @@ static str values(const struct json *completion)
 
 TEST(completion_offers_what_a_token_sees)
 {
-    struct place p = place_new();
+    struct fixture p = fixture_new();
     struct arena *a = check_arena();
 
     CHECK_INT(json_get(completed(&p, TEMPLATE, "id", "", ""), "values")->len, 2);
@@ -453,12 +464,12 @@ TEST(completion_offers_what_a_token_sees)
     CHECK_STR(values(completed(&p, TEMPLATE, "id", "", "")),
               arena_printf(a, "['" STR_FMT "']", STR_ARG(p.red)).at);
     CHECK_STR(values(completed(&p, HANDOVER, "to", "", "")), "['red']");
-    room_free(p.r);
+    mcp_direct_free(p.r);
 }
 
 TEST(completion_of_a_version_knows_the_state)
 {
-    struct place p = place_new();
+    struct fixture p = fixture_new();
     str chosen = arena_printf(check_arena(), ",'context':{'arguments':{'id':'" STR_FMT "'}}",
                               STR_ARG(p.red));
 
@@ -468,7 +479,7 @@ TEST(completion_of_a_version_knows_the_state)
     CHECK_STR(values(completed(&p, VERSIONS, "n", "", "")), "[]");
     CHECK_STR(values(completed(&p, VERSIONS, "n", "", ",'context':{'arguments':{'id':'none'}}")),
               "[]");
-    room_free(p.r);
+    mcp_direct_free(p.r);
 }
 
 static str one_of_three(struct arena *a, int number)
@@ -479,9 +490,9 @@ static str one_of_three(struct arena *a, int number)
 /* Names before and after those that begin so are on the same pages. */
 TEST(completion_keeps_a_hundred_and_counts_the_rest)
 {
-    struct place p = place_new();
+    struct fixture p = fixture_new();
 
-    room_did_many(p.r, "schema.create", 1200, one_of_three);
+    mcp_direct_did_many(p.r, "schema.create", 1200, one_of_three);
     const struct json *c = completed(&p, ORCHESTRATE, "schema_name", "n", "");
     CHECK_INT(json_get(c, "values")->len, 100);
     CHECK_INT(json_int_or(c, "total", 0), 400);
@@ -493,12 +504,12 @@ TEST(completion_keeps_a_hundred_and_counts_the_rest)
     CHECK(!json_bool_or(c, "hasMore", true));
     c = completed(&p, ORCHESTRATE, "schema_name", "", "");
     CHECK_INT(json_int_or(c, "total", 0), 1201);
-    room_free(p.r);
+    mcp_direct_free(p.r);
 }
 
 TEST(completion_refuses_what_is_no_argument)
 {
-    struct place p = place_new();
+    struct fixture p = fixture_new();
     static const char *const unfit[] = {
         "",
         "'ref':" TEMPLATE,
@@ -512,6 +523,6 @@ TEST(completion_refuses_what_is_no_argument)
     };
 
     for (size_t i = 0; i < sizeof unfit / sizeof *unfit; i++)
-        CHECK_INT(room_refused(p.r, MODERN, "completion/complete", unfit[i]), RPC_PARAMS);
-    room_free(p.r);
+        CHECK_INT(mcp_direct_refused(p.r, MODERN, "completion/complete", unfit[i]), RPC_PARAMS);
+    mcp_direct_free(p.r);
 }

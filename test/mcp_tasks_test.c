@@ -1,12 +1,12 @@
 /* mcp_tasks_test.c: a task is a run, from its start until its session has settled.
  *
  * The test plays the runner: it claims a run, says that its agent began, and how it ended. */
-#include "mcp_room.h"
+#include "mcp_direct.h"
 
 enum { LEGACY, MODERN };
 
 struct team {
-    struct room *r;
+    struct mcp_direct *r;
     str runner, state, run;
     str held; /* the run that the runner has */
     long long fence;
@@ -23,24 +23,24 @@ static const struct json *did(struct team *t, const char *op, const char *format
     va_start(args, format);
     buf_vprintf(&input, format, args);
     va_end(args);
-    return room_did(t->r, op, buf_str(&input).at);
+    return mcp_direct_did(t->r, op, buf_str(&input).at);
 }
 
 static void as_runner(struct team *t)
 {
-    room_as(t->r, ACTOR_RUNNER, "rn_1", "", STR(""));
+    mcp_direct_as(t->r, ACTOR_RUNNER, "rn_1", "", STR(""));
 }
 
 /* A lead with a state, or without one, and what it starts. */
 static struct team team_new(bool with_state)
 {
-    struct team t = { .r = room_new("tasks.db") };
+    struct team t = { .r = mcp_direct_new("tasks.db") };
 
     t.r->tasks = true;
     as_runner(&t);
     t.runner = json_str(did(&t, "runner.register", "{'hostname':'here','tags':[],'capacity':10}"),
                         "runner_id");
-    room_as_operator(t.r);
+    mcp_direct_as_operator(t.r);
     did(&t, "session.create", "{'session_id':'ses_lead','session_name':'lead'}");
     if (with_state) {
         did(&t, "schema.create", "{'name':'any','json_schema':{'type':'object'}}");
@@ -65,7 +65,7 @@ static void begin(struct team *t)
     t->fence = (long long)json_int_or(run, "fence", 0);
     did(t, "runner.started", "{'run_id':'" STR_FMT "','runner_id':'" STR_FMT "','fence':%lld}",
         STR_ARG(t->held), STR_ARG(t->runner), t->fence);
-    room_as_operator(t->r);
+    mcp_direct_as_operator(t->r);
 }
 
 static void end(struct team *t, const char *how, const char *facts)
@@ -73,7 +73,7 @@ static void end(struct team *t, const char *how, const char *facts)
     as_runner(t);
     did(t, how, "{'run_id':'" STR_FMT "','runner_id':'" STR_FMT "','fence':%lld,%s}",
         STR_ARG(t->held), STR_ARG(t->runner), t->fence, facts);
-    room_as_operator(t->r);
+    mcp_direct_as_operator(t->r);
 }
 
 static void turn(struct team *t, const char *how, const char *facts)
@@ -89,7 +89,7 @@ static const char *named(str id)
 
 static const struct json *task(struct team *t)
 {
-    const struct json *found = room_result(t->r, MODERN, "tasks/get", named(t->run));
+    const struct json *found = mcp_direct_result(t->r, MODERN, "tasks/get", named(t->run));
 
     CHECK_STR(json_str(found, "resultType"), "complete");
     CHECK_STR(json_str(found, "taskId"), arena_copy(check_arena(), t->run).at);
@@ -115,7 +115,7 @@ TEST(task_works_from_the_queue_to_the_end_of_its_run)
     CHECK_STR(json_str(working, "status"), "working");
     CHECK(!str_eq(json_str(working, "createdAt"), json_str(working, "lastUpdatedAt")));
     CHECK(!json_get(working, "result"));
-    room_free(t.r);
+    mcp_direct_free(t.r);
 }
 
 TEST(task_is_completed_with_the_result_of_a_start_that_waits)
@@ -130,7 +130,7 @@ TEST(task_is_completed_with_the_result_of_a_start_that_waits)
     CHECK_STR(json_str(json_get(result, "structuredContent"), "result"), "forty-two");
     CHECK_STR(json_str(json_at(json_get(result, "content"), 0), "text"),
               json_printed(check_arena(), json_get(result, "structuredContent")).at);
-    room_free(t.r);
+    mcp_direct_free(t.r);
 }
 
 /* The promise of two phases holds for those who look at tasks, too. */
@@ -145,14 +145,14 @@ TEST(task_works_until_the_state_update_was_made)
     begin(&t);
     str child = arena_copy(check_arena(), json_str(did(&t, "session.get", "{'session_id':'child'}"),
                                                    "session_id"));
-    room_as(t.r, ACTOR_SESSION, "ss_child", child.at, t.state);
+    mcp_direct_as(t.r, ACTOR_SESSION, "ss_child", child.at, t.state);
     did(&t, "state.patch",
         "{'state_id':'" STR_FMT "','operations':[{'op':'add','path':'/x','value':1}]}",
         STR_ARG(t.state));
-    room_as_operator(t.r);
+    mcp_direct_as_operator(t.r);
     end(&t, "runner.completed", "'result':'recorded','client_id':'c'");
     CHECK_STR(status(&t), "completed");
-    room_free(t.r);
+    mcp_direct_free(t.r);
 }
 
 /* As whoever had waited for it would be told: the protocol is all right. */
@@ -165,7 +165,7 @@ TEST(task_of_an_agent_that_failed_is_completed_and_says_so)
     CHECK_STR(json_str(done, "status"), "completed");
     CHECK_STR(json_str(json_get(result, "structuredContent"), "status"), "failed");
     CHECK_STR(json_str(json_get(result, "structuredContent"), "error"), "it broke");
-    room_free(t.r);
+    mcp_direct_free(t.r);
 }
 
 TEST(task_keeps_its_own_result_when_its_session_goes_on)
@@ -180,19 +180,19 @@ TEST(task_keeps_its_own_result_when_its_session_goes_on)
     turn(&t, "runner.completed", "'result':'second','client_id':'c'");
     done = task(&t);
     CHECK_STR(json_str(json_get(json_get(done, "result"), "structuredContent"), "result"), "first");
-    room_free(t.r);
+    mcp_direct_free(t.r);
 }
 
 TEST(task_is_cancelled_by_stopping_its_run)
 {
     struct team t = team_new(false);
 
-    const struct json *ack = room_result(t.r, MODERN, "tasks/cancel", named(t.run));
+    const struct json *ack = mcp_direct_result(t.r, MODERN, "tasks/cancel", named(t.run));
     CHECK_STR(json_str(ack, "resultType"), "complete");
     CHECK(!json_get(ack, "taskId"));
     CHECK_STR(status(&t), "cancelled");
-    room_result(t.r, MODERN, "tasks/cancel", named(t.run));
-    room_free(t.r);
+    mcp_direct_result(t.r, MODERN, "tasks/cancel", named(t.run));
+    mcp_direct_free(t.r);
 }
 
 TEST(task_that_is_over_is_not_cancelled_any_more)
@@ -200,9 +200,9 @@ TEST(task_that_is_over_is_not_cancelled_any_more)
     struct team t = team_new(false);
 
     turn(&t, "runner.completed", "'result':'done','client_id':'c'");
-    room_result(t.r, MODERN, "tasks/cancel", named(t.run));
+    mcp_direct_result(t.r, MODERN, "tasks/cancel", named(t.run));
     CHECK_STR(status(&t), "completed");
-    room_free(t.r);
+    mcp_direct_free(t.r);
 }
 
 TEST(task_that_nobody_knows_is_refused)
@@ -211,20 +211,21 @@ TEST(task_that_nobody_knows_is_refused)
     static const char *const methods[] = { "tasks/get", "tasks/update", "tasks/cancel" };
 
     for (size_t i = 0; i < 3; i++) {
-        CHECK_INT(room_refused(t.r, MODERN, methods[i], "'taskId':'run_none','inputResponses':{}"),
+        CHECK_INT(mcp_direct_refused(t.r, MODERN, methods[i],
+                                     "'taskId':'run_none','inputResponses':{}"),
                   RPC_PARAMS);
-        CHECK_INT(room_refused(t.r, MODERN, methods[i], "'taskId':7"), RPC_PARAMS);
-        CHECK_INT(room_refused(t.r, MODERN, methods[i], ""), RPC_PARAMS);
-        CHECK_INT(room_refused(t.r, LEGACY, methods[i], named(t.run)), RPC_METHOD);
+        CHECK_INT(mcp_direct_refused(t.r, MODERN, methods[i], "'taskId':7"), RPC_PARAMS);
+        CHECK_INT(mcp_direct_refused(t.r, MODERN, methods[i], ""), RPC_PARAMS);
+        CHECK_INT(mcp_direct_refused(t.r, LEGACY, methods[i], named(t.run)), RPC_METHOD);
     }
     /* Another session's is as unknown as none. */
     did(&t, "session.create", "{'session_id':'ses_other','session_name':'other'}");
-    room_as(t.r, ACTOR_SESSION, "ss_other", "ses_other", STR(""));
-    CHECK_INT(room_refused(t.r, MODERN, "tasks/get", named(t.run)), RPC_PARAMS);
-    CHECK_INT(room_refused(t.r, MODERN, "tasks/cancel", named(t.run)), RPC_PARAMS);
-    room_as_operator(t.r);
+    mcp_direct_as(t.r, ACTOR_SESSION, "ss_other", "ses_other", STR(""));
+    CHECK_INT(mcp_direct_refused(t.r, MODERN, "tasks/get", named(t.run)), RPC_PARAMS);
+    CHECK_INT(mcp_direct_refused(t.r, MODERN, "tasks/cancel", named(t.run)), RPC_PARAMS);
+    mcp_direct_as_operator(t.r);
     CHECK_STR(status(&t), "working");
-    room_free(t.r);
+    mcp_direct_free(t.r);
 }
 
 TEST(task_awaits_no_input_but_takes_it)
@@ -233,9 +234,9 @@ TEST(task_awaits_no_input_but_takes_it)
     str params =
         arena_printf(check_arena(), "%s,'inputResponses':{'q':{'action':'accept'}}", named(t.run));
 
-    room_result(t.r, MODERN, "tasks/update", params.at);
-    CHECK_INT(room_refused(t.r, MODERN, "tasks/update", named(t.run)), RPC_PARAMS);
-    room_free(t.r);
+    mcp_direct_result(t.r, MODERN, "tasks/update", params.at);
+    CHECK_INT(mcp_direct_refused(t.r, MODERN, "tasks/update", named(t.run)), RPC_PARAMS);
+    mcp_direct_free(t.r);
 }
 
 TEST(task_needs_a_client_that_declares_them)
@@ -245,14 +246,14 @@ TEST(task_needs_a_client_that_declares_them)
 
     t.r->tasks = false;
     for (size_t i = 0; i < 3; i++) {
-        const struct json *said = room_said(t.r, MODERN, methods[i], named(t.run));
+        const struct json *said = mcp_direct_said(t.r, MODERN, methods[i], named(t.run));
         const struct json *error = json_get(said, "error");
         CHECK_INT(json_int_or(error, "code", 0), RPC_CAPABILITY);
         CHECK_STR(json_shown(check_arena(), json_get(error, "data")),
                   "{'requiredCapabilities':{'extensions':{'io.modelcontextprotocol/tasks':{}}}}");
         CHECK_INT(t.r->call->status, 400);
     }
-    room_free(t.r);
+    mcp_direct_free(t.r);
 }
 
 /* ---- those who listen ---- */
@@ -263,13 +264,13 @@ TEST(listeners_hear_of_the_tasks_that_they_may_see)
     str params = arena_printf(check_arena(),
                               "'notifications':{'taskIds':['run_none','" STR_FMT "']}",
                               STR_ARG(t.run));
-    const struct json *said = room_said(t.r, MODERN, "subscriptions/listen", params.at);
+    const struct json *said = mcp_direct_said(t.r, MODERN, "subscriptions/listen", params.at);
 
     CHECK_INT(t.r->call->next, MCP_LISTEN);
     CHECK_INT(t.r->call->listen.task_count, 1);
     CHECK_STR(json_shown(check_arena(), json_get(json_get(said, "params"), "notifications")),
               arena_printf(check_arena(), "{'taskIds':['" STR_FMT "']}", STR_ARG(t.run)).at);
-    room_free(t.r);
+    mcp_direct_free(t.r);
 }
 
 /* What is pushed is what tasks/get would have answered at that moment. */
@@ -280,10 +281,10 @@ TEST(listeners_are_sent_what_would_be_answered)
     for (int ended = 0; ended < 2; ended++) {
         const struct json *pushed, *params;
         struct json asked = json_copy(check_arena(), task(&t)), shown = json_object();
-        struct mcp_call *m = room_call(t.r);
+        struct mcp_call *m = mcp_direct_call(t.r);
 
         mcp_task_look(m, t.run, STR("\"listen:1\""));
-        room_finish(t.r, m);
+        mcp_direct_finish(t.r, m);
         CHECK_INT(m->next, MCP_ANSWER);
         CHECK_OK(json_parse(check_arena(), m->answer, NULL, &pushed));
         CHECK_STR(json_str(pushed, "method"), "notifications/tasks");
@@ -302,7 +303,7 @@ TEST(listeners_are_sent_what_would_be_answered)
         if (!ended)
             turn(&t, "runner.completed", "'result':'done','client_id':'c'");
     }
-    room_free(t.r);
+    mcp_direct_free(t.r);
 }
 
 TEST(task_that_was_created_is_one_that_works)
@@ -319,5 +320,5 @@ TEST(task_that_was_created_is_one_that_works)
     CHECK_STR(json_str(said, "resultType"), "task");
     CHECK_STR(json_str(said, "status"), "working");
     CHECK_STR(json_str(said, "taskId"), arena_copy(check_arena(), t.run).at);
-    room_free(t.r);
+    mcp_direct_free(t.r);
 }

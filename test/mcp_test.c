@@ -37,7 +37,7 @@ static const struct {
 
 TEST(a_method_is_there_in_its_eras_alone)
 {
-    struct site s = site_open(false);
+    struct fixture s = fixture_open(false);
 
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
         const char *name = methods[i].name;
@@ -52,7 +52,7 @@ TEST(a_method_is_there_in_its_eras_alone)
             check_fail(__FILE__, __LINE__, "%s: " STR_FMT ", " STR_FMT, name, STR_ARG(in_old),
                        STR_ARG(in_new));
     }
-    site_close(&s);
+    fixture_close(&s);
 }
 
 /* ---- eras ---- */
@@ -118,19 +118,19 @@ static const struct { const char *head; bool in_session; const char *body, *outc
 
 TEST(each_message_tells_its_era)
 {
-    struct site s = site_open(false);
+    struct fixture s = fixture_open(false);
 
     for (size_t i = 0; i < sizeof eras / sizeof *eras; i++)
         check_outcome(begin(&s, eras[i].head, eras[i].in_session ? &older : NULL,
                             quoted(s.arena, eras[i].body)),
                       eras[i].outcome, eras[i].body);
-    site_close(&s);
+    fixture_close(&s);
 }
 
 TEST(a_version_that_is_not_spoken_is_answered_with_those_that_are)
 {
     static const char *const versions[] = { "2099-01-01", "2025-11-25", "", "v999.0.0" };
-    struct site s = site_open(false);
+    struct fixture s = fixture_open(false);
 
     for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
         str body = arena_printf(s.arena,
@@ -145,20 +145,20 @@ TEST(a_version_that_is_not_spoken_is_answered_with_those_that_are)
             json_shown(s.arena, json_get(json_get(answer_of(m), "error"), "data")),
             arena_printf(s.arena, "{'supported':['2026-07-28'],'requested':'%s'}", versions[i]).at);
     }
-    site_close(&s);
+    fixture_close(&s);
 }
 
 /* The body has not said that it is of the newer era, so any of them would have done. */
 TEST(a_version_in_the_head_alone_is_answered_with_all)
 {
-    struct site s = site_open(false);
+    struct fixture s = fixture_open(false);
     struct mcp_call *m =
         begin(&s, "MCP-Protocol-Version: 1999", &older, quoted(s.arena, REQUEST("ping", "")));
 
     CHECK_STR(json_shown(s.arena, json_get(json_get(answer_of(m), "error"), "data")),
               "{'supported':['2025-03-26','2025-06-18','2025-11-25','2026-07-28'],"
               "'requested':'1999'}");
-    site_close(&s);
+    fixture_close(&s);
 }
 
 TEST(initialize_agrees_on_a_version)
@@ -170,7 +170,7 @@ TEST(initialize_agrees_on_a_version)
         { "2025-11-25", "2025-11-25" }, { "2024-11-05", "2025-11-25" },
         { "2026-07-28", "2025-11-25" }, { "whatever", "2025-11-25" },
     };
-    struct site s = site_open(false);
+    struct fixture s = fixture_open(false);
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         str body =
@@ -181,7 +181,7 @@ TEST(initialize_agrees_on_a_version)
         CHECK_STR(str_from(mcp_version_name(m->client.version)), cases[i].agreed);
         CHECK(!json_get(result, "resultType") && !json_get(result, "_meta"));
     }
-    site_close(&s);
+    fixture_close(&s);
 }
 
 /* ---- who speaks ---- */
@@ -209,7 +209,7 @@ TEST(what_a_client_can_do_is_read_alike_in_both_eras)
         { "{'extensions':{'io.modelcontextprotocol/tasks':{}}}", "c/1 tasks" },
         { "{'extensions':{'io.modelcontextprotocol/tasks':null,'x/y':{}}}", "c/1" },
     };
-    struct site s = site_open(false);
+    struct fixture s = fixture_open(false);
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         str old =
@@ -229,25 +229,25 @@ TEST(what_a_client_can_do_is_read_alike_in_both_eras)
         m = begin(&s, NULL, NULL, quoted(s.arena, new.at));
         CHECK_STR(client_told(s.arena, &m->client), cases[i].told);
     }
-    site_close(&s);
+    fixture_close(&s);
 }
 
 TEST(a_session_s_messages_come_from_its_client)
 {
-    struct site s = site_open(false);
+    struct fixture s = fixture_open(false);
     struct mcp_call *m = begin(&s, "", &older, quoted(s.arena, REQUEST("ping", "")));
 
     CHECK_INT(m->client.version, MCP_2025_06_18);
     CHECK(m->client.elicits_form);
     CHECK_STR(m->answer, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
-    site_close(&s);
+    fixture_close(&s);
 }
 
 /* ---- what the server says of itself ---- */
 
 TEST(discover_says_what_there_is)
 {
-    struct site s = site_open(false);
+    struct fixture s = fixture_open(false);
     struct mcp_call *m = begin(&s, NULL, NULL, quoted(s.arena, REQUEST("server/discover", META)));
     struct json result = json_copy(s.arena, json_get(answer_of(m), "result"));
 
@@ -262,12 +262,12 @@ TEST(discover_says_what_there_is)
     CHECK_STR(json_str(&result, "resultType"), "complete");
     CHECK_STR(json_str(&result, "cacheScope"), "private");
     CHECK(json_int_or(&result, "ttlMs", -1) >= 0);
-    site_close(&s);
+    fixture_close(&s);
 }
 
 TEST(initialize_says_what_there_is_in_the_older_words)
 {
-    struct site s = site_open(false);
+    struct fixture s = fixture_open(false);
     struct mcp_call *m =
         begin(&s, "", NULL,
               quoted(s.arena, REQUEST("initialize", "'protocolVersion':'2025-11-25'")));
@@ -278,7 +278,7 @@ TEST(initialize_says_what_there_is_in_the_older_words)
               "'prompts':{},'completions':{}}");
     CHECK_STR(json_shown(s.arena, json_get(result, "serverInfo")),
               "{'name':'baton','version':'1.2.3'}");
-    site_close(&s);
+    fixture_close(&s);
 }
 
 TEST(instructions_are_short_and_name_what_the_token_can_do)
@@ -293,7 +293,7 @@ TEST(instructions_are_short_and_name_what_the_token_can_do)
         { { .kind = ACTOR_VIEWER }, "reads", "state_patch" },
         { { .kind = ACTOR_RUNNER }, "", "baton" },
     };
-    struct site s = site_open(false);
+    struct fixture s = fixture_open(false);
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         s.actor = cases[i].actor;
@@ -303,7 +303,7 @@ TEST(instructions_are_short_and_name_what_the_token_can_do)
         CHECK(strstr(text.at, cases[i].names) && !strstr(text.at, cases[i].not ));
         CHECK(text.len <= 400);
     }
-    site_close(&s);
+    fixture_close(&s);
 }
 
 /* ---- what methods share ---- */
@@ -311,7 +311,7 @@ TEST(instructions_are_short_and_name_what_the_token_can_do)
 TEST(a_cursor_comes_back_as_it_went_out)
 {
     static const char *const bad[] = { "''", "'!'", "'/w'", "7", "null", "'_w'" };
-    struct site s = site_open(false);
+    struct fixture s = fixture_open(false);
     struct buf out = buf_in(s.arena);
     struct json_writer w = json_writer_to(&out);
     str after;
@@ -340,7 +340,7 @@ TEST(a_cursor_comes_back_as_it_went_out)
         CHECK(!mcp_cursor(m, &after));
         check_outcome(m, "200 -32602", bad[i]);
     }
-    site_close(&s);
+    fixture_close(&s);
 }
 
 TEST(progress_carries_the_token_as_it_was_given)
@@ -348,7 +348,7 @@ TEST(progress_carries_the_token_as_it_was_given)
     static const struct {
         const char *token, *printed;
     } cases[] = { { "7", "7" }, { "'7'", "\"7\"" }, { "null", "" }, { "1.5", "" }, { "[]", "" } };
-    struct site s = site_open(false);
+    struct fixture s = fixture_open(false);
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         str body =
@@ -361,13 +361,13 @@ TEST(progress_carries_the_token_as_it_was_given)
     CHECK_STR(mcp_progress(s.arena, m, 2, STR("still")),
               "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":"
               "{\"progressToken\":\"t\",\"progress\":2,\"message\":\"still\"}}");
-    site_close(&s);
+    fixture_close(&s);
 }
 
 /* What is performed and what the cache knows are the same to a method. */
 TEST(an_answer_out_of_the_cache_is_an_answer)
 {
-    struct site s = site_open(false);
+    struct fixture s = fixture_open(false);
     str body = quoted(s.arena, REQUEST("resources/read", "'uri':'baton://state/wfstate_1'"));
     struct op_shown shown = { .refs = 1, .version = 3, .text = STR("{\"version\":3}") };
     struct mcp_call *peeked = begin(&s, "", &older, body), *asked = begin(&s, "", &older, body);
@@ -383,7 +383,7 @@ TEST(an_answer_out_of_the_cache_is_an_answer)
     check_outcome(peeked, "200 result", "a resource");
     CHECK(!peeked->plain);
     CHECK_STR(peeked->answer, arena_copy(s.arena, asked->answer).at);
-    site_close(&s);
+    fixture_close(&s);
 }
 
 TEST(a_fault_of_the_transport_is_a_whole_message)
@@ -401,7 +401,7 @@ TEST(a_fault_of_the_transport_is_a_whole_message)
 
 TEST(with_fixtures_nothing_else_is_served)
 {
-    struct site s = site_open(true);
+    struct fixture s = fixture_open(true);
 
     check_outcome(begin(&s, NULL, NULL, quoted(s.arena, CALL("'name':'state_read'"))), "200 -32602",
                   "a real tool");
@@ -419,5 +419,5 @@ TEST(with_fixtures_nothing_else_is_served)
                                 methods[i].name);
         CHECK(begin(&s, NULL, NULL, quoted(s.arena, body.at))->next != MCP_PERFORM);
     }
-    site_close(&s);
+    fixture_close(&s);
 }

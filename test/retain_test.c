@@ -16,14 +16,14 @@ static const struct retention small = {
     .rows = 7,
 };
 
-struct place {
+struct fixture {
     struct vfs_world *disk;
     struct world *w;
 };
 
-static struct place place_new(const struct retention *r)
+static struct fixture fixture_new(const struct retention *r)
 {
-    struct place p = { .disk = vfs_world_new(1, 4096) };
+    struct fixture p = { .disk = vfs_world_new(1, 4096) };
 
     CHECK_OK(world_open("retain.db", vfs_name(p.disk), &p.w));
     p.w->engine.retention = r;
@@ -32,7 +32,7 @@ static struct place place_new(const struct retention *r)
     return p;
 }
 
-static void place_free(struct place *p)
+static void fixture_free(struct fixture *p)
 {
     world_close(p->w);
     vfs_world_free(p->disk);
@@ -143,7 +143,7 @@ static err version_read(struct world *w, str id, int64_t version)
 
 TEST_BOTH(the_log_can_be_replayed_from_the_newest_events_on)
 {
-    struct place p = place_new(&small);
+    struct fixture p = fixture_new(&small);
 
     for (int i = 0; i < 29; i++)
         passing(p.w);
@@ -159,12 +159,12 @@ TEST_BOTH(the_log_can_be_replayed_from_the_newest_events_on)
     CHECK_STR(e->members, "\"oldest\":21");
     CHECK_ERR(call(p.w, "event.list", "{}")->error, ERR_GONE);
     CHECK_OK(call(p.w, "event.list", "{'after':20}")->error);
-    place_free(&p);
+    fixture_free(&p);
 }
 
 TEST_BOTH(young_events_stay_however_many_there_are)
 {
-    struct place p = place_new(&small);
+    struct fixture p = fixture_new(&small);
 
     for (int i = 0; i < 29; i++) {
         passing(p.w);
@@ -177,12 +177,12 @@ TEST_BOTH(young_events_stay_however_many_there_are)
     p.w->now_ms += 60000;
     tick_all(p.w);
     CHECK_INT(floor_now(p.w), 21);
-    place_free(&p);
+    fixture_free(&p);
 }
 
 TEST_BOTH(a_minute_later_the_floor_moves_again)
 {
-    struct place p = place_new(&small);
+    struct fixture p = fixture_new(&small);
 
     tick_all(p.w);
     for (int i = 0; i < 20; i++)
@@ -193,14 +193,14 @@ TEST_BOTH(a_minute_later_the_floor_moves_again)
     p.w->now_ms++;
     tick_all(p.w);
     CHECK_INT(floor_now(p.w), 12);
-    place_free(&p);
+    fixture_free(&p);
 }
 
 /* ---- history ---- */
 
 TEST_BOTH(history_stays_below_the_floor)
 {
-    struct place p = place_new(&small);
+    struct fixture p = fixture_new(&small);
     str id = made(p.w);
 
     for (int v = 2; v <= 15; v++) {
@@ -216,12 +216,12 @@ TEST_BOTH(history_stays_below_the_floor)
         CHECK_OK(version_read(p.w, id, v));
     CHECK_INT(log_rows(p.w), 15 + 10);
     replay_check(p.w);
-    place_free(&p);
+    fixture_free(&p);
 }
 
 TEST_BOTH(a_deleted_state_is_gone_from_the_log_when_its_time_is_up)
 {
-    struct place p = place_new(&small);
+    struct fixture p = fixture_new(&small);
     str id = made(p.w), other = made(p.w);
 
     for (int v = 2; v <= 40; v++)
@@ -239,13 +239,13 @@ TEST_BOTH(a_deleted_state_is_gone_from_the_log_when_its_time_is_up)
     CHECK_INT(log_rows(p.w), 10 + 2);
     CHECK_OK(version_read(p.w, other, 1));
     replay_check(p.w);
-    place_free(&p);
+    fixture_free(&p);
 }
 
 /* What can still be replayed outlives the purge, and goes when the floor has passed it. */
 TEST_BOTH(a_purge_leaves_what_can_still_be_replayed)
 {
-    struct place p = place_new(&small);
+    struct fixture p = fixture_new(&small);
     str id = made(p.w);
 
     for (int v = 2; v <= 20; v++)
@@ -261,7 +261,7 @@ TEST_BOTH(a_purge_leaves_what_can_still_be_replayed)
     tick_all(p.w);
     CHECK_INT(log_rows(p.w), 10);
     CHECK_INT(counted_in(p.w, "SELECT count(*) FROM log WHERE version > 0"), 0);
-    place_free(&p);
+    fixture_free(&p);
 }
 
 /* Of 61 versions the newest 20 and a few more stay, and each fifth of the others. */
@@ -279,7 +279,7 @@ static void compacted_check(struct world *w, str id, int64_t newest, const struc
 
 TEST_BOTH(old_versions_are_compacted_to_every_so_many)
 {
-    struct place p = place_new(&small);
+    struct fixture p = fixture_new(&small);
     str id = made(p.w);
 
     for (int v = 2; v <= 61; v++)
@@ -293,13 +293,13 @@ TEST_BOTH(old_versions_are_compacted_to_every_so_many)
     compacted_check(p.w, id, 61, &small);
     CHECK_INT(log_rows(p.w), 22 + 7 + 10); /* 40 … 61, 5 … 35 */
     replay_check(p.w);
-    place_free(&p);
+    fixture_free(&p);
 }
 
 /* Each write that passes a step has the row replaced that waits: nothing may be forgotten by it. */
 TEST_BOTH(compaction_makes_up_for_what_it_missed)
 {
-    struct place p = place_new(&small);
+    struct fixture p = fixture_new(&small);
     str id = made(p.w);
 
     for (int v = 2; v <= 100; v++) {
@@ -315,7 +315,7 @@ TEST_BOTH(compaction_makes_up_for_what_it_missed)
     }
     compacted_check(p.w, id, 100, &small);
     replay_check(p.w);
-    place_free(&p);
+    fixture_free(&p);
 }
 
 /* The real numbers: 10,000 versions whole, and each 1,000th before them. */
@@ -326,7 +326,7 @@ TEST_LIMIT(a_long_history_is_compacted_a_thousand_rows_at_a_time, 60)
 
     r.events = 10;
     r.events_ms = 1000;
-    struct place p = place_new(&r);
+    struct fixture p = fixture_new(&r);
     str id = made(p.w);
     for (int v = 2; v <= 12050; v += 100) {
         for (int i = 0; i < 100; i++)
@@ -355,14 +355,14 @@ TEST_LIMIT(a_long_history_is_compacted_a_thousand_rows_at_a_time, 60)
         CHECK_ERR(version_read(p.w, id, gone[i]), ERR_GONE);
     CHECK_OK(version_read(p.w, id, newest));
     replay_check(p.w);
-    place_free(&p);
+    fixture_free(&p);
 }
 
 /* ---- keys ---- */
 
 TEST_BOTH(keys_are_forgotten_when_they_are_old)
 {
-    struct place p = place_new(&small);
+    struct fixture p = fixture_new(&small);
     str id = made(p.w);
     str patch = arena_printf(check_arena(),
                              "{'state_id':'" STR_FMT "','operations':[{'op':'replace','path':'/n',"
@@ -381,7 +381,7 @@ TEST_BOTH(keys_are_forgotten_when_they_are_old)
     CHECK_INT(counted_in(p.w, "SELECT count(*) FROM idempotency"), 1);
     CHECK(world_call(p.w, "state.patch", patch.at, "young")->repeated);
     CHECK(!world_call(p.w, "state.patch", patch.at, "key3")->repeated);
-    place_free(&p);
+    fixture_free(&p);
 }
 
 /* ---- all of it, at random and under faults ---- */
@@ -393,7 +393,7 @@ struct life {
     int64_t version; /* 0: there is none */
 };
 
-static void live(struct place *p, struct random *r, struct life lives[STATES])
+static void live(struct fixture *p, struct random *r, struct life lives[STATES])
 {
     struct life *l = &lives[random_below(r, STATES)];
 
@@ -418,7 +418,7 @@ static void live(struct place *p, struct random *r, struct life lives[STATES])
     }
 }
 
-static void lives_check(struct place *p, const struct life lives[STATES])
+static void lives_check(struct fixture *p, const struct life lives[STATES])
 {
     for (int i = 0; i < STATES; i++) {
         int64_t newest = lives[i].version;
@@ -436,7 +436,7 @@ static void lives_check(struct place *p, const struct life lives[STATES])
 TEST_BOTH_LIMIT(random_lives_leave_nothing_behind, 60)
 {
     struct random r = random_start();
-    struct place p = place_new(&small);
+    struct fixture p = fixture_new(&small);
     struct life lives[STATES] = { 0 };
 
     for (int i = 0; i < 1500; i++) {
@@ -456,7 +456,7 @@ TEST_BOTH_LIMIT(random_lives_leave_nothing_behind, 60)
     }
     CHECK_INT(log_rows(p.w), 10);
     CHECK_INT(counted_in(p.w, "SELECT count(*) FROM due"), 2);
-    place_free(&p);
+    fixture_free(&p);
 }
 
 /* A firing is wholly done or not at all, whichever call fails. */
@@ -467,7 +467,7 @@ TEST_BOTH_LIMIT(retention_survives_every_fault, 60)
 
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         for (uint64_t nth = 1;; nth += both_listens() ? 37 : 3) {
-            struct place p = place_new(&small);
+            struct fixture p = fixture_new(&small);
             str id = made(p.w), other = made(p.w);
             for (int v = 2; v <= 32; v++)
                 written(p.w, id, v);
@@ -489,7 +489,7 @@ TEST_BOTH_LIMIT(retention_survives_every_fault, 60)
             compacted_check(p.w, id, 32, &small);
             CHECK_INT(log_rows(p.w), 10 + 23 + 1); /* 10 … 32, and 5 */
             replay_check(p.w);
-            place_free(&p);
+            fixture_free(&p);
             if (!fired)
                 break;
             faults++;

@@ -1,10 +1,10 @@
 /* rounds_test.c: what a client hands back is taken only as it was given, by whom, for what. */
-#include "mcp_room.h"
+#include "mcp_direct.h"
 
 /* A message that asks for `params`, by the holder of a token, at a time. */
-static struct mcp_call *call_of(struct room *r, const char *method, const char *params)
+static struct mcp_call *call_of(struct mcp_direct *r, const char *method, const char *params)
 {
-    struct mcp_call *m = room_call(r);
+    struct mcp_call *m = mcp_direct_call(r);
     struct json *whole = ARENA_NEW(m->arena, struct json), *id = ARENA_NEW(m->arena, struct json);
 
     *whole = json_of(m->arena, params);
@@ -38,7 +38,7 @@ static str opened(struct mcp_call *m)
 
 TEST(round_opens_what_it_has_sealed)
 {
-    struct room *r = room_new("r.db");
+    struct mcp_direct *r = mcp_direct_new("r.db");
     struct mcp_call *m = call_of(r, "tools/call", asked);
     str sealed = round_seal(m, STR("{\"round\":3}"), 1000);
 
@@ -47,12 +47,12 @@ TEST(round_opens_what_it_has_sealed)
     m = call_of(r, "tools/call", "{'arguments':{'b':[true],'a':1.0},'name':'state_read'}");
     hand_back(m, sealed);
     CHECK_STR(opened(m), "{'round':3}");
-    room_free(r);
+    mcp_direct_free(r);
 }
 
 TEST(round_refuses_what_belongs_to_another_request)
 {
-    struct room *r = room_new("r.db");
+    struct mcp_direct *r = mcp_direct_new("r.db");
     str sealed = round_seal(call_of(r, "tools/call", asked), STR("{}"), 1000);
     static const struct {
         const char *method, *params;
@@ -70,20 +70,20 @@ TEST(round_refuses_what_belongs_to_another_request)
         hand_back(m, sealed);
         CHECK_STR(opened(m), "refused");
     }
-    room_free(r);
+    mcp_direct_free(r);
 }
 
 TEST(round_refuses_another_token_another_secret_and_what_is_too_old)
 {
-    struct room *r = room_new("r.db");
+    struct mcp_direct *r = mcp_direct_new("r.db");
     str sealed = round_seal(call_of(r, "tools/call", asked), STR("{}"), 1000);
     struct mcp_call *m;
 
-    room_as(r, ACTOR_SESSION, "ss_2", "ses_2", STR(""));
+    mcp_direct_as(r, ACTOR_SESSION, "ss_2", "ses_2", STR(""));
     hand_back(m = call_of(r, "tools/call", asked), sealed);
     CHECK_STR(opened(m), "refused");
 
-    room_as(r, ACTOR_OPERATOR, "", "", STR(""));
+    mcp_direct_as(r, ACTOR_OPERATOR, "", "", STR(""));
     r->w->now_ms += 999;
     hand_back(m = call_of(r, "tools/call", asked), sealed);
     CHECK_STR(opened(m), "{}");
@@ -93,13 +93,13 @@ TEST(round_refuses_another_token_another_secret_and_what_is_too_old)
     r->w->now_ms += 1;
     hand_back(m = call_of(r, "tools/call", asked), sealed);
     CHECK_STR(opened(m), "refused");
-    room_free(r);
+    mcp_direct_free(r);
 }
 
 /* Whichever byte is changed, cut or added. */
 TEST(round_refuses_what_was_changed)
 {
-    struct room *r = room_new("r.db");
+    struct mcp_direct *r = mcp_direct_new("r.db");
     str sealed = round_seal(call_of(r, "tools/call", asked), STR("{\"round\":1}"), 1000);
 
     for (size_t i = 0; i < sealed.len; i++) {
@@ -117,7 +117,7 @@ TEST(round_refuses_what_was_changed)
         str params = arena_printf(check_arena(), "{'name':'state_read','requestState':%s}", odd[i]);
         CHECK_STR(opened(call_of(r, "tools/call", params.at)), "refused");
     }
-    room_free(r);
+    mcp_direct_free(r);
 }
 
 TEST(round_response_is_one_that_fits_a_question)
@@ -142,7 +142,7 @@ TEST(round_response_is_one_that_fits_a_question)
         { "'accept'", false },
         { "null", false },
     };
-    struct room *r = room_new("r.db");
+    struct mcp_direct *r = mcp_direct_new("r.db");
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         str params = arena_printf(check_arena(), "{'inputResponses':{'q':%s}}", cases[i].response);
@@ -153,12 +153,12 @@ TEST(round_response_is_one_that_fits_a_question)
     }
     CHECK(!round_response(call_of(r, "tools/call", "{'inputResponses':[1]}"), "q"));
     CHECK(!round_response(call_of(r, "tools/call", "{}"), "q"));
-    room_free(r);
+    mcp_direct_free(r);
 }
 
 TEST(round_asks_for_more_with_questions_or_without)
 {
-    struct room *r = room_new("r.db");
+    struct mcp_direct *r = mcp_direct_new("r.db");
     struct mcp_call *m = call_of(r, "tools/call", asked);
     const struct json *answer, *result;
 
@@ -179,5 +179,5 @@ TEST(round_asks_for_more_with_questions_or_without)
     CHECK(json_get(json_get(result, "inputRequests"), "q"));
     CHECK(!json_get(result, "requestState"));
     CHECK_INT(m->next, MCP_ANSWER);
-    room_free(r);
+    mcp_direct_free(r);
 }

@@ -7,7 +7,7 @@
 
 #include "runner/folder.h"
 #include "runner/pulse.h"
-#include "runner_help.h"
+#include "fake_server.h"
 
 #define SHELL                                                                            \
     "'profile':{'name':'shell','start':['{args}'],'resume':['{args}'],'prompt':'stdin'," \
@@ -52,7 +52,7 @@ static void folder_gone(const char *run_id)
 
 TEST(run_is_started_then_told_to_its_end)
 {
-    struct fake *f = fake_new();
+    struct fake_server *f = fake_new();
     fake_offer(f, script_run("run_1", 4, "cat; echo; echo done", ""));
     pid_t runner = runner_launch(f, NULL);
     const struct told_report *end = fake_wait(f, "run_1", "completed", 1);
@@ -72,7 +72,7 @@ TEST(run_is_started_then_told_to_its_end)
 /* A child that it had just forked has its lock until it is a program of its own. */
 TEST(runner_waits_for_what_is_left_of_one_that_was_killed)
 {
-    struct fake *f = fake_new();
+    struct fake_server *f = fake_new();
     int status, made = mkdir("data", 0700);
     int lock = folder_lock(check_arena(), STR("data/runner.lock"));
     pid_t killed = fork();
@@ -103,7 +103,7 @@ TEST_LIMIT(every_way_to_end_is_told_as_what_it_is, 60)
         { "true", ",'project_dir':'/nowhere/at/all'", "failed", "/nowhere/at/all", -1 },
         { "sleep 100", ",'max_seconds':1", "timed_out", "longer", -1 },
     };
-    struct fake *f = fake_new();
+    struct fake_server *f = fake_new();
     pid_t runner = runner_launch(f, NULL);
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -127,7 +127,7 @@ TEST_LIMIT(every_way_to_end_is_told_as_what_it_is, 60)
 
 TEST(program_that_is_not_there_fails_the_run_with_its_name)
 {
-    struct fake *f = fake_new();
+    struct fake_server *f = fake_new();
     fake_offer(
         f, "{'run_id':'run_1','type':'start_session','session_id':'s','prompt':'x','fence':1,"
            "'token':'ss_x','lease_seconds':1,'profile':{'name':'p','start':['no-such-agent']}}");
@@ -167,7 +167,7 @@ static const char leaving[] =
 
 TEST(grandchildren_that_ignore_sigterm_end_with_their_agent)
 {
-    struct fake *f = fake_new();
+    struct fake_server *f = fake_new();
     stubborn_write();
     fake_offer(f,
                script_run("run_1", 1, arena_printf(check_arena(), "%secho bye", leaving).at, ""));
@@ -181,7 +181,7 @@ TEST(grandchildren_that_ignore_sigterm_end_with_their_agent)
 
 TEST(flood_of_output_is_bounded_and_does_not_hold_the_agent_up)
 {
-    struct fake *f = fake_new();
+    struct fake_server *f = fake_new();
     fake_offer(f, script_run("run_1", 1, "yes 0123456789abcdef | head -c 20000000; echo last", ""));
     pid_t runner = runner_launch(f, NULL);
     str result = body_str(fake_wait(f, "run_1", "completed", 1), "result");
@@ -197,7 +197,7 @@ TEST(flood_of_output_is_bounded_and_does_not_hold_the_agent_up)
 
 TEST(stop_that_the_server_answers_ends_all_of_the_agent)
 {
-    struct fake *f = fake_new();
+    struct fake_server *f = fake_new();
     stubborn_write();
     fake_offer(f,
                script_run("run_1", 1, arena_printf(check_arena(), "%ssleep 100", leaving).at, ""));
@@ -212,7 +212,7 @@ TEST(stop_that_the_server_answers_ends_all_of_the_agent)
 
 TEST(stop_that_a_claim_names_reaches_the_keeper_at_once)
 {
-    struct fake *f = fake_new();
+    struct fake_server *f = fake_new();
     fake_offer(f, script_run("run_1", 1, "echo $$ >pid; sleep 100", ""));
     pid_t runner = runner_launch(f, NULL);
 
@@ -229,7 +229,7 @@ TEST(stop_that_a_claim_names_reaches_the_keeper_at_once)
 
 TEST(agent_is_not_started_when_the_server_refuses_the_start)
 {
-    struct fake *f = fake_new();
+    struct fake_server *f = fake_new();
     f->refuse = "started";
     fake_offer(f, script_run("run_1", 1, "touch was-here", ""));
     fake_offer(f, script_run("run_2", 1, "true", ""));
@@ -244,7 +244,7 @@ TEST(agent_is_not_started_when_the_server_refuses_the_start)
 
 TEST(agent_ends_quietly_when_its_run_is_somebody_elses)
 {
-    struct fake *f = fake_new();
+    struct fake_server *f = fake_new();
     f->refuse = "progress";
     fake_offer(f, script_run("run_1", 1, "echo $$ >pid; echo said; sleep 100", ""));
     pid_t runner = runner_launch(f, NULL);
@@ -257,7 +257,7 @@ TEST(agent_ends_quietly_when_its_run_is_somebody_elses)
 
 TEST(agent_ends_when_its_lease_cannot_be_renewed_for_long)
 {
-    struct fake *f = fake_new();
+    struct fake_server *f = fake_new();
     fake_offer(f, script_run("run_1", 1, "echo $$ >pid; sleep 100", ""));
     pid_t runner = runner_launch(f, NULL);
 
@@ -270,7 +270,7 @@ TEST(agent_ends_when_its_lease_cannot_be_renewed_for_long)
 
 TEST(end_is_told_when_a_server_that_was_away_is_back)
 {
-    struct fake *f = fake_new();
+    struct fake_server *f = fake_new();
     fake_offer(f, script_run("run_1", 1,
                              "echo $$ >pid; while [ ! -e go ]; do sleep 0.02; done; echo ok", ""));
     pid_t runner = runner_launch(f, NULL);
@@ -288,7 +288,7 @@ TEST(end_is_told_when_a_server_that_was_away_is_back)
 /* ---- reports, while the server is away ---- */
 
 /* What a keeper tells with, in this process, to a server that is away. */
-static struct report report_to(struct fake *f)
+static struct report report_to(struct fake_server *f)
 {
     static struct caller caller;
     char url[64];
@@ -307,7 +307,7 @@ static struct report report_to(struct fake *f)
 }
 
 /* Waits until that many requests have found nobody. */
-static void missed_wait(struct fake *f, int count)
+static void missed_wait(struct fake_server *f, int count)
 {
     pthread_mutex_lock(&f->mutex);
     while (f->missed < count)
@@ -331,7 +331,7 @@ static void *end_tell(void *report)
 
 TEST(report_is_told_until_a_server_that_was_away_hears_it)
 {
-    struct fake *f = fake_new();
+    struct fake_server *f = fake_new();
     struct report r = report_to(f);
     pthread_t teller;
     void *result;
@@ -351,7 +351,7 @@ TEST(report_is_told_until_a_server_that_was_away_hears_it)
 
 TEST(report_that_nobody_hears_ends_with_its_patience)
 {
-    struct fake *f = fake_new();
+    struct fake_server *f = fake_new();
     struct report r = report_to(f);
 
     CHECK_INT(report_until(&r, "completed", 1, NULL, 0), REPORT_LATER);
@@ -362,7 +362,7 @@ TEST(report_that_nobody_hears_ends_with_its_patience)
 }
 
 /* All that was told of a run's output, in order. */
-static str output_told(struct fake *f)
+static str output_told(struct fake_server *f)
 {
     struct buf out = buf_in(check_arena());
 
@@ -378,7 +378,7 @@ static str output_told(struct fake *f)
 
 TEST(output_while_the_server_is_away_is_told_once_when_it_is_back)
 {
-    struct fake *f = fake_new();
+    struct fake_server *f = fake_new();
     struct report r = report_to(f);
     int wake = eventfd(0, EFD_CLOEXEC);
     struct pulse *p = pulse_new(&r, 600000, wake);
@@ -403,7 +403,7 @@ TEST(output_while_the_server_is_away_is_told_once_when_it_is_back)
 TEST(runner_that_is_killed_loses_nothing_and_starts_nothing_twice)
 {
     static const char *const one[] = { "--capacity", "1", NULL };
-    struct fake *f = fake_new();
+    struct fake_server *f = fake_new();
     fake_offer(f, script_run("run_1", 1,
                              "echo x >>started; echo $$ >pid; "
                              "while [ ! -e go ]; do sleep 0.02; done; echo ok",
@@ -427,7 +427,7 @@ TEST(runner_that_is_killed_loses_nothing_and_starts_nothing_twice)
 
 TEST(keeper_that_is_killed_takes_its_agent_with_it)
 {
-    struct fake *f = fake_new();
+    struct fake_server *f = fake_new();
     stubborn_write();
     fake_offer(f, script_run("run_1", 1,
                              arena_printf(check_arena(), "%secho $$ >pid; sleep 100", leaving).at,
@@ -446,7 +446,7 @@ TEST(keeper_that_is_killed_takes_its_agent_with_it)
 
 TEST(one_runner_has_a_directory)
 {
-    struct fake *f = fake_new();
+    struct fake_server *f = fake_new();
     fake_offer(f, script_run("run_1", 1, "true", ""));
     pid_t runner = runner_launch(f, NULL);
     int status;
@@ -487,7 +487,7 @@ TEST(environment_of_an_agent_is_what_was_promised)
                                              "rn_of_the_runner",
                                              "BATON_PARENT_SESSION_ID",
                                              "BATON_TEST_PROGRAM" };
-    struct fake *f = fake_new();
+    struct fake_server *f = fake_new();
     fake_offer(f, script_run("run_1", 1, "env; stat -c %a $BATON_TOKEN_FILE; cat $BATON_TOKEN_FILE",
                              ""));
     pid_t runner = runner_launch(f, more);
@@ -511,7 +511,7 @@ TEST(environment_of_an_agent_is_what_was_promised)
 TEST(where_an_agent_is_started_is_where_it_is_told_to_be)
 {
     static const char *const more[] = { "PWD=/elsewhere", "OLDPWD=/before", NULL };
-    struct fake *f = fake_new();
+    struct fake_server *f = fake_new();
     char here[4096];
 
     CHECK(mkdir("project", 0700) == 0 && realpath("project", here));
@@ -534,7 +534,7 @@ TEST(secrets_are_in_no_command_line_and_the_runners_in_no_environment)
                          "cat /proc/[0-9]*/environ 2>/dev/null | tr '\\000' '\\n' >environs\n"
                          "echo $(grep -c keep-run lines) $(grep -c '_of_the_[ar]' lines)"
                          " $(grep -c 'rn_of_the_[r]' environs)\n");
-    struct fake *f = fake_new();
+    struct fake_server *f = fake_new();
     fake_offer(f, script_run("run_1", 1, "./look", ""));
     pid_t runner = runner_launch(f, NULL);
     str found = body_str(fake_wait(f, "run_1", "completed", 1), "result"), keepers, others;
@@ -549,7 +549,7 @@ TEST(secrets_are_in_no_command_line_and_the_runners_in_no_environment)
 TEST(agents_run_as_another_user_where_that_is_asked_for)
 {
     static const char *const more[] = { "--user", "nobody", NULL };
-    struct fake *f = fake_new();
+    struct fake_server *f = fake_new();
     int status;
 
     fake_offer(f, script_run("run_1", 1,
@@ -640,7 +640,7 @@ TEST(folder_is_given_away_when_it_is_complete)
  * tells whose it is but who has started it. */
 TEST(daemon_of_an_agent_ends_when_its_keeper_is_killed)
 {
-    struct fake *f = fake_new();
+    struct fake_server *f = fake_new();
 
     script_write("daemon", "#!/bin/sh\necho $$ >pid.new; mv pid.new pid; exec sleep 1000\n");
     fake_offer(f, script_run("run_1", 1,

@@ -5,25 +5,25 @@
 #include "sim/engine.h"
 
 /* Whoever does things for the player: notes all of it in one text. */
-struct stage {
+struct stub {
     struct buf log;
     const char *const *answers; /* "201 {'state_id':'s'}" for each call, up to NULL; then 200 {} */
     int calls, looks;
     bool impatient; /* time does not pass */
 };
 
-static err stage_tell(void *self, struct arena *a, const struct json *line)
+static err stub_tell(void *self, struct arena *a, const struct json *line)
 {
-    struct stage *s = self;
+    struct stub *s = self;
 
     buf_printf(&s->log, STR_FMT "\n", STR_ARG(json_shown(a, line)));
     return NULL;
 }
 
-static err stage_call(void *self, struct arena *a, str op, const struct json *input, int *status,
-                      const struct json **answer)
+static err stub_call(void *self, struct arena *a, str op, const struct json *input, int *status,
+                     const struct json **answer)
 {
-    struct stage *s = self;
+    struct stub *s = self;
     const char *text = s->answers && s->answers[s->calls] ? s->answers[s->calls++] : "200 {}";
     struct json *json = arena_alloc(a, sizeof *json);
 
@@ -34,9 +34,9 @@ static err stage_call(void *self, struct arena *a, str op, const struct json *in
     return NULL;
 }
 
-static err stage_pause(void *self, struct arena *a, int64_t ms)
+static err stub_pause(void *self, struct arena *a, int64_t ms)
 {
-    struct stage *s = self;
+    struct stub *s = self;
 
     if (s->impatient)
         return err_new(a, ERR_UNAVAILABLE, "killed");
@@ -44,9 +44,9 @@ static err stage_pause(void *self, struct arena *a, int64_t ms)
     return NULL;
 }
 
-static err stage_touch(void *self, struct arena *a, str path)
+static err stub_touch(void *self, struct arena *a, str path)
 {
-    struct stage *s = self;
+    struct stub *s = self;
 
     (void)a;
     buf_printf(&s->log, "touch " STR_FMT "\n", STR_ARG(path));
@@ -54,9 +54,9 @@ static err stage_touch(void *self, struct arena *a, str path)
 }
 
 /* A file is there at the third look. */
-static bool stage_exists(void *self, str path)
+static bool stub_exists(void *self, str path)
 {
-    struct stage *s = self;
+    struct stub *s = self;
 
     (void)path;
     return ++s->looks == 3;
@@ -74,11 +74,11 @@ static const struct json *scenario_of(const char *prompt)
     return scenario;
 }
 
-static struct stage *played(const char *scenario, const char *purpose, int64_t attempt,
-                            const char *const *answers, int exit_expected)
+static struct stub *played(const char *scenario, const char *purpose, int64_t attempt,
+                           const char *const *answers, int exit_expected)
 {
-    struct stage *s = ARENA_NEW(check_arena(), struct stage);
-    struct scripted_io io = { s, stage_tell, stage_call, stage_pause, stage_touch, stage_exists };
+    struct stub *s = ARENA_NEW(check_arena(), struct stub);
+    struct scripted_io io = { s, stub_tell, stub_call, stub_pause, stub_touch, stub_exists };
     struct scripted_turn turn = { str_from(purpose), attempt, STR("c"), STR("ses_1") };
 
     s->log = buf_in(check_arena());
@@ -131,7 +131,7 @@ static const struct {
 TEST(a_turn_does_what_its_scenario_says)
 {
     for (size_t i = 0; i < sizeof turns / sizeof *turns; i++) {
-        struct stage *s =
+        struct stub *s =
             played(turns[i].scenario, turns[i].purpose, turns[i].attempt, NULL, turns[i].exit);
         CHECK_STR(buf_str(&s->log), turns[i].log);
     }
@@ -141,7 +141,7 @@ TEST(an_answer_that_was_not_expected_fails_the_turn)
 {
     static const char *const conflict[] = { "409 {'detail':'taken'}", NULL };
     const char *call = "{'work':[{'call':{'op':'state.patch','input':{}}},{'say':'never'}]}";
-    struct stage *s = played(call, "work", 0, conflict, 1);
+    struct stub *s = played(call, "work", 0, conflict, 1);
 
     CHECK_STR(buf_str(&s->log),
               INIT "> state.patch {}\n"
@@ -154,8 +154,8 @@ TEST(an_answer_that_was_not_expected_fails_the_turn)
 
 TEST(a_stall_lasts_until_it_is_ended_from_outside)
 {
-    struct stage s = { .log = buf_in(check_arena()), .impatient = true };
-    struct scripted_io io = { &s, stage_tell, stage_call, stage_pause, stage_touch, stage_exists };
+    struct stub s = { .log = buf_in(check_arena()), .impatient = true };
+    struct scripted_io io = { &s, stub_tell, stub_call, stub_pause, stub_touch, stub_exists };
     struct scripted_turn turn = { STR("work"), 0, STR("c"), STR("ses_1") };
 
     CHECK_INT(scripted_play(check_arena(), scenario_of("{'work':[{'stall':true},{'say':'never'}]}"),
@@ -169,9 +169,9 @@ TEST(a_refused_stop_is_a_request_to_record)
 {
     static const char *const answers[] = { "200 {'decision':'block'}", "200 {'decision':'block'}",
                                            "200 {}", "200 {'callbacks':0}", NULL };
-    struct stage *s = played("{'work':[{'stop_hook':true}],'state_update':[[{'say':'no'}],"
-                             "[{'call':{'op':'state.patch'}}]]}",
-                             "work", 0, answers, 0);
+    struct stub *s = played("{'work':[{'stop_hook':true}],'state_update':[[{'say':'no'}],"
+                            "[{'call':{'op':'state.patch'}}]]}",
+                            "work", 0, answers, 0);
 
     CHECK_STR(buf_str(&s->log), INIT
               "> session.event {'session_id':'ses_1','event_type':'session_stop'}\n"
@@ -187,7 +187,7 @@ TEST(a_stop_that_is_always_refused_ends_at_last)
 
     for (int i = 0; i < 39; i++)
         answers[i] = "200 {'decision':'block'}";
-    struct stage *s = played("{'work':[{'stop_hook':true}]}", "work", 0, answers, 1);
+    struct stub *s = played("{'work':[{'stop_hook':true}]}", "work", 0, answers, 1);
     CHECK(strstr(buf_str(&s->log).at, "was not allowed to stop 20 times"));
 }
 

@@ -30,19 +30,20 @@ static const struct protocol stubborn = {
     "stubborn", take, sent, ended, late, revoked, stay, closed,
 };
 
-static void post_accepted(struct bench *b)
+static void post_accepted(struct server_fixture *b)
 {
     (void)b;
     sem_post(&accepted);
 }
 
-static struct bench *bench_with(const struct protocol *p, void (*options)(struct server_options *o))
+static struct server_fixture *fixture_with(const struct protocol *p,
+                                           void (*options)(struct server_options *o))
 {
-    bench = bench_new(options);
-    bench->protocol = p;
-    bench->accepted = post_accepted;
+    fixture = fixture_new(options);
+    fixture->protocol = p;
+    fixture->accepted = post_accepted;
     sem_init(&accepted, 0, 0);
-    return bench;
+    return fixture;
 }
 
 /* Connects and stays. */
@@ -50,7 +51,7 @@ static int peer_fds[3];
 
 static void connect_three(void *with)
 {
-    struct bench *b = with;
+    struct server_fixture *b = with;
 
     for (int i = 0; i < 3; i++) {
         peer_fds[i] = net_tcp(b->port);
@@ -58,7 +59,7 @@ static void connect_three(void *with)
     }
 }
 
-static void connect_with_grants(struct bench *b, struct grant *grants[3])
+static void connect_with_grants(struct server_fixture *b, struct grant *grants[3])
 {
     int i = 0;
 
@@ -70,7 +71,7 @@ static void connect_with_grants(struct bench *b, struct grant *grants[3])
 
 TEST(conns_are_told_when_their_token_is_revoked)
 {
-    struct bench *b = bench_with(&obedient, NULL);
+    struct server_fixture *b = fixture_with(&obedient, NULL);
     struct grant *g = grant_new(STR("tok_1")), *other = grant_new(STR("tok_2"));
     struct grant *again = grant_new(STR("tok_1")); /* the same token, looked up a second time */
 
@@ -79,7 +80,7 @@ TEST(conns_are_told_when_their_token_is_revoked)
     CHECK(g->revoked && again->revoked && !other->revoked);
     CHECK_STR(str_from(told), "revoked revoked revoked@5 closed closed ");
     CHECK_INT(b->server->conn_count, 1);
-    bench_free(b);
+    fixture_free(b);
     CHECK_INT(g->refs + other->refs + again->refs, 3);
 }
 
@@ -87,7 +88,7 @@ TEST(conns_are_told_when_their_token_is_revoked)
  * goes on as what the session is now. */
 TEST(grants_change_when_their_session_is_bound)
 {
-    struct bench *b = bench_with(&obedient, NULL);
+    struct server_fixture *b = fixture_with(&obedient, NULL);
     struct actor one = { .kind = ACTOR_SESSION, .name = STR("one"), .session_id = STR("ses_1") };
     struct actor two = { .kind = ACTOR_SESSION, .name = STR("two"), .session_id = STR("ses_2") };
     struct grant *g = grant_new(STR("tok_1")), *other = grant_new(STR("tok_2"));
@@ -116,7 +117,7 @@ TEST(grants_change_when_their_session_is_bound)
     ask_for(b, STR("secret"));
     CHECK_INT(b->asks, 2);
     admit(b, NULL);
-    bench_free(b);
+    fixture_free(b);
     CHECK_INT(other->refs, 1);
 }
 
@@ -124,7 +125,7 @@ TEST(grants_change_when_their_session_is_bound)
 TEST(grants_change_when_their_session_comes)
 {
     static const str own = STR("/own");
-    struct bench *b = bench_with(&obedient, NULL);
+    struct server_fixture *b = fixture_with(&obedient, NULL);
     struct actor one = { .kind = ACTOR_SESSION, .session_id = STR("ses_1"), .is_attended = true };
     struct actor narrow = one;
     struct grant *g = grant_new(STR("tok_1")), *h = grant_new(STR("tok_2"));
@@ -157,7 +158,7 @@ TEST(grants_change_when_their_session_comes)
     ask_for(b, STR("secret"));
     CHECK_INT(b->asks, 2);
     admit(b, NULL);
-    bench_free(b);
+    fixture_free(b);
 }
 
 static void in_milliseconds(struct server_options *o)
@@ -173,7 +174,7 @@ static void read_end(void *with)
 
 TEST(conns_are_told_when_the_time_of_their_token_has_passed)
 {
-    struct bench *b = bench_with(&obedient, in_milliseconds);
+    struct server_fixture *b = fixture_with(&obedient, in_milliseconds);
     struct grant *g = grant_new(STR("tok_1")), *other = grant_new(STR("tok_2"));
 
     g->expires_at_ms = b->now_ms + 60 * 1000;
@@ -183,17 +184,17 @@ TEST(conns_are_told_when_the_time_of_their_token_has_passed)
     net_play(b->loop, read_end, b);
     CHECK(g->revoked && !other->revoked);
     CHECK_STR(str_slice(str_from(told), 0, 16), "revoked revoked ");
-    bench_free(b);
+    fixture_free(b);
 }
 
 TEST(server_stops_when_its_connections_have_finished)
 {
-    struct bench *b = bench_with(&obedient, NULL);
+    struct server_fixture *b = fixture_with(&obedient, NULL);
 
     net_play(b->loop, connect_three, b);
     for (int i = 0; i < 3; i++)
         shutdown(peer_fds[i], SHUT_WR);
-    server_stop(b->server, 60 * 1000, bench_stopped);
+    server_stop(b->server, 60 * 1000, fixture_stopped);
     CHECK(!b->stopped);
     int64_t begin = loop_now_ms(b->loop);
     loop_run(b->loop);
@@ -202,36 +203,36 @@ TEST(server_stops_when_its_connections_have_finished)
     CHECK_INT(b->server->conn_count, 0);
     for (int i = 0; i < 3; i++)
         net_expect(peer_fds[i], STR("bye"));
-    bench_free(b);
+    fixture_free(b);
 }
 
 TEST(server_cuts_off_what_has_not_finished_after_the_grace)
 {
-    struct bench *b = bench_with(&stubborn, NULL);
+    struct server_fixture *b = fixture_with(&stubborn, NULL);
 
     net_play(b->loop, connect_three, b);
     int64_t begin = loop_now_ms(b->loop);
-    server_stop(b->server, 30, bench_stopped);
+    server_stop(b->server, 30, fixture_stopped);
     loop_run(b->loop);
     CHECK(b->stopped);
     CHECK(loop_now_ms(b->loop) - begin >= 30);
     CHECK_STR(str_from(told), "staying staying staying closed closed closed ");
     for (int i = 0; i < 3; i++)
         net_expect_end(peer_fds[i]);
-    bench_free(b);
+    fixture_free(b);
 }
 
 TEST(server_that_stops_takes_no_more_connections)
 {
-    struct bench *b = bench = bench_new(NULL);
+    struct server_fixture *b = fixture = fixture_new(NULL);
     int fd = net_tcp(b->port);
 
-    server_stop(b->server, 0, bench_stopped);
+    server_stop(b->server, 0, fixture_stopped);
     net_turn(b->loop);
     net_turn(b->loop);
     CHECK_INT(b->server->conn_count, 0);
     net_expect_end(fd);
-    bench_free(b);
+    fixture_free(b);
 }
 
 /* ---- who may come by the Unix socket ---- */
@@ -261,7 +262,7 @@ static void connect_as_nobody(void *with)
 /* The file's mode keeps others out; this is for when somebody has changed it. */
 TEST(server_refuses_other_users_on_its_unix_socket)
 {
-    struct bench *b = bench = bench_new(NULL);
+    struct server_fixture *b = fixture = fixture_new(NULL);
 
     if (geteuid() != 0)
         check_skip("only root can be somebody else");
@@ -274,5 +275,5 @@ TEST(server_refuses_other_users_on_its_unix_socket)
     net_play(b->loop, connect_as_nobody, b);
     CHECK_INT(b->server->conn_count, 1);
     close(fd);
-    bench_free(b);
+    fixture_free(b);
 }

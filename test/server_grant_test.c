@@ -3,7 +3,7 @@
 
 TEST(grant_is_looked_up_once_for_all_who_show_the_token)
 {
-    struct bench *b = bench = bench_new(NULL);
+    struct server_fixture *b = fixture = fixture_new(NULL);
     struct grant *g = grant_new(STR("tok_1")), *h = grant_new(STR("tok_2"));
 
     for (int i = 0; i < 3; i++)
@@ -22,14 +22,14 @@ TEST(grant_is_looked_up_once_for_all_who_show_the_token)
     CHECK_INT(b->asks, 2);
     admit(b, h);
     CHECK(given == h);
-    bench_free(b);
+    fixture_free(b);
     CHECK_INT(g->refs, 1);
     CHECK_INT(h->refs, 1);
 }
 
 TEST(grant_that_was_refused_is_asked_for_again)
 {
-    struct bench *b = bench = bench_new(NULL);
+    struct server_fixture *b = fixture = fixture_new(NULL);
 
     ask_for(b, STR("secret"));
     ask_for(b, STR("secret"));
@@ -39,12 +39,12 @@ TEST(grant_that_was_refused_is_asked_for_again)
     CHECK_INT(b->asks, 2);
     admit(b, NULL);
     CHECK_INT(refused_count, 3);
-    bench_free(b);
+    fixture_free(b);
 }
 
 TEST(grant_is_asked_for_again_when_its_time_has_passed)
 {
-    struct bench *b = bench = bench_new(NULL);
+    struct server_fixture *b = fixture = fixture_new(NULL);
     struct grant *g = grant_new(STR("tok_1"));
 
     g->expires_at_ms = b->now_ms + 1000;
@@ -60,12 +60,12 @@ TEST(grant_is_asked_for_again_when_its_time_has_passed)
     admit(b, NULL);
     CHECK_INT(refused_count, 1);
     CHECK_INT(g->refs, 1);
-    bench_free(b);
+    fixture_free(b);
 }
 
 TEST(grant_ends_when_its_revocation_is_published)
 {
-    struct bench *b = bench = bench_new(NULL);
+    struct server_fixture *b = fixture = fixture_new(NULL);
     struct grant *g = grant_new(STR("tok_1")), *other = grant_new(STR("tok_2"));
 
     ask_for(b, STR("secret"));
@@ -81,7 +81,7 @@ TEST(grant_ends_when_its_revocation_is_published)
     CHECK_INT(b->asks, 3);
     admit(b, NULL);
     CHECK_INT(refused_count, 1);
-    bench_free(b);
+    fixture_free(b);
     CHECK(!other->revoked);
 }
 
@@ -97,7 +97,7 @@ static struct command *mint_at(int64_t seq)
 
 TEST(grant_of_a_token_that_was_made_here_is_known)
 {
-    struct bench *b = bench = bench_new(NULL);
+    struct server_fixture *b = fixture = fixture_new(NULL);
 
     server_performed(b->server, mint_at(5));
     net_turn(b->loop);
@@ -110,13 +110,13 @@ TEST(grant_of_a_token_that_was_made_here_is_known)
     CHECK_INT(b->asks, 1);
     admit(b, NULL);
     CHECK_INT(refused_count, 1);
-    bench_free(b);
+    fixture_free(b);
 }
 
 /* Another node may have revoked it already, and the log has brought that first. */
 TEST(grant_of_a_new_token_is_asked_for_when_more_is_known_than_its_making)
 {
-    struct bench *b = bench = bench_new(is_shared);
+    struct server_fixture *b = fixture = fixture_new(is_shared);
 
     bring(b, 5, 6, STR("wfstate_1"));
     server_performed(b->server, mint_at(5));
@@ -124,13 +124,13 @@ TEST(grant_of_a_new_token_is_asked_for_when_more_is_known_than_its_making)
     ask_for(b, STR("secret"));
     CHECK_INT(b->asks, 1);
     admit(b, NULL);
-    bench_free(b);
+    fixture_free(b);
 }
 
 /* The look-up may have read the row before the revocation was committed. */
 TEST(grant_is_not_given_when_a_revocation_came_between_question_and_answer)
 {
-    struct bench *b = bench = bench_new(NULL);
+    struct server_fixture *b = fixture = fixture_new(NULL);
     struct grant *g = grant_new(STR("tok_1"));
 
     ask_for(b, STR("secret"));
@@ -151,12 +151,12 @@ TEST(grant_is_not_given_when_a_revocation_came_between_question_and_answer)
     CHECK_INT(b->asks, 4);
     admit(b, NULL);
     CHECK_INT(refused_count, 2);
-    bench_free(b);
+    fixture_free(b);
 }
 
 TEST(grants_are_kept_up_to_a_number_and_the_least_used_one_goes)
 {
-    struct bench *b = bench = bench_new(NULL);
+    struct server_fixture *b = fixture = fixture_new(NULL);
     struct grant *g = grant_new(STR("tok_1"));
 
     for (int i = 0; i <= 4096; i++) {
@@ -171,16 +171,16 @@ TEST(grants_are_kept_up_to_a_number_and_the_least_used_one_goes)
     ask_for(b, STR("token 1"));
     CHECK_INT(b->asks, 4098);
     admit(b, g);
-    bench_free(b);
+    fixture_free(b);
     CHECK_INT(g->refs, 1);
 }
 
 TEST(grant_that_is_still_asked_for_at_the_end_is_refused)
 {
-    struct bench *b = bench = bench_new(NULL);
+    struct server_fixture *b = fixture = fixture_new(NULL);
 
     ask_for(b, STR("secret"));
     ask_for(b, STR("other"));
-    bench_free(b);
+    fixture_free(b);
     CHECK_INT(refused_count, 2);
 }

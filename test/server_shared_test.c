@@ -4,7 +4,7 @@
 
 TEST(server_holds_a_write_back_until_the_events_of_others_before_it_are_published)
 {
-    struct bench *b = bench = bench_new(is_shared);
+    struct server_fixture *b = fixture = fixture_new(is_shared);
     struct command *first = update_at("seven", 7);
 
     first->follows = command_new("thing.write", "none");
@@ -20,12 +20,12 @@ TEST(server_holds_a_write_back_until_the_events_of_others_before_it_are_publishe
     bring(b, 6, 6, STR("wfstate_2"));
     CHECK_STR(str_from(told), "read@4 early@8 seven@8 none@8 eight@8 ");
     CHECK_INT(server_seq(b->server), 8);
-    bench_free(b);
+    fixture_free(b);
 }
 
 TEST(server_publishes_an_event_once_whoever_brings_it_first)
 {
-    struct bench *b = bench = bench_new(is_shared);
+    struct server_fixture *b = fixture = fixture_new(is_shared);
 
     bring(b, 5, 6, STR("wfstate_1"));
     server_performed(b->server, update_at("five", 5));
@@ -39,7 +39,7 @@ TEST(server_publishes_an_event_once_whoever_brings_it_first)
     server_performed(b->server, update_at("nine", 9));
     net_turn(b->loop);
     CHECK_STR(str_from(told), "five@6 six@6 seven@7 nine@9 ");
-    bench_free(b);
+    fixture_free(b);
 }
 
 static struct command *showing(struct command *c, str text)
@@ -50,7 +50,7 @@ static struct command *showing(struct command *c, str text)
 }
 
 /* What the cache has of the state, "" when nothing. */
-static str peeked(struct bench *b)
+static str peeked(struct server_fixture *b)
 {
     static const struct actor anybody = { .kind = ACTOR_OPERATOR };
     static const struct op read = { .peek = true };
@@ -65,7 +65,7 @@ static str peeked(struct bench *b)
 
 TEST(server_does_not_show_what_a_write_left_when_others_may_have_changed_it_since)
 {
-    struct bench *b = bench = bench_new(is_shared);
+    struct server_fixture *b = fixture = fixture_new(is_shared);
 
     server_performed(b->server, showing(update_at("five", 5), STR("new")));
     net_turn(b->loop);
@@ -82,18 +82,18 @@ TEST(server_does_not_show_what_a_write_left_when_others_may_have_changed_it_sinc
     bring(b, 8, 8, STR("wfstate_1"));
     CHECK_STR(peeked(b), "waits");
     CHECK_STR(str_from(told), "five@5 six@7 none@7 nine@9 ");
-    bench_free(b);
+    fixture_free(b);
 }
 
 TEST(server_that_is_freed_answers_writes_that_wait_for_others_and_takes_what_was_brought)
 {
-    struct bench *b = bench = bench_new(is_shared);
+    struct server_fixture *b = fixture = fixture_new(is_shared);
 
     server_performed(b->server, update_at("held", 9));
     net_turn(b->loop);
     CHECK_STR(str_from(told), "");
     server_published(b->server, arena_new(), NULL);
-    bench_free(b);
+    fixture_free(b);
     CHECK(strstr(told, "held@"));
 }
 
@@ -104,7 +104,7 @@ static void fence_passed(void *owner, err refused)
     tell_answer(owner, refused);
 }
 
-static void barrier_ask(struct bench *b, const char *name)
+static void barrier_ask(struct server_fixture *b, const char *name)
 {
     struct barrier *f = ARENA_NEW(check_arena(), struct barrier);
 
@@ -113,7 +113,7 @@ static void barrier_ask(struct bench *b, const char *name)
 }
 
 /* The look that was submitted has seen so much, or failed. */
-static void look_comes_back(struct bench *b, int64_t seq, enum error_kind failed)
+static void look_comes_back(struct server_fixture *b, int64_t seq, enum error_kind failed)
 {
     struct command *c = b->submitted;
 
@@ -130,7 +130,7 @@ static void look_comes_back(struct bench *b, int64_t seq, enum error_kind failed
 
 TEST(fence_is_shared_by_all_of_a_turn_and_passed_when_all_that_was_seen_is_published)
 {
-    struct bench *b = bench = bench_new(is_shared);
+    struct server_fixture *b = fixture = fixture_new(is_shared);
 
     barrier_ask(b, "a");
     barrier_ask(b, "b");
@@ -147,12 +147,12 @@ TEST(fence_is_shared_by_all_of_a_turn_and_passed_when_all_that_was_seen_is_publi
     CHECK_INT(b->submits, 2);
     look_comes_back(b, 5, 0);
     CHECK_STR(str_from(told), "a@5 b@5 later@5 ");
-    bench_free(b);
+    fixture_free(b);
 }
 
 TEST(fence_says_so_when_the_database_does_not_answer_or_nobody_looks_any_more)
 {
-    struct bench *b = bench = bench_new(is_shared);
+    struct server_fixture *b = fixture = fixture_new(is_shared);
 
     barrier_ask(b, "a");
     net_turn(b->loop);
@@ -166,11 +166,11 @@ TEST(fence_says_so_when_the_database_does_not_answer_or_nobody_looks_any_more)
     net_turn(b->loop);
     CHECK_STR(str_from(told), "aUNAVAILABLE@4 b@4 cUNAVAILABLE@4 ");
     barrier_ask(b, "d");
-    bench_free(b);
+    fixture_free(b);
     CHECK(strstr(told, "dUNAVAILABLE@4 "));
 }
 
-static void say(struct bench *b, int fd, const char *route)
+static void say(struct server_fixture *b, int fd, const char *route)
 {
     net_send(fd, arena_printf(check_arena(),
                               "%s HTTP/1.1\r\nHost: localhost\r\n"
@@ -181,7 +181,7 @@ static void say(struct bench *b, int fd, const char *route)
 
 TEST(request_comes_to_its_token_only_behind_the_fence)
 {
-    struct bench *b = bench = bench_new(is_shared);
+    struct server_fixture *b = fixture = fixture_new(is_shared);
     int fd = net_tcp(b->port);
 
     say(b, fd, "GET /thing");
@@ -195,22 +195,22 @@ TEST(request_comes_to_its_token_only_behind_the_fence)
     net_turn(b->loop);
     net_expect(fd, STR("HTTP/1.1 401 "));
     close(fd);
-    bench_free(b);
+    fixture_free(b);
 }
 
 TEST(request_is_answered_503_when_the_database_does_not_answer)
 {
-    struct bench *b = bench = bench_new(is_shared);
+    struct server_fixture *b = fixture = fixture_new(is_shared);
     int fd = net_tcp(b->port);
 
     say(b, fd, "PUT /thing");
     look_comes_back(b, 0, ERR_UNAVAILABLE);
     net_expect(fd, STR("HTTP/1.1 503 "));
     close(fd);
-    bench_free(b);
+    fixture_free(b);
 }
 
-static void go_away(struct bench *b, int fd)
+static void go_away(struct server_fixture *b, int fd)
 {
     conn_abort(LIST_ENTRY(b->server->conns.next, struct conn, all));
     net_turn(b->loop);
@@ -221,7 +221,7 @@ static void go_away(struct bench *b, int fd)
 /* What is left over, a sanitized build finds. */
 TEST(connection_may_go_away_while_its_request_is_at_the_fence)
 {
-    struct bench *b = bench = bench_new(is_shared);
+    struct server_fixture *b = fixture = fixture_new(is_shared);
     int at_look = net_tcp(b->port), at_end;
 
     say(b, at_look, "GET /thing");
@@ -231,6 +231,6 @@ TEST(connection_may_go_away_while_its_request_is_at_the_fence)
     say(b, at_end, "GET /thing");
     go_away(b, at_end);
     server_performed(b->server, b->submitted); /* and is still on its way at the end */
-    bench_free(b);
+    fixture_free(b);
     CHECK_INT(b->asks, 0);
 }

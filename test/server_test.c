@@ -6,7 +6,7 @@
 
 static void submit_three(void *with)
 {
-    struct bench *b = with;
+    struct server_fixture *b = with;
 
     CHECK(server_submit(b->server, command_new("thing.read", "a")));
     CHECK(server_submit(b->server, command_new("thing.write", "b")));
@@ -16,7 +16,7 @@ static void submit_three(void *with)
 
 TEST(server_hands_over_all_commands_of_a_turn_at_once_and_in_order)
 {
-    struct bench *b = bench = bench_new(NULL);
+    struct server_fixture *b = fixture = fixture_new(NULL);
     struct timer *t = timer_new(b->loop, submit_three, b);
 
     timer_set(t, 0);
@@ -26,24 +26,24 @@ TEST(server_hands_over_all_commands_of_a_turn_at_once_and_in_order)
     net_turn(b->loop);
     CHECK_STR(str_from(told), "a@4 b@4 c@4 ");
     timer_free(t);
-    bench_free(b);
+    fixture_free(b);
 }
 
 TEST(server_answers_commands_for_which_there_was_no_room)
 {
-    struct bench *b = bench = bench_new(NULL);
+    struct server_fixture *b = fixture = fixture_new(NULL);
 
     b->full = true;
     submit_three(b);
     net_turn(b->loop);
     CHECK_INT(b->submits, 1);
     CHECK_STR(str_from(told), "aUNAVAILABLE@4 bUNAVAILABLE@4 cUNAVAILABLE@4 ");
-    bench_free(b);
+    fixture_free(b);
 }
 
 TEST(server_gathers_a_bounded_number_of_commands)
 {
-    struct bench *b = bench = bench_new(NULL);
+    struct server_fixture *b = fixture = fixture_new(NULL);
     int count = 0;
 
     while (server_submit(b->server, command_new("thing.read", "x")))
@@ -51,12 +51,12 @@ TEST(server_gathers_a_bounded_number_of_commands)
     net_turn(b->loop);
     CHECK(server_submit(b->server, command_new("thing.read", "x")));
     net_turn(b->loop);
-    bench_free(b);
+    fixture_free(b);
 }
 
 TEST(server_publishes_the_events_of_a_delivery_before_its_first_answer)
 {
-    struct bench *b = bench = bench_new(NULL);
+    struct server_fixture *b = fixture = fixture_new(NULL);
     struct command *first = update_at("first", 5);
 
     first->follows = update_at("second", 6);
@@ -65,13 +65,13 @@ TEST(server_publishes_the_events_of_a_delivery_before_its_first_answer)
     server_performed(b->server, first);
     net_turn(b->loop);
     CHECK_STR(str_from(told), "first@6 second@6 read@6 ");
-    bench_free(b);
+    fixture_free(b);
 }
 
 /* Else a client could see version 2 by one read and version 1, out of the cache, by the next. */
 TEST(server_holds_a_read_back_until_all_that_it_saw_is_published)
 {
-    struct bench *b = bench = bench_new(NULL);
+    struct server_fixture *b = fixture = fixture_new(NULL);
     struct command *early = read_at("early", 6);
 
     early->follows = read_at("old", 4);
@@ -88,17 +88,17 @@ TEST(server_holds_a_read_back_until_all_that_it_saw_is_published)
     server_performed(b->server, update_at("three", 7));
     net_turn(b->loop);
     CHECK_STR(str_from(told), "old@4 one@5 early@6 two@6 later@7 three@7 ");
-    bench_free(b);
+    fixture_free(b);
 }
 
 TEST(server_that_is_freed_answers_what_is_still_held)
 {
-    struct bench *b = bench = bench_new(NULL);
+    struct server_fixture *b = fixture = fixture_new(NULL);
 
     server_performed(b->server, read_at("held", 9));
     net_turn(b->loop);
     listener_close(b->tcp);
-    server_stop(b->server, 0, bench_stopped);
+    server_stop(b->server, 0, fixture_stopped);
     loop_run(b->loop);
     CHECK(b->stopped);
     server_performed(b->server, read_at("brought", 4));
@@ -142,7 +142,7 @@ static struct command *read_large(void)
  * meanwhile. */
 TEST(readers_wait_for_the_loop_for_as_long_as_it_takes)
 {
-    struct bench *b = bench = bench_new(NULL);
+    struct server_fixture *b = fixture = fixture_new(NULL);
     pthread_t reader;
 
     server_keep_up(b->server);
@@ -157,7 +157,7 @@ TEST(readers_wait_for_the_loop_for_as_long_as_it_takes)
     server_loop_ended(b->server);
     CHECK(pthread_join(reader, NULL) == 0);
     net_turn(b->loop);
-    bench_free(b);
+    fixture_free(b);
 }
 
 enum { THREADS = 4, EACH = 2000 };
@@ -168,7 +168,7 @@ static void count_done(struct command *c)
 {
     (void)c;
     if (++done_count == THREADS * EACH)
-        loop_stop(bench->loop);
+        loop_stop(fixture->loop);
 }
 
 static void *perform_many(void *commands)
@@ -177,14 +177,14 @@ static void *perform_many(void *commands)
 
     for (int i = 0; i < EACH; i++) {
         arena_take(all[i].arena);
-        server_performed(bench->server, &all[i]);
+        server_performed(fixture->server, &all[i]);
     }
     return NULL;
 }
 
 TEST(server_takes_what_many_threads_have_performed)
 {
-    struct bench *b = bench = bench_new(NULL);
+    struct server_fixture *b = fixture = fixture_new(NULL);
     struct command *all = arena_alloc(check_arena(), THREADS * EACH * sizeof *all);
     pthread_t threads[THREADS];
 
@@ -200,12 +200,12 @@ TEST(server_takes_what_many_threads_have_performed)
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     CHECK_INT(done_count, THREADS * EACH);
-    bench_free(b);
+    fixture_free(b);
 }
 
 TEST(server_keeps_a_few_arenas_and_no_large_ones)
 {
-    struct bench *b = bench = bench_new(NULL);
+    struct server_fixture *b = fixture = fixture_new(NULL);
     struct arena *a = server_arena(b->server), *many[100];
 
     arena_alloc(a, 100);
@@ -219,5 +219,5 @@ TEST(server_keeps_a_few_arenas_and_no_large_ones)
     for (int i = 0; i < 100; i++)
         server_arena_done(b->server, many[i]);
     CHECK_INT(b->server->arena_count, 64);
-    bench_free(b);
+    fixture_free(b);
 }

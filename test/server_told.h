@@ -4,7 +4,7 @@
 #define TEST_SERVER_TOLD_H
 
 #include "core/event.h"
-#include "server_help.h"
+#include "server_fixture.h"
 
 /* ---- what happened, in order ---- */
 
@@ -15,7 +15,7 @@ static inline void tell(const char *what)
     strncat(told, what, sizeof told - strlen(told) - 1);
 }
 
-static struct bench *bench; /* the one of the test */
+static struct server_fixture *fixture; /* the one of the test */
 
 /* Who was answered, how, and what was published by then. */
 static inline void tell_answer(const char *name, err refused)
@@ -24,7 +24,7 @@ static inline void tell_answer(const char *name, err refused)
 
     snprintf(what, sizeof what, "%s%s@%lld ", name,
              refused ? error_kind_info(refused->kind)->name : "",
-             (long long)bench->server->published);
+             (long long)fixture->server->published);
     tell(what);
 }
 
@@ -40,7 +40,7 @@ static inline struct command *command_new(const char *op, const char *name)
     struct command *c = ARENA_NEW(check_arena(), struct command);
 
     *c = (struct command){ .arena = check_arena_new(),
-                           .op = op_find(bench->table, str_from(op)),
+                           .op = op_find(fixture->table, str_from(op)),
                            .done = answered,
                            .owner = (void *)name };
     CHECK(c->op);
@@ -79,7 +79,7 @@ static inline void is_shared(struct server_options *o)
 }
 
 /* The subscriber brings events from..to of other nodes, each of the subject. */
-static inline void bring(struct bench *b, int64_t from, int64_t to, str subject)
+static inline void bring(struct server_fixture *b, int64_t from, int64_t to, str subject)
 {
     struct arena *a = arena_new();
     struct event *first = NULL, **end = &first;
@@ -111,7 +111,7 @@ static int given_count, refused_count;
 
 static inline void take_grant(void *owner, struct grant *g, err refused)
 {
-    CHECK(owner == bench);
+    CHECK(owner == fixture);
     CHECK_INT(!g, !!refused);
     if (g) {
         CHECK(!g->revoked);
@@ -123,7 +123,7 @@ static inline void take_grant(void *owner, struct grant *g, err refused)
     }
 }
 
-static inline void ask_for(struct bench *b, str token)
+static inline void ask_for(struct server_fixture *b, str token)
 {
     struct grant_wait *w = ARENA_NEW(check_arena(), struct grant_wait);
 
@@ -132,7 +132,7 @@ static inline void ask_for(struct bench *b, str token)
 }
 
 /* The one who looks tokens up answers the last question. */
-static inline void admit(struct bench *b, struct grant *g)
+static inline void admit(struct server_fixture *b, struct grant *g)
 {
     struct admission *a = b->asked;
 
@@ -142,7 +142,7 @@ static inline void admit(struct bench *b, struct grant *g)
     net_turn(b->loop);
 }
 
-static inline void publish_revocation(struct bench *b, int64_t seq, str token_id)
+static inline void publish_revocation(struct server_fixture *b, int64_t seq, str token_id)
 {
     server_performed(b->server, write_at("revoked", seq, EVENT_TOKEN_REVOKED, token_id));
     net_turn(b->loop);

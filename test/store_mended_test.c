@@ -10,14 +10,14 @@
 #include "json_help.h"
 #include "store_help.h"
 
-struct site {
+struct fixture {
     struct postgres *postgres;
     struct black node;
     str state;
     int64_t n; /* what was acknowledged last */
 };
 
-static void site_start(struct site *s, const char *url)
+static void fixture_start(struct fixture *s, const char *url)
 {
     const char **args = (const char **)ARENA_ARRAY(check_arena(), char *, 3);
 
@@ -30,7 +30,7 @@ static void site_start(struct site *s, const char *url)
     s->state = black_add_state(&s->node, "{'n':0}");
 }
 
-static struct reply site_put(struct site *s, const char *more)
+static struct reply fixture_put(struct fixture *s, const char *more)
 {
     const char *body =
         arena_printf(check_arena(), "{'data':{'n':%lld%s}}", (long long)s->n + 1, more).at;
@@ -40,7 +40,7 @@ static struct reply site_put(struct site *s, const char *more)
     return r;
 }
 
-static void site_shows(const struct site *s)
+static void fixture_shows(const struct fixture *s)
 {
     const struct json *shown = black_expect(&s->node, 200, black_route("GET", s->state), "");
 
@@ -59,12 +59,12 @@ static int times_logged(const char *text)
 
 /* It lives, says when to ask again, and tells others of what was acknowledged. What to do about the
  * database is in its log, and not in what a caller gets. Without a text, nobody looks there. */
-static void site_refuses(struct site *s, int status, const char *text)
+static void fixture_refuses(struct fixture *s, int status, const char *text)
 {
     int before = text ? times_logged(text) : 0;
 
     do {
-        struct reply r = site_put(s, "");
+        struct reply r = fixture_put(s, "");
         str after, detail = json_text(json_get(r.body, "detail"));
         CHECK_INT(r.status, status);
         CHECK(response_value(&r.response, "retry-after", &after));
@@ -76,16 +76,16 @@ static void site_refuses(struct site *s, int status, const char *text)
     black_alive(&s->node);
 }
 
-static void site_recovers(struct site *s)
+static void fixture_recovers(struct fixture *s)
 {
-    while (site_put(s, "").status != 200)
+    while (fixture_put(s, "").status != 200)
         usleep(20000);
-    site_shows(s);
+    fixture_shows(s);
 }
 
-static void site_stop(struct site *s, const char *url)
+static void fixture_stop(struct fixture *s, const char *url)
 {
-    site_shows(s);
+    fixture_shows(s);
     black_stop(&s->node);
     CHECK_INT(COMMAND("store", "check", url, "--deep"), 0);
     postgres_stop(s->postgres);
@@ -101,7 +101,7 @@ static const char *const least[] = {
 
 TEST_LIMIT(a_role_that_may_only_change_rows_is_enough_and_missing_rights_are_503, 60)
 {
-    struct site s = { .postgres = postgres_start() };
+    struct fixture s = { .postgres = postgres_start() };
 
     postgres_exec(s.postgres, "CREATE ROLE baton_owner LOGIN");
     postgres_exec(s.postgres, "CREATE ROLE baton LOGIN");
@@ -113,40 +113,40 @@ TEST_LIMIT(a_role_that_may_only_change_rows_is_enough_and_missing_rights_are_503
     expect(__LINE__, COMMAND("store", "migrate", url), ERR_UNAVAILABLE, "permission denied");
     CHECK_INT(COMMAND("store", "migrate", owner), 0);
 
-    site_start(&s, url);
-    CHECK_INT(site_put(&s, "").status, 200);
+    fixture_start(&s, url);
+    CHECK_INT(fixture_put(&s, "").status, 200);
     pg_exec(owner, "REVOKE UPDATE ON state FROM baton");
-    site_refuses(&s, 503, "GRANT it what is missing");
-    site_shows(&s);
+    fixture_refuses(&s, 503, "GRANT it what is missing");
+    fixture_shows(&s);
     pg_exec(owner, "GRANT UPDATE ON state TO baton");
-    site_recovers(&s);
+    fixture_recovers(&s);
 
     pg_exec(owner, "REVOKE ALL ON node FROM baton");
-    site_refuses(&s, 503, "GRANT it what is missing");
+    fixture_refuses(&s, 503, "GRANT it what is missing");
     CHECK_INT(black_ask(&s.node, black_route("GET", s.state), "").status, 503);
     pg_exec(owner, "GRANT SELECT, INSERT, UPDATE, DELETE ON node TO baton");
-    site_recovers(&s);
-    site_stop(&s, url);
+    fixture_recovers(&s);
+    fixture_stop(&s, url);
 }
 
 /* As providers make a database whose disk is nearly full; connections that were made meanwhile
  * have it as their own setting. */
 TEST_LIMIT(a_database_that_takes_no_writes_is_503_until_it_does_again, 60)
 {
-    struct site s = { .postgres = postgres_start() };
+    struct fixture s = { .postgres = postgres_start() };
 
     postgres_exec(s.postgres, "CREATE DATABASE calm");
     const char *url = postgres_url(s.postgres, "postgres", "calm");
-    site_start(&s, url);
-    CHECK_INT(site_put(&s, "").status, 200);
+    fixture_start(&s, url);
+    CHECK_INT(fixture_put(&s, "").status, 200);
     postgres_exec(s.postgres, "ALTER DATABASE calm SET default_transaction_read_only = on");
     postgres_number(s.postgres, "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
                                 " WHERE application_name = 'baton'");
-    site_refuses(&s, 503, "name the primary");
-    site_shows(&s);
+    fixture_refuses(&s, 503, "name the primary");
+    fixture_shows(&s);
     postgres_exec(s.postgres, "ALTER DATABASE calm RESET default_transaction_read_only");
-    site_recovers(&s);
-    site_stop(&s, url);
+    fixture_recovers(&s);
+    fixture_stop(&s, url);
 }
 
 /* ---- a full disk ---- */
@@ -196,29 +196,29 @@ static void disk_unmount(void)
 TEST_LIMIT(a_full_disk_of_the_database_is_507_and_loses_nothing, 60)
 {
     struct buf text = buf_in(check_arena());
-    struct site s = { 0 };
+    struct fixture s = { 0 };
     int status;
 
     disk_mount();
     s.postgres = postgres_start();
     const char *url = database_on_disk(s.postgres);
-    site_start(&s, url);
+    fixture_start(&s, url);
     buf_add(&text, STR(",'text':'"));
     memset(buf_reserve(&text, TEXT_BYTES), 'x', TEXT_BYTES);
     text.len += TEXT_BYTES;
     buf_add(&text, STR("'"));
 
-    CHECK_INT(site_put(&s, "").status, 200);
+    CHECK_INT(fixture_put(&s, "").status, 200);
     disk_fill();
-    while ((status = site_put(&s, buf_str(&text).at).status) == 200)
+    while ((status = fixture_put(&s, buf_str(&text).at).status) == 200)
         ;
     CHECK_INT(status, 507);
     black_alive(&s.node);
-    site_shows(&s);
+    fixture_shows(&s);
     CHECK(unlink("disk/ballast") == 0);
-    site_recovers(&s);
+    fixture_recovers(&s);
     check_note("%lld versions", (long long)s.n + 1);
-    site_stop(&s, url);
+    fixture_stop(&s, url);
     disk_unmount();
 }
 
@@ -270,7 +270,7 @@ static const char *standby_url(const struct standby *s, const char *database, bo
 /* With a standby that every commit waits for, nothing that was acknowledged is lost. */
 TEST_LIMIT(a_node_goes_on_with_the_standby_that_takes_over, 60)
 {
-    struct site s = { .postgres = postgres_start() };
+    struct fixture s = { .postgres = postgres_start() };
 
     good_make();
     postgres_exec(s.postgres, "CREATE DATABASE team");
@@ -290,13 +290,13 @@ TEST_LIMIT(a_node_goes_on_with_the_standby_that_takes_over, 60)
     CHECK(postgres_number(s.postgres, "SELECT pg_reload_conf()::int"));
     postgres_until(s.postgres,
                    "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'");
-    site_start(&s, both);
+    fixture_start(&s, both);
     for (int i = 0; i < 20; i++)
-        CHECK_INT(site_put(&s, "").status, 200);
+        CHECK_INT(fixture_put(&s, "").status, 200);
     postgres_stop(s.postgres);
-    site_refuses(&s, 503, NULL);
+    fixture_refuses(&s, 503, NULL);
     pg_exec(alone, "SELECT pg_promote()");
-    site_recovers(&s);
+    fixture_recovers(&s);
     black_stop(&s.node);
     CHECK_INT(COMMAND("store", "check", alone, "--deep"), 0);
     standby_stop(&b);

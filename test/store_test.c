@@ -92,21 +92,21 @@ static struct sql *connected(struct store *s, enum store_use use)
 }
 
 /* A store, with one who writes and one who reads. */
-struct place {
+struct fixture {
     struct store *store;
     struct sql *w, *r;
 };
 
-static struct place place_open(int version)
+static struct fixture fixture_open(int version)
 {
-    struct place p = { .store = opened(version) };
+    struct fixture p = { .store = opened(version) };
 
     p.w = connected(p.store, STORE_WRITES);
     p.r = connected(p.store, STORE_READS);
     return p;
 }
 
-static void place_close(struct place *p)
+static void fixture_close(struct fixture *p)
 {
     store_disconnect(p->r);
     store_disconnect(p->w);
@@ -138,7 +138,7 @@ static int64_t count(struct sql *r)
 
 STORE_TEST(values_come_back_as_they_were)
 {
-    struct place p = place_open(2);
+    struct fixture p = fixture_open(2);
     struct store_node node;
     const struct row *row;
 
@@ -154,12 +154,12 @@ STORE_TEST(values_come_back_as_they_were)
     CHECK_OK(sql_one(p.w, &row, "SELECT name FROM thing WHERE name = $1", ARGS(TEXT(STR("none")))));
     CHECK(!row);
     store_rollback(p.w);
-    place_close(&p);
+    fixture_close(&p);
 }
 
 STORE_TEST(text_is_ordered_by_bytes)
 {
-    struct place p = place_open(2);
+    struct fixture p = fixture_open(2);
     struct store_node node;
     const struct row *rows;
     size_t n;
@@ -177,12 +177,12 @@ STORE_TEST(text_is_ordered_by_bytes)
     CHECK_INT(row_int(&rows[2], 0), 1);
     CHECK_INT(row_int(&rows[3], 0), 2);
     store_rollback(p.w);
-    place_close(&p);
+    fixture_close(&p);
 }
 
 STORE_TEST(readers_see_what_is_committed_and_nothing_else)
 {
-    struct place p = place_open(2);
+    struct fixture p = fixture_open(2);
     struct store_node node;
 
     CHECK_OK(store_begin(p.w, check_arena(), &node));
@@ -199,12 +199,12 @@ STORE_TEST(readers_see_what_is_committed_and_nothing_else)
     put(p.w, STR("b"), 2);
     store_rollback(p.w);
     CHECK_INT(count(p.r), 1);
-    place_close(&p);
+    fixture_close(&p);
 }
 
 STORE_TEST(a_savepoint_takes_back_one_command_of_a_batch)
 {
-    struct place p = place_open(2);
+    struct fixture p = fixture_open(2);
     struct store_node node;
 
     CHECK_OK(store_begin(p.w, check_arena(), &node));
@@ -218,13 +218,13 @@ STORE_TEST(a_savepoint_takes_back_one_command_of_a_batch)
     }
     commit(p.w, &node);
     CHECK_INT(count(p.r), 5);
-    place_close(&p);
+    fixture_close(&p);
 }
 
 /* Whether taking a change back ends the transaction or not, nothing of it stays. */
 STORE_TEST(a_cheap_mark_takes_back_what_changed_nothing_and_never_keeps_a_half)
 {
-    struct place p = place_open(2);
+    struct fixture p = fixture_open(2);
     struct store_node node;
     const struct row *row;
 
@@ -246,13 +246,13 @@ STORE_TEST(a_cheap_mark_takes_back_what_changed_nothing_and_never_keeps_a_half)
     else
         commit(p.w, &node);
     CHECK_INT(count(p.w), ended ? 0 : 1);
-    place_close(&p);
+    fixture_close(&p);
 }
 
 /* A statement that fails for itself leaves the batch alive, if its command learns of it. */
 STORE_TEST(a_refused_statement_does_not_end_the_transaction)
 {
-    struct place p = place_open(2);
+    struct fixture p = fixture_open(2);
     struct store_node node;
     const struct row *row;
 
@@ -270,45 +270,45 @@ STORE_TEST(a_refused_statement_does_not_end_the_transaction)
     CHECK_OK(store_keep(p.w));
     commit(p.w, &node);
     CHECK_INT(count(p.w), 2);
-    place_close(&p);
+    fixture_close(&p);
 }
 
 STORE_TEST(what_was_committed_is_there_after_opening_again)
 {
-    struct place p = place_open(2);
+    struct fixture p = fixture_open(2);
     struct store_node node;
 
     CHECK_OK(store_begin(p.w, check_arena(), &node));
     put(p.w, STR("a"), 1);
     node.seq = 42;
     commit(p.w, &node);
-    place_close(&p);
+    fixture_close(&p);
 
-    p = place_open(2);
+    p = fixture_open(2);
     CHECK_OK(store_begin(p.w, check_arena(), &node));
     CHECK_INT(node.seq, 42);
     store_rollback(p.w);
     CHECK_INT(count(p.w), 1);
-    place_close(&p);
+    fixture_close(&p);
 }
 
 STORE_TEST(migrations_run_once_and_in_order)
 {
-    struct place p = place_open(1);
+    struct fixture p = fixture_open(1);
     struct store_node node;
 
     CHECK_OK(store_begin(p.w, check_arena(), &node));
     put(p.w, STR("old"), 1);
     commit(p.w, &node);
-    place_close(&p);
+    fixture_close(&p);
 
-    p = place_open(2);
+    p = fixture_open(2);
     const struct row *row;
     CHECK_OK(store_begin(p.w, check_arena(), &node));
     CHECK_OK(sql_one(p.w, &row, "SELECT note FROM thing WHERE name = $1", ARGS(TEXT(STR("old")))));
     CHECK(row && row_null(row, 0));
     store_rollback(p.w);
-    place_close(&p);
+    fixture_close(&p);
 }
 
 STORE_TEST(an_older_program_refuses_a_newer_file)
@@ -329,9 +329,9 @@ STORE_TEST(a_migration_that_fails_leaves_the_file_as_it_was)
 
     store_close(opened(1));
     CHECK_ERR(try_open(bad, 2, &s), ERR_INTERNAL);
-    struct place p = place_open(2); /* from version 1 on, with no trace of the other */
+    struct fixture p = fixture_open(2); /* from version 1 on, with no trace of the other */
     CHECK_INT(count(p.r), 0);
-    place_close(&p);
+    fixture_close(&p);
 }
 
 TEST(what_is_no_database_is_refused_with_advice)
@@ -353,7 +353,7 @@ TEST(what_is_no_database_is_refused_with_advice)
 
 TEST(a_checkpoint_moves_the_log_into_the_file)
 {
-    struct place p = place_open(2);
+    struct fixture p = fixture_open(2);
     struct store_node node;
     struct stat before, after;
 
@@ -366,13 +366,13 @@ TEST(a_checkpoint_moves_the_log_into_the_file)
     CHECK_INT(stat("test.db", &after), 0);
     CHECK(after.st_size > before.st_size);
     CHECK_INT(count(p.r), 1000);
-    place_close(&p);
+    fixture_close(&p);
 }
 
 /* One statement is prepared once, however often it runs, and its parameters may repeat. */
 STORE_TEST(statements_are_found_again_by_their_text)
 {
-    struct place p = place_open(2);
+    struct fixture p = fixture_open(2);
     struct store_node node;
 
     CHECK_OK(store_begin(p.w, check_arena(), &node));
@@ -382,7 +382,7 @@ STORE_TEST(statements_are_found_again_by_their_text)
         CHECK_INT(row_int(row, 0), 2 * i + 1);
     }
     store_rollback(p.w);
-    place_close(&p);
+    fixture_close(&p);
 }
 
 TEST(every_text_is_listed)
@@ -424,7 +424,7 @@ static bool put_pair(struct sql *w, int64_t n)
 STORE_TEST(every_fault_leaves_all_of_a_transaction_or_nothing)
 {
     static const enum fault_kind kinds[] = { FAULT_CALL, FAULT_DEATH, FAULT_COMMIT, FAULT_LOST };
-    struct place p = place_open(2);
+    struct fixture p = fixture_open(2);
     struct fault plan = { FAULT_NONE, 0, 0, 0, false };
     int64_t n = 0, faults = 0;
 
@@ -445,5 +445,5 @@ STORE_TEST(every_fault_leaves_all_of_a_transaction_or_nothing)
         }
     }
     CHECK_INT(faults, 5 + 5 + 1 + 1);
-    place_close(&p);
+    fixture_close(&p);
 }

@@ -1,5 +1,5 @@
 /* tool_call_test.c: calls that show little, wait long, or tell more than they were asked. */
-#include "tools_desk.h"
+#include "tools_fixture.h"
 
 /* ---- large documents ---- */
 
@@ -17,7 +17,7 @@ static const char *large(size_t chars)
 
 TEST(of_a_large_state_what_fits_is_shown_whole_and_the_rest_is_listed)
 {
-    struct desk *d = desk_new(large(20000));
+    struct fixture *d = fixture_new(large(20000));
     const struct json *read = told(d, "state_read", "{}");
     const struct json *cut = json_at(json_get(read, "cut"), 0);
 
@@ -48,12 +48,12 @@ TEST(of_a_large_state_what_fits_is_shown_whole_and_the_rest_is_listed)
     told(d, "state_update", "{'data':{'n':1},'expected_version':1}");
     read = told(d, "state_read", "{'since_version':1}");
     CHECK(json_get(read, "patch"));
-    desk_free(d);
+    fixture_free(d);
 }
 
 TEST(a_patch_that_is_too_large_is_not_shown_in_part)
 {
-    struct desk *d = desk_new("{}");
+    struct fixture *d = fixture_new("{}");
 
     as_operator(d);
     did(d, "state.update",
@@ -64,12 +64,12 @@ TEST(a_patch_that_is_too_large_is_not_shown_in_part)
     const struct json *read = told(d, "state_read", "{'since_version':1}");
     CHECK(json_bool_or(read, "truncated", false) && !json_get(read, "patch"));
     CHECK_STR(json_str(json_at(json_get(read, "cut"), 0), "kind"), "patch");
-    desk_free(d);
+    fixture_free(d);
 }
 
 TEST(a_state_that_was_not_seen_whole_is_not_replaced)
 {
-    struct desk *d = desk_new(large(20000));
+    struct fixture *d = fixture_new(large(20000));
     const struct json *result = called(d, "state_update", "{'data':{'n':1}}");
 
     CHECK(json_bool_or(result, "isError", false));
@@ -77,14 +77,14 @@ TEST(a_state_that_was_not_seen_whole_is_not_replaced)
     CHECK(strstr(text_of(result, 0).at, "expected_version 1"));
     told(d, "state_update", "{'data':{'n':1},'expected_version':1}");
     told(d, "state_update", "{'data':{'n':2}}"); /* a small one was seen */
-    desk_free(d);
+    fixture_free(d);
 }
 
 /* ---- out of memory ---- */
 
 TEST(a_small_document_comes_out_of_the_cache_and_a_large_one_is_cut)
 {
-    struct desk *d = desk_new("{'status':'open'}");
+    struct fixture *d = fixture_new("{'status':'open'}");
     struct actor before = d->w->actor;
 
     d->cache = op_cache_new(1 << 20);
@@ -105,10 +105,10 @@ TEST(a_small_document_comes_out_of_the_cache_and_a_large_one_is_cut)
     }
     told(d, "state_read", "{'pointer':'/n'}"); /* a part is not in there */
     CHECK_INT(d->performed, 1);
-    desk_free(d);
+    fixture_free(d);
 }
 
-static struct op_told known(struct desk *d)
+static struct op_told known(struct fixture *d)
 {
     struct op_shown *shown =
         op_peek(d->cache, op_find(d->w->table, STR("state.read")), d->state, &d->w->actor);
@@ -119,7 +119,7 @@ static struct op_told known(struct desk *d)
     return told;
 }
 
-static void write_cached(struct desk *d, const char *data)
+static void write_cached(struct fixture *d, const char *data)
 {
     struct actor before = d->w->actor;
 
@@ -132,7 +132,7 @@ static void write_cached(struct desk *d, const char *data)
 
 TEST(a_document_in_memory_is_told_in_the_same_words_until_it_is_written)
 {
-    struct desk *d = desk_new("{}");
+    struct fixture *d = fixture_new("{}");
 
     d->cache = op_cache_new(1 << 20);
     write_cached(d, "{'note':'a \\\"word\\\"'}");
@@ -148,7 +148,7 @@ TEST(a_document_in_memory_is_told_in_the_same_words_until_it_is_written)
     called(d, "state_read", "{}");
     CHECK(strstr(known(d).text.at, "another"));
     CHECK(strstr(known(d).quoted.at, "another"));
-    desk_free(d);
+    fixture_free(d);
 }
 
 static struct op_shown *held(struct op_cache *c, const char *id)
@@ -191,7 +191,7 @@ TEST(what_is_told_of_a_document_takes_room_in_the_cache)
 
 TEST(no_call_waits_longer_than_a_client_bears)
 {
-    struct desk *d = desk_new("{}");
+    struct fixture *d = fixture_new("{}");
 
     d->older = true;
     CHECK_INT(json_int_or(told(d, "state_read", "{'wait_version':2}"), "version", 0), 1);
@@ -204,11 +204,11 @@ TEST(no_call_waits_longer_than_a_client_bears)
     CHECK_INT(d->waited_ms, 45000);
     told(d, "state_read", "{'wait_version':1}");
     CHECK_INT(d->waited_ms, 0);
-    desk_free(d);
+    fixture_free(d);
 }
 
 /* A newer client repeats the request without its model; there is an end to that. */
-static int rounds(struct desk *d, const char *tool, const char *arguments)
+static int rounds(struct fixture *d, const char *tool, const char *arguments)
 {
     int count = 0;
 
@@ -224,7 +224,7 @@ static int rounds(struct desk *d, const char *tool, const char *arguments)
 
 TEST(a_newer_client_waits_by_repeating_its_request)
 {
-    struct desk *d = desk_new("{}");
+    struct fixture *d = fixture_new("{}");
 
     CHECK_INT(rounds(d, "state_read", "{'wait_version':2}"), 5);
     CHECK_INT(rounds(d, "state_read", "{'wait_version':2,'timeout':3}"), 0);
@@ -236,14 +236,14 @@ TEST(a_newer_client_waits_by_repeating_its_request)
                            STR_ARG(d->state))
                   .at);
     CHECK_INT(rounds(d, "state_read", "{'wait_version':2}"), 0);
-    desk_free(d);
+    fixture_free(d);
 }
 
 #define SYNC "{'session_name':'one','prompt':'go','execution_mode':'sync'}"
 
 TEST(a_start_that_is_not_done_says_how_to_go_on)
 {
-    struct desk *d = desk_new(NULL);
+    struct fixture *d = fixture_new(NULL);
 
     d->older = true;
     const struct json *result = told(d, "start_agent_session", SYNC);
@@ -257,14 +257,14 @@ TEST(a_start_that_is_not_done_says_how_to_go_on)
     result = told(d, "get_agent_session_result", "{'session_id':'one','wait':true}");
     CHECK_STR(json_str(result, "result"), "all done");
     CHECK_INT(d->waited_ms, 0);
-    desk_free(d);
+    fixture_free(d);
 }
 
 /* Its answer shows the prompt: as text inside of a result it is longer than a request may be. */
 TEST(a_start_with_the_longest_prompt_is_a_start_like_any_other)
 {
     enum { CHARS = 1000000 };
-    struct desk *d = desk_new(NULL);
+    struct fixture *d = fixture_new(NULL);
     struct buf arguments = buf_in(check_arena());
 
     d->older = true;
@@ -274,13 +274,13 @@ TEST(a_start_with_the_longest_prompt_is_a_start_like_any_other)
     buf_add(&arguments, STR("'}"));
     CHECK_STR(json_str(told(d, "start_agent_session", buf_str(&arguments).at), "status"),
               "pending");
-    desk_free(d);
+    fixture_free(d);
 }
 
 /* In each round the same session is waited for: nothing is started twice. */
 TEST(a_start_is_one_start_in_all_of_its_rounds)
 {
-    struct desk *d = desk_new(NULL);
+    struct fixture *d = fixture_new(NULL);
 
     CHECK_INT(rounds(d, "start_agent_session", SYNC), 5);
     CHECK_INT(json_get(meanwhile(d, as_operator, "run.list", "{'session':'one'}"), "runs")->len, 1);
@@ -296,12 +296,12 @@ TEST(a_start_is_one_start_in_all_of_its_rounds)
     d->request_state = STR("");
     const struct json *again = called(d, "start_agent_session", SYNC);
     CHECK(json_bool_or(again, "isError", false));
-    desk_free(d);
+    fixture_free(d);
 }
 
 TEST(a_client_that_has_tasks_gets_one)
 {
-    struct desk *d = desk_new("{}");
+    struct fixture *d = fixture_new("{}");
 
     d->tasks = true;
     const struct json *result = called(d, "start_agent_session", SYNC);
@@ -310,18 +310,18 @@ TEST(a_client_that_has_tasks_gets_one)
         json_get(meanwhile(d, as_operator, "run.list", "{'session':'one'}"), "runs");
     CHECK(str_eq(json_str(result, "taskId"), json_str(json_at(runs, 0), "run_id")));
     CHECK_INT(d->waited_ms, 0);
-    desk_free(d);
+    fixture_free(d);
 }
 
 /* ---- children that have ended ---- */
 
-static void as_attended(struct desk *d)
+static void as_attended(struct fixture *d)
 {
     as_session(d, "root", false);
     d->w->actor.is_attended = true;
 }
 
-static void child_ends(struct desk *d, const char *name)
+static void child_ends(struct fixture *d, const char *name)
 {
     as_session(d, "root", false); /* who is not known to be attended takes nothing */
     told(d, "start_agent_session",
@@ -348,7 +348,7 @@ TEST(whatever_a_client_shows_of_an_answer_has_the_callback_in_it)
 {
     static str (*const ways[])(const struct json *result) = { shown_json_first, shown_texts };
     static const enum mcp_version older[] = { MCP_2025_03_26, MCP_2025_06_18, MCP_2025_11_25 };
-    struct desk *d = desk_new(NULL);
+    struct fixture *d = fixture_new(NULL);
     int64_t children = 0;
 
     for (size_t way = 0; way < 2; way++) {
@@ -369,13 +369,13 @@ TEST(whatever_a_client_shows_of_an_answer_has_the_callback_in_it)
         delivered += str_eq(json_str(&json_get(told_of, "events")->items[i], "type"),
                             STR("callback_delivered"));
     CHECK_INT(delivered, children);
-    desk_free(d);
+    fixture_free(d);
 }
 
 /* Clients cut what is long, or put it into a file: a callback would be lost in there. */
 TEST(a_callback_waits_for_an_answer_that_clients_show_whole)
 {
-    struct desk *d = desk_new(NULL);
+    struct fixture *d = fixture_new(NULL);
     char *words = ARENA_ARRAY(check_arena(), char, 20001);
 
     memset(words, 'x', 20000);
@@ -391,12 +391,12 @@ TEST(a_callback_waits_for_an_answer_that_clients_show_whole)
     result = called(d, "list_agent_blueprints", "{}");
     CHECK_INT(json_get(result, "content")->len, 2);
     CHECK(strstr(text_of(result, 1).at, "Child Session Completed"));
-    desk_free(d);
+    fixture_free(d);
 }
 
 TEST(an_attended_session_hears_of_its_children_once_with_its_next_answer)
 {
-    struct desk *d = desk_new(NULL);
+    struct fixture *d = fixture_new(NULL);
 
     child_ends(d, "one");
     const struct json *result = called(d, "list_agent_blueprints", "{}");
@@ -415,12 +415,12 @@ TEST(an_attended_session_hears_of_its_children_once_with_its_next_answer)
     CHECK(json_bool_or(result, "isError", false));
     CHECK(strstr(text_of(result, 1).at, "two") && strstr(text_of(result, 1).at, "three"));
     CHECK_INT(json_get(called(d, "list_agent_blueprints", "{}"), "content")->len, 1);
-    desk_free(d);
+    fixture_free(d);
 }
 
 TEST(looking_for_callbacks_writes_nothing_and_others_do_not_look)
 {
-    struct desk *d = desk_new("{}");
+    struct fixture *d = fixture_new("{}");
 
     as_attended(d);
     int64_t before = json_int_or(meanwhile(d, as_operator, "event.list", "{}"), "next", 0);
@@ -430,13 +430,13 @@ TEST(looking_for_callbacks_writes_nothing_and_others_do_not_look)
     as_session(d, "kid", true);
     told(d, "state_read", "{}");
     CHECK_INT(d->performed, 1);
-    desk_free(d);
+    fixture_free(d);
 }
 
 /* What cannot be taken now is not lost. */
 TEST(a_callback_that_cannot_be_taken_waits_on)
 {
-    struct desk *d = desk_new(NULL);
+    struct fixture *d = fixture_new(NULL);
     const struct json *result;
 
     child_ends(d, "one");
@@ -447,5 +447,5 @@ TEST(a_callback_that_cannot_be_taken_waits_on)
     d->w->fault.kind = FAULT_NONE;
     result = called(d, "list_agent_blueprints", "{}");
     CHECK_INT(json_get(result, "content")->len, 2);
-    desk_free(d);
+    fixture_free(d);
 }

@@ -1,9 +1,9 @@
 /* tools_test.c: which tools there are for whom, what they tell, and what they refuse. */
-#include "tools_desk.h"
+#include "tools_fixture.h"
 
 /* ---- the list ---- */
 
-static str names_listed(struct desk *d)
+static str names_listed(struct fixture *d)
 {
     const struct json *tools = json_get(json_get(said(d, "tools/list", ""), "result"), "tools");
     struct buf names = buf_in(check_arena());
@@ -21,7 +21,7 @@ static str names_listed(struct desk *d)
 
 TEST(each_kind_of_token_sees_its_own_tools)
 {
-    struct desk *d = desk_new("{}");
+    struct fixture *d = fixture_new("{}");
 
     CHECK_STR(names_listed(d), ROOT_TOOLS);
     as_session(d, "kid", true);
@@ -34,13 +34,13 @@ TEST(each_kind_of_token_sees_its_own_tools)
                                "list_agent_blueprints");
     as_runner(d);
     CHECK_STR(names_listed(d), "");
-    desk_free(d);
+    fixture_free(d);
 }
 
 /* Four characters are about a token. */
 TEST(a_child_pays_at_most_1500_tokens_for_its_tools)
 {
-    struct desk *d = desk_new("{}");
+    struct fixture *d = fixture_new("{}");
 
     as_session(d, "kid", true);
     const struct json *tools = json_get(json_get(said(d, "tools/list", ""), "result"), "tools");
@@ -48,7 +48,7 @@ TEST(a_child_pays_at_most_1500_tokens_for_its_tools)
     check_note("%zu characters, %u tools", chars, (unsigned)tools->len);
     CHECK(chars <= 6000);
     CHECK(tools->len <= 12);
-    desk_free(d);
+    fixture_free(d);
 }
 
 static const struct json *schema_of(const struct json *tool, const char *which)
@@ -65,7 +65,7 @@ static const struct json *schema_of(const struct json *tool, const char *which)
 /* A client that is promised JSON shows its model nothing but that. */
 TEST(what_a_tool_answers_is_promised_to_programs_and_not_to_models)
 {
-    struct desk *d = desk_new("{}");
+    struct fixture *d = fixture_new("{}");
 
     for (int who = 0; who < 4; who++) {
         if (who < 2)
@@ -85,12 +85,12 @@ TEST(what_a_tool_answers_is_promised_to_programs_and_not_to_models)
         CHECK((who < 2) == !json_get(result, "structuredContent"));
         CHECK(json_of_text(result));
     }
-    desk_free(d);
+    fixture_free(d);
 }
 
 TEST(every_tool_is_described_as_clients_want_it)
 {
-    struct desk *d = desk_new("{}");
+    struct fixture *d = fixture_new("{}");
     const struct json *tools = json_get(json_get(said(d, "tools/list", ""), "result"), "tools");
 
     for (uint32_t i = 0; i < tools->len; i++) {
@@ -113,12 +113,12 @@ TEST(every_tool_is_described_as_clients_want_it)
                        false));
     CHECK(!json_bool_or(json_get(listed_tool(d, "state_patch"), "annotations"), "destructiveHint",
                         true));
-    desk_free(d);
+    fixture_free(d);
 }
 
 TEST(the_list_goes_on_behind_its_cursor)
 {
-    struct desk *d = desk_new("{}");
+    struct fixture *d = fixture_new("{}");
     struct buf cursor = buf_in(check_arena());
     struct json_writer w = json_writer_to(&cursor);
     const struct json *written;
@@ -147,10 +147,10 @@ TEST(the_list_goes_on_behind_its_cursor)
                           STR_ARG(json_str(written, "nextCursor")));
     CHECK_INT(json_int_or(json_get(said(d, "tools/list", params.at), "error"), "code", 0),
               RPC_PARAMS);
-    desk_free(d);
+    fixture_free(d);
 }
 
-static void is_unknown(struct desk *d, const char *tool)
+static void is_unknown(struct fixture *d, const char *tool)
 {
     const struct json *error =
         json_get(said(d, "tools/call", arena_printf(check_arena(), "'name':'%s'", tool).at),
@@ -162,7 +162,7 @@ static void is_unknown(struct desk *d, const char *tool)
 
 TEST(a_tool_of_another_tier_is_unknown)
 {
-    struct desk *d = desk_new("{}");
+    struct fixture *d = fixture_new("{}");
 
     is_unknown(d, "no_such_tool");
     is_unknown(d, "state_delete");
@@ -176,7 +176,7 @@ TEST(a_tool_of_another_tier_is_unknown)
     is_unknown(d, "state_read");
     CHECK_INT(json_int_or(json_get(said(d, "tools/call", "'name':7"), "error"), "code", 0),
               RPC_PARAMS);
-    desk_free(d);
+    fixture_free(d);
 }
 
 /* ---- what they tell ---- */
@@ -184,7 +184,7 @@ TEST(a_tool_of_another_tier_is_unknown)
 /* One life of a root with all of its tools; each answer is checked against the list. */
 TEST(every_answer_of_every_tool_fits_what_the_list_promises)
 {
-    struct desk *d = desk_new(NULL);
+    struct fixture *d = fixture_new(NULL);
 
     told(d, "state_create", "{'schema_name':'plan','initial_data':{'status':'open'}}");
     d->state = json_str(meanwhile(d, as_operator, "session.get", "{'session_id':'root'}"),
@@ -224,12 +224,12 @@ TEST(every_answer_of_every_tool_fits_what_the_list_promises)
     CHECK_INT(sessions->len, 3);
     CHECK(!json_get(&sessions->items[0], "usage"));
     told(d, "delete_all_agent_sessions", "{}");
-    desk_free(d);
+    fixture_free(d);
 }
 
 TEST(the_older_revision_has_no_structured_content)
 {
-    struct desk *d = desk_new("{}");
+    struct fixture *d = fixture_new("{}");
 
     const char *which =
         arena_printf(check_arena(), "{'state_id':'" STR_FMT "'}", STR_ARG(d->state)).at;
@@ -245,7 +245,7 @@ TEST(the_older_revision_has_no_structured_content)
                            "\\',\\'version\\':1,\\'current_data\\':{}}'}]",
                            STR_ARG(d->state))
                   .at);
-    desk_free(d);
+    fixture_free(d);
 }
 
 TEST(what_is_told_is_chosen_from_the_printed_text)
@@ -288,7 +288,7 @@ TEST(what_is_told_is_chosen_from_the_printed_text)
 
 TEST(the_state_is_the_sessions_own_unless_the_head_or_the_call_names_one)
 {
-    struct desk *d = desk_new("{'n':1}");
+    struct fixture *d = fixture_new("{'n':1}");
 
     as_operator(d);
     str other = json_str(did(d, "state.create", "{'schema_name':'plan','initial_data':{'n':2}}"),
@@ -322,7 +322,7 @@ TEST(the_state_is_the_sessions_own_unless_the_head_or_the_call_names_one)
     refuses(d, "state_read", "{}",
             "There is no shared state yet: the root of your sessions creates it with state_create. "
             "Go on without it, and answer with your result.");
-    desk_free(d);
+    fixture_free(d);
 }
 
 /* ---- what is refused ---- */
@@ -392,7 +392,7 @@ TEST(a_refused_call_says_what_to_do_next)
           "get_agent_session_status was refused (Not found): there is no session \"nobody\" at "
           "or below this one; list_agent_sessions tells which there are" },
     };
-    struct desk *d = desk_new("{}");
+    struct fixture *d = fixture_new("{}");
 
     told(d, "state_patch", "{'merge':{'n':1}}");
     told(d, "start_agent_session", "{'session_name':'one','prompt':'go'}");
@@ -411,12 +411,12 @@ TEST(a_refused_call_says_what_to_do_next)
         CHECK(json_bool_or(result, "isError", false));
         CHECK_STR(str_from(seen.at), cases[i].text);
     }
-    desk_free(d);
+    fixture_free(d);
 }
 
 TEST(every_kind_of_error_says_what_happened)
 {
-    struct desk *d = desk_new("{}");
+    struct fixture *d = fixture_new("{}");
     const struct tool *t = tool_of(d->mcp, "state.patch");
     struct json none = json_object();
 
@@ -426,12 +426,12 @@ TEST(every_kind_of_error_says_what_happened)
         CHECK(str_starts(text, STR("state_patch was refused (")));
         CHECK(strstr(text.at, "something is so"));
     }
-    desk_free(d);
+    fixture_free(d);
 }
 
 /* ---- who a token stands for ---- */
 
-static enum op_tier tier_of(struct desk *d, const char *kind, const char *scope, bool *attended)
+static enum op_tier tier_of(struct fixture *d, const char *kind, const char *scope, bool *attended)
 {
     const struct json *made =
         did(d, "token.create", arena_printf(check_arena(), "{'kind':'%s'%s}", kind, scope).at);
@@ -461,7 +461,7 @@ TEST(a_token_tells_its_tier)
         { "viewer", "", TIER_VIEWER, false },
         { "runner", "", TIER_NONE, false },
     };
-    struct desk *d = desk_new("{}");
+    struct fixture *d = fixture_new("{}");
 
     told(d, "start_agent_session", "{'session_name':'one','prompt':'go'}");
     as_operator(d);
@@ -470,5 +470,5 @@ TEST(a_token_tells_its_tier)
         CHECK_INT(tier_of(d, cases[i].kind, cases[i].scope, &attended), cases[i].tier);
         CHECK_INT(attended, cases[i].attended);
     }
-    desk_free(d);
+    fixture_free(d);
 }

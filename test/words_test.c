@@ -1,8 +1,8 @@
 /* words_test.c: a session is named by its id or its name, under whichever word. */
 #include "hostile.h"
-#include "tools_desk.h"
+#include "tools_fixture.h"
 
-static const struct json *started(struct desk *d, const char *arguments)
+static const struct json *started(struct fixture *d, const char *arguments)
 {
     const struct json *run = told(d, "start_agent_session", arguments);
 
@@ -18,7 +18,7 @@ static const struct json *started(struct desk *d, const char *arguments)
 TEST(tools_take_a_session_by_any_word_for_it)
 {
     static const char *const words[] = { "session_id", "session_name", "name", "session" };
-    struct desk *d = desk_new(NULL);
+    struct fixture *d = fixture_new(NULL);
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         str given = arena_printf(check_arena(), "'%s':'one-%zu'", words[i], i);
@@ -39,14 +39,14 @@ TEST(tools_take_a_session_by_any_word_for_it)
                              STR_ARG(name))
                     .at);
     }
-    desk_free(d);
+    fixture_free(d);
 }
 
 /* Every operation that is about a session, whatever surface it is on. */
 TEST(every_operation_that_takes_a_session_takes_it_by_id_and_by_name)
 {
     static const char *const words[] = { "session_id", "session_name" };
-    struct desk *d = desk_new(NULL);
+    struct fixture *d = fixture_new(NULL);
     const struct op_table *t = d->w->table;
     int about = 0;
 
@@ -62,12 +62,12 @@ TEST(every_operation_that_takes_a_session_takes_it_by_id_and_by_name)
     CHECK(about > 12);
     CHECK_STR(op_field_meant(t, op_find(t, STR("agent.create")), STR("name")), "name");
     CHECK_STR(op_field_meant(t, op_find(t, STR("state.read")), STR("name")), "name");
-    desk_free(d);
+    fixture_free(d);
 }
 
 TEST(a_session_that_is_given_twice_is_one)
 {
-    struct desk *d = desk_new(NULL);
+    struct fixture *d = fixture_new(NULL);
 
     started(d, "{'session_name':'one','prompt':'go'}");
     told(d, "get_agent_session_status", "{'session_id':'one','session_name':'one'}");
@@ -90,14 +90,14 @@ TEST(a_session_that_is_given_twice_is_one)
     CHECK(e && e->kind == ERR_INVALID);
     CHECK_STR(e->message, "\"session_id\" is that of session one, and \"session_name\" is \"kid\": "
                           "give one of them");
-    desk_free(d);
+    fixture_free(d);
 }
 
 /* Each name was looked for among all others. */
 TEST(many_words_that_mean_nothing_are_told_so_soon)
 {
     static const struct text many = MANY("{'name':'one'", ",'w\1':0", 90000, "}");
-    struct desk *d = desk_new(NULL);
+    struct fixture *d = fixture_new(NULL);
 
     as_operator(d);
     struct command *c =
@@ -106,5 +106,5 @@ TEST(many_words_that_mean_nothing_are_told_so_soon)
     CHECK(!op_prepare(d->w->table, c));
     check_work("90,000 words", work_since(start));
     CHECK_ERR(c->error, ERR_INVALID);
-    desk_free(d);
+    fixture_free(d);
 }

@@ -24,12 +24,12 @@ static str repeated(const char *what, size_t bytes)
 
 /* ---- the peers ---- */
 
-struct scene {
+struct fixture {
     struct black server;
     str viewer, large, written; /* a token; a large document; one with a long history */
 };
 
-static str as(const struct scene *s, const char *method, const char *target, const char *fields)
+static str as(const struct fixture *s, const char *method, const char *target, const char *fields)
 {
     return arena_printf(check_arena(),
                         "%s %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " STR_FMT
@@ -37,7 +37,7 @@ static str as(const struct scene *s, const char *method, const char *target, con
                         method, target, STR_ARG(s->viewer), fields);
 }
 
-static str of_query(const struct scene *s)
+static str of_query(const struct fixture *s)
 {
     const char *target = arena_printf(check_arena(), "/workflow-states/" STR_FMT "?query=$[0%s]",
                                       STR_ARG(s->large), repeated(",0", 1000).at)
@@ -45,7 +45,7 @@ static str of_query(const struct scene *s)
     return as(s, "GET", target, "");
 }
 
-static str of_history(const struct scene *s)
+static str of_history(const struct fixture *s)
 {
     return as(s, "GET",
               arena_printf(check_arena(), "/workflow-states/" STR_FMT "/history?limit=150",
@@ -54,13 +54,13 @@ static str of_history(const struct scene *s)
               "");
 }
 
-static str of_document(const struct scene *s)
+static str of_document(const struct fixture *s)
 {
     return as(s, "GET",
               arena_printf(check_arena(), "/workflow-states/" STR_FMT, STR_ARG(s->large)).at, "");
 }
 
-static str of_values(const struct scene *s)
+static str of_values(const struct fixture *s)
 {
     enum { BYTES = 1 << 20 };
     struct buf out = buf_in(check_arena());
@@ -72,20 +72,20 @@ static str of_values(const struct scene *s)
     return buf_str(&out);
 }
 
-static str of_nothing(const struct scene *s)
+static str of_nothing(const struct fixture *s)
 {
     (void)s;
     return STR("");
 }
 
-static str of_half_a_head(const struct scene *s)
+static str of_half_a_head(const struct fixture *s)
 {
     (void)s;
     return arena_printf(check_arena(), "GET /health HTTP/1.1\r\nHost: localhost\r\nX-A: %s",
                         repeated("x", 7000).at);
 }
 
-static str of_websocket(const struct scene *s)
+static str of_websocket(const struct fixture *s)
 {
     struct buf out = buf_in(check_arena());
     str text = repeated("x", 1000000);
@@ -99,7 +99,7 @@ static str of_websocket(const struct scene *s)
     return buf_str(&out);
 }
 
-static str of_mcp_session(const struct scene *s)
+static str of_mcp_session(const struct fixture *s)
 {
     str body = arena_printf(check_arena(),
                             "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"
@@ -119,12 +119,12 @@ static str of_mcp_session(const struct scene *s)
     return buf_str(&out);
 }
 
-static str of_events(const struct scene *s)
+static str of_events(const struct fixture *s)
 {
     return as(s, "GET", "/events?after=0", "Accept: text/event-stream\r\n");
 }
 
-static str (*const kinds[])(const struct scene *s) = {
+static str (*const kinds[])(const struct fixture *s) = {
     of_query,       of_history,   of_document,    of_values, of_nothing,
     of_half_a_head, of_websocket, of_mcp_session, of_events,
 };
@@ -133,9 +133,10 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 
 /* ---- what they come to ---- */
 
-static void scene_start(struct scene *s)
+static void fixture_start(struct fixture *s)
 {
-    *s = (struct scene){ .server = { .args = (const char *[]){ "--set", "idle_time=10m", NULL } } };
+    *s = (struct fixture){ .server = { .args =
+                                           (const char *[]){ "--set", "idle_time=10m", NULL } } };
     black_start(&s->server);
     black_add_schema(&s->server);
     s->viewer = black_add_token(&s->server, "viewer").text;
@@ -150,7 +151,7 @@ static void scene_start(struct scene *s)
 }
 
 /* What the system takes of it; nothing of the answer is read. */
-static int peer_begin(const struct scene *s, str request)
+static int peer_begin(const struct fixture *s, str request)
 {
     struct peer p = peer_open(&s->server, check_arena());
     int little = 4096;
@@ -165,7 +166,7 @@ static int peer_begin(const struct scene *s, str request)
     return p.fd;
 }
 
-static long peak(const struct scene *s)
+static long peak(const struct fixture *s)
 {
     str status = check_read(arena_printf(check_arena(), "/proc/%d/status", (int)s->server.pid).at);
     const char *at = strstr(status.at, "VmHWM:");
@@ -174,7 +175,7 @@ static long peak(const struct scene *s)
     return atol(at + strlen("VmHWM:"));
 }
 
-static void check_peak(const struct scene *s, const char *what)
+static void check_peak(const struct fixture *s, const char *what)
 {
     long found = peak(s);
 
@@ -196,7 +197,7 @@ static void files_raise(void)
 }
 
 /* The operator is answered while they are there, and sees what they hold. */
-static void operator_looks(const struct scene *s)
+static void operator_looks(const struct fixture *s)
 {
     while (black_ask(&s->server, "GET /workflow-states", "").status == 503)
         ;
@@ -206,11 +207,11 @@ static void operator_looks(const struct scene *s)
 
 TEST_LIMIT(thousand_hostile_peers_of_any_kind_take_a_bounded_memory, 120)
 {
-    struct scene s;
+    struct fixture s;
     int *fds = ARENA_ARRAY(check_arena(), int, EACH);
 
     files_raise();
-    scene_start(&s);
+    fixture_start(&s);
     for (int kind = 0; kind < KINDS; kind++) {
         str request = kinds[kind](&s);
         for (int i = 0; i < EACH; i++)
@@ -225,12 +226,12 @@ TEST_LIMIT(thousand_hostile_peers_of_any_kind_take_a_bounded_memory, 120)
 
 TEST_LIMIT(hostile_peers_of_all_kinds_at_once_take_a_bounded_memory, 120)
 {
-    struct scene s;
+    struct fixture s;
     int *fds = ARENA_ARRAY(check_arena(), int, KINDS *TOGETHER), count = 0;
     str requests[KINDS];
 
     files_raise();
-    scene_start(&s);
+    fixture_start(&s);
     for (int kind = 0; kind < KINDS; kind++)
         requests[kind] = kinds[kind](&s);
     for (int i = 0; i < TOGETHER; i++)

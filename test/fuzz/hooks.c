@@ -1,8 +1,8 @@
 /* fuzz: src/ops/hooks.c src/ops/hooks_event.c src/ops/hooks_session.c src/ops/hooks_tool.c src/ops/permissions.c src/core/permission.c src/core/session_event.c */
-/* hooks.c: what clients' hooks send, and permissions that tools wait for; see desk.h.
+/* hooks.c: what clients' hooks send, and permissions that tools wait for; see operations.h.
  *
  * The role "asker" has tools that are asked for; the session x of claude has it. */
-#include "desk.h"
+#include "operations.h"
 
 static const char beginning[] =
     "o agent.create {\"name\":\"asker\",\"ask\":[\"Bash(git push:*)\",\"Write\"]}\n"
@@ -14,5 +14,5 @@ static const char beginning[] =
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    return desk_run(data, size, beginning, 4);
+    return operations_run(data, size, beginning, 4);
 }

@@ -1,6 +1,6 @@
 /* fuzz: src/ops/op.c src/ops/perform.c src/ops/states.c src/ops/schemas.c src/ops/tokens.c src/ops/events.c src/ops/system.c src/core/state.c src/core/state_write.c src/core/state_history.c src/core/event.c */
-/* ops.c: operations on states, schemas, tokens and events; see desk.h. */
-#include "desk.h"
+/* ops.c: operations on states, schemas, tokens and events; see operations.h. */
+#include "operations.h"
 
 static const char beginning[] =
     "o schema.create {\"name\":\"s\",\"json_schema\":{\"type\":\"object\",\"properties\":{"
@@ -12,5 +12,5 @@ static const char beginning[] =
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    return desk_run(data, size, beginning, 5);
+    return operations_run(data, size, beginning, 5);
 }

@@ -1,9 +1,9 @@
 /* fuzz: src/ops/sessions.c src/ops/runs.c src/ops/runners.c src/core/session.c src/core/session_new.c src/core/run.c src/core/run_queue.c src/core/run_report.c src/core/callback.c src/core/callback_deliver.c */
-/* team.c: operations on sessions, runs and runners, while time passes; see desk.h.
+/* team.c: operations on sessions, runs and runners, while time passes; see operations.h.
  *
  * There are a root ses_1 with a child ses_2, a state, a runner that has claimed a first run, and a
  * second run that waits. */
-#include "desk.h"
+#include "operations.h"
 
 static const char beginning[] =
     "o schema.create {\"name\":\"s\",\"json_schema\":{\"type\":\"object\"}}\n"
@@ -18,5 +18,5 @@ static const char beginning[] =
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    return desk_run(data, size, beginning, 8);
+    return operations_run(data, size, beginning, 8);
 }

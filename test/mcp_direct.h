@@ -1,16 +1,16 @@
-/* mcp_room.h: MCP in front of the operations, without a transport: for tests.
+/* mcp_direct.h: MCP in front of the operations, without a transport: for tests.
  *
  * Each command lives in an arena of its own, which is gone as soon as the call has heard of it, as
  * it is in the server. */
-#ifndef TEST_MCP_ROOM_H
-#define TEST_MCP_ROOM_H
+#ifndef TEST_MCP_DIRECT_H
+#define TEST_MCP_DIRECT_H
 
 #include "core/tx.h"
 #include "json_help.h"
 #include "mcp/mcp_private.h"
 #include "sim/engine.h"
 
-struct room {
+struct mcp_direct {
     struct world *w;
     struct mcp *mcp;
     struct mcp_client legacy; /* what the session of an older client knows */
@@ -19,9 +19,9 @@ struct room {
     struct mcp_call *call;    /* the last one */
 };
 
-static inline struct room *room_new(const char *path)
+static inline struct mcp_direct *mcp_direct_new(const char *path)
 {
-    struct room *r = ARENA_NEW(check_arena(), struct room);
+    struct mcp_direct *r = ARENA_NEW(check_arena(), struct mcp_direct);
     struct mcp_options o = { .version = "1.2.3",
                              .secret = "a secret of thirty-two bytes...",
                              .wait_ms = 45000 };
@@ -33,7 +33,7 @@ static inline struct room *room_new(const char *path)
     return r;
 }
 
-static inline void room_free(struct room *r)
+static inline void mcp_direct_free(struct mcp_direct *r)
 {
     mcp_free(r->mcp);
     world_close(r->w);
@@ -41,7 +41,8 @@ static inline void room_free(struct room *r)
 
 /* ---- operations by hand, which must succeed ---- */
 
-static inline const struct json *room_did(struct room *r, const char *op, const char *input)
+static inline const struct json *mcp_direct_did(struct mcp_direct *r, const char *op,
+                                                const char *input)
 {
     const struct command *c = world_call(r->w, op, input, "");
     const struct json *answer;
@@ -52,8 +53,8 @@ static inline const struct json *room_did(struct room *r, const char *op, const 
 }
 
 /* Many of them in one transaction: `input` is told the number of each. */
-static inline void room_did_many(struct room *r, const char *op, int count,
-                                 str (*input)(struct arena *a, int number))
+static inline void mcp_direct_did_many(struct mcp_direct *r, const char *op, int count,
+                                       str (*input)(struct arena *a, int number))
 {
     struct command **all = ARENA_ARRAY(check_arena(), struct command *, (size_t)count);
 
@@ -65,8 +66,8 @@ static inline void room_did_many(struct room *r, const char *op, int count,
 }
 
 /* Whoever acts next: a session, of whose state it is told; the operator; a viewer. */
-static inline void room_as(struct room *r, enum actor_kind kind, const char *token, const char *id,
-                           str state_id)
+static inline void mcp_direct_as(struct mcp_direct *r, enum actor_kind kind, const char *token,
+                                 const char *id, str state_id)
 {
     r->w->actor = (struct actor){ .kind = kind,
                                   .name = str_from(token),
@@ -75,15 +76,15 @@ static inline void room_as(struct room *r, enum actor_kind kind, const char *tok
                                   .state_id = state_id };
 }
 
-static inline void room_as_operator(struct room *r)
+static inline void mcp_direct_as_operator(struct mcp_direct *r)
 {
-    room_as(r, ACTOR_OPERATOR, "operator", "", STR(""));
+    mcp_direct_as(r, ACTOR_OPERATOR, "operator", "", STR(""));
 }
 
 /* ---- messages ---- */
 
 /* A call without a message yet. */
-static inline struct mcp_call *room_call(struct room *r)
+static inline struct mcp_call *mcp_direct_call(struct mcp_direct *r)
 {
     struct mcp_call *m = ARENA_NEW(check_arena(), struct mcp_call);
     struct actor *actor = ARENA_NEW(check_arena(), struct actor);
@@ -97,7 +98,7 @@ static inline struct mcp_call *room_call(struct room *r)
 }
 
 /* Performs what the call asks for, until something else is next. */
-static inline void room_finish(struct room *r, struct mcp_call *m)
+static inline void mcp_direct_finish(struct mcp_direct *r, struct mcp_call *m)
 {
     for (r->performed = 0; m->next == MCP_PERFORM; r->performed++) {
         struct arena *a = arena_new();
@@ -114,10 +115,10 @@ static inline void room_finish(struct room *r, struct mcp_call *m)
 
 /* A message, of which `params` is the members of its params, written with single quotes. The whole
  * answer. */
-static inline const struct json *room_said(struct room *r, bool modern, const char *method,
-                                           const char *params)
+static inline const struct json *mcp_direct_said(struct mcp_direct *r, bool modern,
+                                                 const char *method, const char *params)
 {
-    struct mcp_call *m = room_call(r);
+    struct mcp_call *m = mcp_direct_call(r);
     const struct json *answer;
     str meta = STR("");
 
@@ -133,13 +134,13 @@ static inline const struct json *room_said(struct room *r, bool modern, const ch
                             method, params, STR_ARG(meta));
     struct json body = json_of(m->arena, text.at);
     mcp_begin(m, json_printed(m->arena, &body));
-    room_finish(r, m);
+    mcp_direct_finish(r, m);
     CHECK_OK(json_parse(m->arena, m->answer, NULL, &answer));
     return answer;
 }
 
-static inline const struct json *room_member(struct room *r, const struct json *said,
-                                             const char *name)
+static inline const struct json *mcp_direct_member(struct mcp_direct *r, const struct json *said,
+                                                   const char *name)
 {
     if (!json_get(said, name))
         check_fail(__FILE__, __LINE__, "expected a member %s, found " STR_FMT, name,
@@ -147,17 +148,18 @@ static inline const struct json *room_member(struct room *r, const struct json *
     return json_get(said, name);
 }
 
-static inline const struct json *room_result(struct room *r, bool modern, const char *method,
-                                             const char *params)
+static inline const struct json *mcp_direct_result(struct mcp_direct *r, bool modern,
+                                                   const char *method, const char *params)
 {
-    return room_member(r, room_said(r, modern, method, params), "result");
+    return mcp_direct_member(r, mcp_direct_said(r, modern, method, params), "result");
 }
 
 /* The code of an error that it must be. */
-static inline int64_t room_refused(struct room *r, bool modern, const char *method,
-                                   const char *params)
+static inline int64_t mcp_direct_refused(struct mcp_direct *r, bool modern, const char *method,
+                                         const char *params)
 {
-    return json_int_or(room_member(r, room_said(r, modern, method, params), "error"), "code", 0);
+    return json_int_or(mcp_direct_member(r, mcp_direct_said(r, modern, method, params), "error"),
+                       "code", 0);
 }
 
 #endif

@@ -1,4 +1,4 @@
-/* desk.h: operations one after the other on a store of their own, for fuzz targets of operations.
+/* operations.h: operations one after the other on a store of their own, for fuzz targets of operations.
  *
  * An input is lines, each an operation: who calls (a letter), which one (its name), and its input;
  * or "t" and for how many milliseconds nothing happens but what is due.
@@ -9,8 +9,8 @@
  * Whatever the input, the process lives; a refused command and a read change no row; an answer fits
  * the operation's output; the same request again under its key is answered the same; and all rules
  * of the audit hold in the end. */
-#ifndef TEST_FUZZ_DESK_H
-#define TEST_FUZZ_DESK_H
+#ifndef TEST_FUZZ_OPERATIONS_H
+#define TEST_FUZZ_OPERATIONS_H
 
 #include <assert.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ enum {
 
 /* ---- the world ---- */
 
-struct place {
+struct fixture {
     struct arena *arena;
     struct vfs_world *disk;
     struct store *store;
@@ -48,7 +48,7 @@ static struct op_table *table;
 
 static str count_id(void *self, struct arena *a, const char *prefix)
 {
-    struct place *p = self;
+    struct fixture *p = self;
     return arena_printf(a, "%s%d", prefix, ++p->ids);
 }
 
@@ -60,10 +60,10 @@ static void same_bytes(void *self, unsigned char *bytes, size_t count)
 
 static int64_t clock_now(void *self)
 {
-    return ((struct place *)self)->now_ms;
+    return ((struct fixture *)self)->now_ms;
 }
 
-static void place_open(struct place *p, struct vfs_world *disk)
+static void fixture_open(struct fixture *p, struct vfs_world *disk)
 {
     struct store_migration steps[32];
     struct store_options options = { .migrations = steps,
@@ -74,8 +74,9 @@ static void place_open(struct place *p, struct vfs_world *disk)
     assert(tables_step_count <= 32);
     for (int i = 0; i < tables_step_count; i++)
         steps[i] = (struct store_migration){ tables_steps[i].version, tables_steps[i].statements };
-    *p = (struct place){ .arena = arena_new(), .disk = disk, .ids = 100, .now_ms = 1736937300000 };
-    err e = store_open(p->arena, STR("desk.db"), &options, &p->store);
+    *p =
+        (struct fixture){ .arena = arena_new(), .disk = disk, .ids = 100, .now_ms = 1736937300000 };
+    err e = store_open(p->arena, STR("operations.db"), &options, &p->store);
     if (!e)
         e = store_connect(p->arena, p->store, STORE_WRITES, &sql);
     assert(!e);
@@ -88,7 +89,7 @@ static void place_open(struct place *p, struct vfs_world *disk)
                                  .clock = p };
 }
 
-static void place_close(struct place *p)
+static void fixture_close(struct fixture *p)
 {
     store_disconnect(p->engine.sql);
     schema_cache_free(p->engine.schemas);
@@ -125,7 +126,7 @@ static const struct actor *actor_of(char letter)
     return &actors[at ? at - letters : 0];
 }
 
-static void command_run(struct place *p, struct command *c)
+static void command_run(struct fixture *p, struct command *c)
 {
     struct command *batch[] = { c };
     const struct json *answer;
@@ -145,7 +146,7 @@ static void command_run(struct place *p, struct command *c)
 }
 
 /* What there is, as a few numbers that no change leaves as they are. */
-static str sum_of(struct place *p)
+static str sum_of(struct fixture *p)
 {
     static const char text[] =
         "SELECT (SELECT seq FROM node) || ' ' || (SELECT count(*) FROM log) || ' ' ||"
@@ -168,7 +169,7 @@ static str sum_of(struct place *p)
     return row_str(row, 0);
 }
 
-static void command_check(struct place *p, const struct command *made)
+static void command_check(struct fixture *p, const struct command *made)
 {
     struct command first = *made, again = *made;
     str before = sum_of(p);
@@ -190,7 +191,7 @@ static void command_check(struct place *p, const struct command *made)
 /* ---- time ---- */
 
 /* So much later, when all that was due by then is done. */
-static void time_pass(struct place *p, int64_t ms)
+static void time_pass(struct fixture *p, int64_t ms)
 {
     static const struct actor system = { .kind = ACTOR_SYSTEM, .name = { "system", 6 } };
     const struct json *answer;
@@ -256,7 +257,7 @@ static int lines_read(struct arena *a, str text, struct line out[LINES_MAX])
     return count;
 }
 
-static void lines_run(struct place *p, const struct line *lines, int count)
+static void lines_run(struct fixture *p, const struct line *lines, int count)
 {
     for (int i = 0; i < count; i++) {
         if (lines[i].pass_ms)
@@ -276,7 +277,7 @@ static void finding_abort(void *self, const struct audit_finding *f)
     assert(!"the audit found something");
 }
 
-static void place_audit(struct place *p)
+static void fixture_audit(struct fixture *p)
 {
     struct store_node node;
 
@@ -295,12 +296,12 @@ static struct vfs_world *disk_ready(const char *beginning, int applied)
 {
     static struct vfs_world *ready;
     struct line lines[LINES_MAX];
-    struct place p;
+    struct fixture p;
 
     if (ready)
         return ready;
     struct vfs_world *disk = vfs_world_new(1, 4096);
-    place_open(&p, disk);
+    fixture_open(&p, disk);
     p.ids = 0;
     int count = lines_read(p.arena, str_from(beginning), lines);
     assert(count == applied);
@@ -312,11 +313,11 @@ static struct vfs_world *disk_ready(const char *beginning, int applied)
     }
     vfs_sync_directory(disk);
     ready = vfs_world_copy(disk);
-    place_close(&p);
+    fixture_close(&p);
     return ready;
 }
 
-static int desk_run(const uint8_t *data, size_t size, const char *beginning, int applied)
+static int operations_run(const uint8_t *data, size_t size, const char *beginning, int applied)
 {
     struct arena *a = arena_new();
     struct line lines[LINES_MAX];
@@ -326,12 +327,12 @@ static int desk_run(const uint8_t *data, size_t size, const char *beginning, int
     assert(!e);
     int count = lines_read(a, text, lines);
     if (count > 0) {
-        struct place p;
-        place_open(&p, vfs_world_copy(disk_ready(beginning, applied)));
+        struct fixture p;
+        fixture_open(&p, vfs_world_copy(disk_ready(beginning, applied)));
         lines_run(&p, lines, count);
         if (size % 4 == 0) /* it takes longer than all the rest */
-            place_audit(&p);
-        place_close(&p);
+            fixture_audit(&p);
+        fixture_close(&p);
     }
     arena_free(a);
     return 0;

@@ -1,10 +1,10 @@
-/* runner_help.h: a server that a runner talks to, for tests: it gives out the runs that the test
+/* fake_server.h: a server that a runner talks to, for tests: it gives out the runs that the test
  * offers, and keeps what it is told.
  *
  * The runner is a process of its own, and so are its keepers and their agents: the test program
  * becomes the real one when it is started so. */
-#ifndef TEST_RUNNER_HELP_H
-#define TEST_RUNNER_HELP_H
+#ifndef TEST_FAKE_SERVER_H
+#define TEST_FAKE_SERVER_H
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -72,13 +72,13 @@ struct told_report {
 };
 
 struct fake_conn {
-    struct fake *fake;
+    struct fake_server *fake;
     int fd;
     struct arena *arena;
     struct fake_conn *next; /* of all that there were: threads may outlive the test */
 };
 
-struct fake {
+struct fake_server {
     int listener;
     struct fake_conn *conns;
     uint16_t port;
@@ -98,7 +98,8 @@ struct fake {
     int claims;
 };
 
-static str fake_answer(struct fake *f, str method, str target, str token, str body, int *status)
+static str fake_answer(struct fake_server *f, str method, str target, str token, str body,
+                       int *status)
 {
     struct arena *a = f->arena;
     str path, query, id, what;
@@ -217,7 +218,7 @@ static void *fake_serve(void *self)
 
 static void *fake_accept(void *self)
 {
-    struct fake *f = self;
+    struct fake_server *f = self;
     pthread_t thread;
     int fd;
 
@@ -232,10 +233,10 @@ static void *fake_accept(void *self)
     return NULL;
 }
 
-static struct fake *fake_new(void)
+static struct fake_server *fake_new(void)
 {
-    static struct fake fake; /* its threads outlive the test's arena */
-    struct fake *f = &fake;
+    static struct fake_server fake; /* its threads outlive the test's arena */
+    struct fake_server *f = &fake;
     struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
     socklen_t len = sizeof at;
     pthread_t thread;
@@ -253,7 +254,7 @@ static struct fake *fake_new(void)
     return f;
 }
 
-static void fake_set(struct fake *f, bool *what, bool value)
+static void fake_set(struct fake_server *f, bool *what, bool value)
 {
     pthread_mutex_lock(&f->mutex);
     *what = value;
@@ -261,7 +262,7 @@ static void fake_set(struct fake *f, bool *what, bool value)
 }
 
 /* Offers a run; JSON with single quotes. */
-static void fake_offer(struct fake *f, const char *run)
+static void fake_offer(struct fake_server *f, const char *run)
 {
     pthread_mutex_lock(&f->mutex);
     CHECK(f->offered < OFFERS_MAX);
@@ -274,7 +275,7 @@ static void fake_offer(struct fake *f, const char *run)
 }
 
 /* How many reports of a kind there are of a run so far. */
-static int fake_count(struct fake *f, const char *run_id, const char *what)
+static int fake_count(struct fake_server *f, const char *run_id, const char *what)
 {
     int n = 0;
 
@@ -287,8 +288,8 @@ static int fake_count(struct fake *f, const char *run_id, const char *what)
 }
 
 /* Waits for the n-th report of a kind, n from 1 on. */
-static const struct told_report *fake_wait(struct fake *f, const char *run_id, const char *what,
-                                           int n)
+static const struct told_report *fake_wait(struct fake_server *f, const char *run_id,
+                                           const char *what, int n)
 {
     struct told_report *found = NULL;
     struct timespec until;
@@ -319,7 +320,7 @@ static const struct told_report *fake_wait(struct fake *f, const char *run_id, c
 /* ---- the runner ---- */
 
 /* Starts one for the server, in ./data. `more` are arguments and NAME=VALUE, up to NULL. */
-static pid_t runner_launch(const struct fake *f, const char *const *more)
+static pid_t runner_launch(const struct fake_server *f, const char *const *more)
 {
     pid_t pid = fork();
     char *argv[32] = { "baton", "runner", "--data", "data" };

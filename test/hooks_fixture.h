@@ -1,26 +1,26 @@
-/* hooks_site.h: a world with one runner, played by the test, and clients that tell by their hooks
+/* hooks_fixture.h: a world with one runner, played by the test, and clients that tell by their hooks
  * what they do. Events are JSON as the clients send it. */
-#ifndef TEST_HOOKS_SITE_H
-#define TEST_HOOKS_SITE_H
+#ifndef TEST_HOOKS_FIXTURE_H
+#define TEST_HOOKS_FIXTURE_H
 
 #include "world_help.h"
 
-struct site {
+struct fixture {
     struct world *w;
     str runner, run, prompt;
     int64_t fence;
 };
 
-static inline void as_runner(struct site *t)
+static inline void as_runner(struct fixture *t)
 {
     t->w->actor =
         (struct actor){ .kind = ACTOR_RUNNER, .name = STR("runner"), .token_id = STR("rn_1") };
 }
 
-static inline struct site *site_new(void)
+static inline struct fixture *fixture_new(void)
 {
     static int count;
-    struct site *t = ARENA_NEW(check_arena(), struct site);
+    struct fixture *t = ARENA_NEW(check_arena(), struct fixture);
 
     CHECK_OK(world_open(arena_printf(check_arena(), "hooks%d.db", ++count).at, NULL, &t->w));
     as_runner(t);
@@ -33,20 +33,20 @@ static inline struct site *site_new(void)
 }
 
 /* What holds in every database held in this one. */
-static inline void site_free(struct site *t)
+static inline void fixture_free(struct fixture *t)
 {
     world_audit(t->w);
     world_close(t->w);
 }
 
-static inline const struct json *session(struct site *t, const char *name)
+static inline const struct json *session(struct fixture *t, const char *name)
 {
     t->w->actor = the_operator;
     return answer_of(call(t->w, "session.get", "{'session_id':'%s'}", name));
 }
 
 /* "status update", with - for none, and "!" when it has settled. */
-static inline void is(struct site *t, const char *name, const char *expected)
+static inline void is(struct fixture *t, const char *name, const char *expected)
 {
     const struct json *s = session(t, name);
     str update = json_str(s, "state_update_status");
@@ -57,7 +57,7 @@ static inline void is(struct site *t, const char *name, const char *expected)
               expected);
 }
 
-static inline void as_session(struct site *t, const char *name)
+static inline void as_session(struct fixture *t, const char *name)
 {
     const struct json *s = session(t, name);
 
@@ -69,7 +69,7 @@ static inline void as_session(struct site *t, const char *name)
 }
 
 /* One event of a client; `members` follow the event's name and the client's id. */
-static inline str hook(struct site *t, const char *client, const char *id, const char *event,
+static inline str hook(struct fixture *t, const char *client, const char *id, const char *event,
                        const char *members)
 {
     struct command *c = call(
@@ -85,7 +85,7 @@ static inline str hook(struct site *t, const char *client, const char *id, const
 
 /* ---- runs ---- */
 
-static inline void begin(struct site *t, const char *session)
+static inline void begin(struct fixture *t, const char *session)
 {
     as_runner(t);
     struct command *c =
@@ -103,7 +103,7 @@ static inline void begin(struct site *t, const char *session)
     t->w->actor = the_operator;
 }
 
-static inline void no_run(struct site *t)
+static inline void no_run(struct fixture *t)
 {
     as_runner(t);
     struct command *c =
@@ -112,7 +112,7 @@ static inline void no_run(struct site *t)
     t->w->actor = the_operator;
 }
 
-static inline void done(struct site *t, const char *client_id)
+static inline void done(struct fixture *t, const char *client_id)
 {
     as_runner(t);
     CHECK_OK(call(t->w, "runner.completed",
@@ -123,13 +123,13 @@ static inline void done(struct site *t, const char *client_id)
     t->w->actor = the_operator;
 }
 
-static inline void after_ms(struct site *t, int64_t ms)
+static inline void after_ms(struct fixture *t, int64_t ms)
 {
     t->w->actor = the_operator;
     world_pass(t->w, ms);
 }
 
-static inline void start(struct site *t, const char *parent, const char *name, const char *more)
+static inline void start(struct fixture *t, const char *parent, const char *name, const char *more)
 {
     t->w->actor = the_operator;
     CHECK_OK(call(t->w, "run.create",
@@ -139,7 +139,7 @@ static inline void start(struct site *t, const char *parent, const char *name, c
                  ->error);
 }
 
-static inline void wrote(struct site *t, const char *name)
+static inline void wrote(struct fixture *t, const char *name)
 {
     as_session(t, name);
     CHECK_OK(call(t->w, "state.patch", "{'state_id':'" STR_FMT "','merge':{'%s':'done'}}",
@@ -152,9 +152,9 @@ static inline void wrote(struct site *t, const char *name)
 #define A_NAME "claude-shop-11111111"
 
 /* A root that a person started, with a state. */
-static inline struct site *site_with_root(void)
+static inline struct fixture *fixture_with_root(void)
 {
-    struct site *t = site_new();
+    struct fixture *t = fixture_new();
 
     hook(t, "claude", A, "SessionStart", "'source':'startup'");
     CHECK_OK(call(t->w, "state.create",
@@ -164,9 +164,9 @@ static inline struct site *site_with_root(void)
 }
 
 /* And a child of it that a runner has begun to run. */
-static inline struct site *site_with_child(void)
+static inline struct fixture *fixture_with_child(void)
 {
-    struct site *t = site_with_root();
+    struct fixture *t = fixture_with_root();
 
     start(t, A_NAME, "child", ",'demands':{'profile':'claude'}");
     begin(t, "child");

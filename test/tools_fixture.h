@@ -1,6 +1,6 @@
-/* tools_desk.h: an agent at its tools, with the real operations behind them: for tests. */
-#ifndef TEST_TOOLS_DESK_H
-#define TEST_TOOLS_DESK_H
+/* tools_fixture.h: an agent at its tools, with the real operations behind them: for tests. */
+#ifndef TEST_TOOLS_FIXTURE_H
+#define TEST_TOOLS_FIXTURE_H
 
 #include "core/tx.h"
 #include "json/schema/schema.h"
@@ -11,7 +11,7 @@
 /* ---- calling ---- */
 
 /* MCP in front of the operations, and who sits before it. */
-struct desk {
+struct fixture {
     struct world *w;
     struct mcp *mcp;
     struct mcp_client legacy; /* what the session of an older client knows */
@@ -27,7 +27,7 @@ struct desk {
 };
 
 /* An operation by hand, which must succeed; its answer. */
-static inline const struct json *did(struct desk *d, const char *op, const char *input)
+static inline const struct json *did(struct fixture *d, const char *op, const char *input)
 {
     const struct command *c = world_call(d->w, op, input, "");
     const struct json *answer;
@@ -39,14 +39,14 @@ static inline const struct json *did(struct desk *d, const char *op, const char 
 
 static inline bool head_field(const void *self, const char *name, str *value)
 {
-    const struct desk *d = self;
+    const struct fixture *d = self;
 
     *value = d->head;
     return d->head.len && str_eq(str_from(name), STR("x-workflow-state-id"));
 }
 
 /* As a transport does it: a wait lasts until its end, since nothing happens meanwhile. */
-static inline void perform(struct desk *d, struct mcp_call *m)
+static inline void perform(struct fixture *d, struct mcp_call *m)
 {
     struct command command = { .arena = arena_new(), .op = m->op, .actor = m->actor },
                    *c = &command;
@@ -74,7 +74,7 @@ static inline void perform(struct desk *d, struct mcp_call *m)
 }
 
 /* What a message says of its client, where it says all of it. */
-static inline const char *meta_of(const struct desk *d)
+static inline const char *meta_of(const struct fixture *d)
 {
 #define META(more)                                                     \
     "'_meta':{'io.modelcontextprotocol/protocolVersion':'2026-07-28'," \
@@ -84,7 +84,7 @@ static inline const char *meta_of(const struct desk *d)
     return d->tasks ? META("'extensions':{'io.modelcontextprotocol/tasks':{}}") : META("");
 }
 
-static inline struct mcp_call *call_new(struct desk *d)
+static inline struct mcp_call *call_new(struct fixture *d)
 {
     struct mcp_call *m = ARENA_NEW(check_arena(), struct mcp_call);
     struct actor *actor = ARENA_NEW(check_arena(), struct actor);
@@ -100,7 +100,7 @@ static inline struct mcp_call *call_new(struct desk *d)
     return m;
 }
 
-static inline const struct json *said(struct desk *d, const char *method, const char *params)
+static inline const struct json *said(struct fixture *d, const char *method, const char *params)
 {
     struct mcp_call *m = call_new(d);
     const struct json *answer;
@@ -122,7 +122,7 @@ static inline const struct json *said(struct desk *d, const char *method, const 
     return answer;
 }
 
-static inline const struct json *called(struct desk *d, const char *tool, const char *arguments)
+static inline const struct json *called(struct fixture *d, const char *tool, const char *arguments)
 {
     const struct json *answer =
         said(d, "tools/call",
@@ -139,7 +139,7 @@ static inline str text_of(const struct json *result, size_t block)
     return json_str(json_at(json_get(result, "content"), block), "text");
 }
 
-static inline const struct json *listed_tool(struct desk *d, const char *name)
+static inline const struct json *listed_tool(struct fixture *d, const char *name)
 {
     const struct json *tools = json_get(json_get(said(d, "tools/list", ""), "result"), "tools");
 
@@ -160,12 +160,12 @@ static inline const struct json *json_of_text(const struct json *result)
 
 /* What a tool has told: it is no error, it fits what the list promises to programs, and programs are
  * told the same. */
-static inline const struct json *told(struct desk *d, const char *tool, const char *arguments)
+static inline const struct json *told(struct fixture *d, const char *tool, const char *arguments)
 {
     const struct json *result = called(d, tool, arguments), *told;
     const struct json *structured = json_get(result, "structuredContent");
     struct actor *actor = &d->w->actor, before = *actor;
-    struct desk other = *d; /* whose looking into the list leaves no trace */
+    struct fixture other = *d; /* whose looking into the list leaves no trace */
     struct schema *schema;
 
     if (json_get(result, "isError"))
@@ -182,13 +182,13 @@ static inline const struct json *told(struct desk *d, const char *tool, const ch
     return told;
 }
 
-static inline void tells(struct desk *d, const char *tool, const char *arguments,
+static inline void tells(struct fixture *d, const char *tool, const char *arguments,
                          const char *expected)
 {
     CHECK_STR(json_shown(check_arena(), told(d, tool, arguments)), expected);
 }
 
-static inline void refuses(struct desk *d, const char *tool, const char *arguments,
+static inline void refuses(struct fixture *d, const char *tool, const char *arguments,
                            const char *expected)
 {
     const struct json *result = called(d, tool, arguments);
@@ -200,13 +200,13 @@ static inline void refuses(struct desk *d, const char *tool, const char *argumen
 
 /* ---- who calls ---- */
 
-static inline void become(struct desk *d, enum actor_kind kind, const char *token)
+static inline void become(struct fixture *d, enum actor_kind kind, const char *token)
 {
     d->w->actor =
         (struct actor){ .kind = kind, .name = str_from(token), .token_id = str_from(token) };
 }
 
-static inline void as_session(struct desk *d, const char *name, bool is_child)
+static inline void as_session(struct fixture *d, const char *name, bool is_child)
 {
     become(d, ACTOR_SESSION, name);
     d->w->actor.session_id = str_from(name);
@@ -214,25 +214,25 @@ static inline void as_session(struct desk *d, const char *name, bool is_child)
     d->w->actor.is_child = is_child;
 }
 
-static inline void as_runner(struct desk *d)
+static inline void as_runner(struct fixture *d)
 {
     become(d, ACTOR_RUNNER, "rn_1");
 }
 
-static inline void as_operator(struct desk *d)
+static inline void as_operator(struct fixture *d)
 {
     become(d, ACTOR_OPERATOR, "operator");
 }
 
-static inline void as_viewer(struct desk *d)
+static inline void as_viewer(struct fixture *d)
 {
     become(d, ACTOR_VIEWER, "vw_1");
 }
 
 /* A root with a state, whose child `kid` is nobody's to run; the root calls. */
-static inline struct desk *desk_new(const char *data)
+static inline struct fixture *fixture_new(const char *data)
 {
-    struct desk *d = ARENA_NEW(check_arena(), struct desk);
+    struct fixture *d = ARENA_NEW(check_arena(), struct fixture);
     struct mcp_options o = { .version = "1.2.3",
                              .secret = "a secret of thirty-two bytes...",
                              .wait_ms = 45000 };
@@ -264,7 +264,7 @@ static inline struct desk *desk_new(const char *data)
     return d;
 }
 
-static inline void desk_free(struct desk *d)
+static inline void fixture_free(struct fixture *d)
 {
     if (d->cache)
         op_cache_free(d->cache);
@@ -273,7 +273,7 @@ static inline void desk_free(struct desk *d)
 }
 
 /* An operation of somebody else, amid what this one calls. */
-static inline const struct json *meanwhile(struct desk *d, void (*as)(struct desk *d),
+static inline const struct json *meanwhile(struct fixture *d, void (*as)(struct fixture *d),
                                            const char *op, const char *input)
 {
     struct actor before = d->w->actor;
@@ -284,7 +284,7 @@ static inline const struct json *meanwhile(struct desk *d, void (*as)(struct des
     return answer;
 }
 
-static inline void claim(struct desk *d)
+static inline void claim(struct fixture *d)
 {
     const struct json *run = json_get(
         meanwhile(
@@ -296,7 +296,7 @@ static inline void claim(struct desk *d)
     d->fence = json_int_or(run, "fence", 0);
 }
 
-static inline void report(struct desk *d, const char *op, const char *facts)
+static inline void report(struct fixture *d, const char *op, const char *facts)
 {
     meanwhile(d, as_runner, op,
               arena_printf(check_arena(),
@@ -306,7 +306,7 @@ static inline void report(struct desk *d, const char *op, const char *facts)
 }
 
 /* The next run does its work and ends. */
-static inline void run_through(struct desk *d)
+static inline void run_through(struct fixture *d)
 {
     claim(d);
     report(d, "runner.started", "");
