@@ -6,7 +6,7 @@
 #include "core/agent.h"
 #include "core/profile_data.h"
 #include "sim/both.h"
-#include "world_help.h"
+#include "calls.h"
 
 static struct world *world_new(void)
 {

@@ -1,6 +1,6 @@
 /* answers_test.c: no answer is larger than it may be, and none takes much more memory to make. */
 #include "core/retain.h"
-#include "world_help.h"
+#include "calls.h"
 
 enum { ANSWER = 4 << 20, MEMORY = 28 << 20 }; /* bytes: of an answer, and of what makes one */
 

@@ -10,7 +10,7 @@
 #include "json/pointer.h"
 #include "json_help.h"
 #include "sim/both.h"
-#include "sim/engine.h"
+#include "sim/world.h"
 
 static struct world *world_new(const char *data)
 {

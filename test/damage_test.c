@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "check.h"
-#include "sim/engine.h"
+#include "sim/world.h"
 
 /* So that a change is shorter than a document, and is kept as one. */
 #define LONG "a document that is longer than its changes; "

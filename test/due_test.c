@@ -4,7 +4,7 @@
 #include "check.h"
 #include "core/due.h"
 #include "sim/both.h"
-#include "sim/engine.h"
+#include "sim/world.h"
 
 static struct {
     char order[100];

@@ -2,7 +2,7 @@
 #include "check.h"
 #include "json_help.h"
 #include "sim/both.h"
-#include "sim/engine.h"
+#include "sim/world.h"
 
 static struct world *world_new(void)
 {

@@ -3,7 +3,7 @@
 #ifndef TEST_HOOKS_FIXTURE_H
 #define TEST_HOOKS_FIXTURE_H
 
-#include "world_help.h"
+#include "calls.h"
 
 struct fixture {
     struct world *w;

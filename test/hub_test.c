@@ -1,12 +1,12 @@
 /* hub_test.c: whoever listens gets every event after a number once, in order, whatever happens
  * between his asking and his being live. */
 #include "json_help.h"
-#include "log_help.h"
+#include "log_server.h"
 
 /* ---- a listener that writes down what it is told ---- */
 
-struct ear {
-    struct log_world *world;
+struct receiver {
+    struct log_server *log;
     struct subscriber *subscriber;
     const char *subject;
     bool one_type;
@@ -21,18 +21,18 @@ struct ear {
     str text; /* of the last event */
 };
 
-static void ear_started(void *owner, int64_t seq)
+static void receiver_started(void *owner, int64_t seq)
 {
-    struct ear *e = owner;
+    struct receiver *e = owner;
 
     CHECK(!e->started);
     e->started = true;
     e->began = e->last = seq;
 }
 
-static void ear_event(void *owner, struct shared *framed, int64_t seq)
+static void receiver_event(void *owner, struct shared *framed, int64_t seq)
 {
-    struct ear *e = owner;
+    struct receiver *e = owner;
 
     CHECK(e->started && !e->paused);
     CHECK(seq > e->last);
@@ -50,18 +50,18 @@ static void ear_event(void *owner, struct shared *framed, int64_t seq)
     }
 }
 
-static void ear_caught_up(void *owner, int64_t seq)
+static void receiver_caught_up(void *owner, int64_t seq)
 {
-    struct ear *e = owner;
+    struct receiver *e = owner;
 
     CHECK(seq >= e->last);
     e->caught_up = true;
 }
 
 /* What is older than `oldest` and was not given is excused. */
-static void ear_gap(void *owner, int64_t oldest, int64_t newest)
+static void receiver_gap(void *owner, int64_t oldest, int64_t newest)
 {
-    struct ear *e = owner;
+    struct receiver *e = owner;
 
     CHECK(e->started && !e->paused && oldest <= newest + 1);
     e->began = oldest - 1;
@@ -69,9 +69,9 @@ static void ear_gap(void *owner, int64_t oldest, int64_t newest)
     e->count = 0;
 }
 
-static void ear_failed(void *owner, err why)
+static void receiver_failed(void *owner, err why)
 {
-    struct ear *e = owner;
+    struct receiver *e = owner;
 
     e->failed = true;
     e->why = why->kind;
@@ -79,25 +79,26 @@ static void ear_failed(void *owner, err why)
     e->subscriber = NULL;
 }
 
-static const struct hub_events ear_events = { ear_started, ear_event, ear_caught_up, ear_gap,
-                                              ear_failed };
+static const struct hub_events receiver_events = { receiver_started, receiver_event,
+                                                   receiver_caught_up, receiver_gap,
+                                                   receiver_failed };
 
 static str one_type = STR("workflow_state_updated");
 
-static void ear_listen(struct ear *e, struct log_world *w, const char *subject, int64_t after,
-                       bool filtered, enum hub_encoding look)
+static void receiver_subscribe(struct receiver *e, struct log_server *w, const char *subject,
+                               int64_t after, bool filtered, enum hub_encoding look)
 {
-    *e = (struct ear){
-        .world = w, .subject = subject, .one_type = filtered, .listened_at = w->server->published
+    *e = (struct receiver){
+        .log = w, .subject = subject, .one_type = filtered, .listened_at = w->server->published
     };
     struct hub_filter filter = {
         .subject = str_from(subject), .types = &one_type, .type_count = filtered, .after = after
     };
     e->subscriber =
-        hub_subscribe(w->server->hub, &filter, &w->operator_grant, look, &ear_events, e);
+        hub_subscribe(w->server->hub, &filter, &w->operator_grant, look, &receiver_events, e);
 }
 
-static void ear_leave(struct ear *e)
+static void receiver_leave(struct receiver *e)
 {
     if (e->subscriber)
         hub_unsubscribe(e->subscriber);
@@ -105,9 +106,9 @@ static void ear_leave(struct ear *e)
 }
 
 /* It has all that there is for it after the number that it began with. */
-static void check_complete(const struct ear *e)
+static void check_complete(const struct receiver *e)
 {
-    const struct log_world *w = e->world;
+    const struct log_server *w = e->log;
     int at = 0;
 
     CHECK(e->started);
@@ -128,12 +129,12 @@ static void check_complete(const struct ear *e)
 
 TEST(hub_gives_a_listener_what_comes_from_now_on)
 {
-    struct log_world *w = log_open(NULL);
-    struct ear e;
+    struct log_server *w = log_open(NULL);
+    struct receiver e;
 
     log_add(w, "a");
     log_turn(w);
-    ear_listen(&e, w, "a", -1, false, HUB_WEBSOCKET);
+    receiver_subscribe(&e, w, "a", -1, false, HUB_WEBSOCKET);
     log_settle(w);
     CHECK(e.started && e.began == 1 && e.count == 0);
     log_add(w, "b");
@@ -141,20 +142,20 @@ TEST(hub_gives_a_listener_what_comes_from_now_on)
     log_settle(w);
     CHECK_INT(e.count, 1);
     CHECK_INT(e.seqs[0], 3);
-    ear_leave(&e);
+    receiver_leave(&e);
     log_close(w);
 }
 
 TEST(hub_replays_the_log_and_then_is_live_without_reading_on)
 {
-    struct log_world *w = log_open(NULL);
-    struct ear e;
+    struct log_server *w = log_open(NULL);
+    struct receiver e;
 
     for (int i = 0; i < 500; i++)
         log_add(w, i % 2 ? "a" : "b");
     w->page_max = 70;
     log_turn(w);
-    ear_listen(&e, w, "a", 3, false, HUB_WEBSOCKET);
+    receiver_subscribe(&e, w, "a", 3, false, HUB_WEBSOCKET);
     for (int i = 0; i < 5; i++)
         log_settle(w);
     CHECK(e.caught_up);
@@ -164,19 +165,19 @@ TEST(hub_replays_the_log_and_then_is_live_without_reading_on)
     log_settle(w);
     check_complete(&e);
     CHECK_INT(w->reads, reads);
-    ear_leave(&e);
+    receiver_leave(&e);
     log_close(w);
 }
 
 TEST(hub_keeps_what_is_published_while_the_last_page_is_on_its_way)
 {
-    struct log_world *w = log_open(NULL);
-    struct ear e;
+    struct log_server *w = log_open(NULL);
+    struct receiver e;
 
     w->by_hand = true;
     log_add(w, "a");
     log_turn(w);
-    ear_listen(&e, w, "a", 0, false, HUB_WEBSOCKET);
+    receiver_subscribe(&e, w, "a", 0, false, HUB_WEBSOCKET);
     log_turn(w);
     struct command *page = log_read(w, 0);
     log_add(w, "a"); /* the page does not show it */
@@ -186,17 +187,17 @@ TEST(hub_keeps_what_is_published_while_the_last_page_is_on_its_way)
     log_turn(w);
     CHECK_INT(w->asked_count, 0);
     CHECK_INT(e.count, 3);
-    ear_leave(&e);
+    receiver_leave(&e);
     log_close(w);
 }
 
 TEST(hub_reads_again_when_more_was_published_than_is_kept)
 {
-    struct log_world *w = log_open(NULL);
-    struct ear e;
+    struct log_server *w = log_open(NULL);
+    struct receiver e;
 
     w->by_hand = true;
-    ear_listen(&e, w, "a", 0, false, HUB_WEBSOCKET);
+    receiver_subscribe(&e, w, "a", 0, false, HUB_WEBSOCKET);
     log_turn(w);
     struct command *page = log_read(w, 0);
     for (int i = 0; i < 1000; i++)
@@ -207,54 +208,54 @@ TEST(hub_reads_again_when_more_was_published_than_is_kept)
     log_settle(w);
     check_complete(&e);
     CHECK(e.caught_up);
-    ear_leave(&e);
+    receiver_leave(&e);
     log_close(w);
 }
 
 TEST(hub_announces_what_the_log_does_not_reach_back_to)
 {
-    struct log_world *w = log_open(NULL);
-    struct ear e;
+    struct log_server *w = log_open(NULL);
+    struct receiver e;
 
     for (int i = 0; i < 20; i++)
         log_add(w, "a");
     w->floor = 11;
     log_turn(w);
-    ear_listen(&e, w, "", 3, false, HUB_SSE);
+    receiver_subscribe(&e, w, "", 3, false, HUB_SSE);
     log_settle(w);
     CHECK_INT(e.began, 10);
     CHECK_INT(e.count, 10);
     check_complete(&e);
-    ear_leave(&e);
+    receiver_leave(&e);
     log_close(w);
 }
 
 /* The log was replaced by an older one. */
 TEST(hub_resets_a_listener_who_has_seen_more_than_there_is)
 {
-    struct log_world *w = log_open(NULL);
-    struct ear e;
+    struct log_server *w = log_open(NULL);
+    struct receiver e;
 
     for (int i = 0; i < 5; i++)
         log_add(w, "a");
     log_turn(w);
-    ear_listen(&e, w, "a", 900, false, HUB_WEBSOCKET);
+    receiver_subscribe(&e, w, "a", 900, false, HUB_WEBSOCKET);
     log_settle(w);
     log_add(w, "a");
     log_settle(w);
     CHECK_INT(e.began, 5);
     check_complete(&e);
-    ear_leave(&e);
+    receiver_leave(&e);
     log_close(w);
 }
 
 /* Its subject may be silent for longer than the log reaches back. */
 TEST(hub_does_not_reset_a_quiet_listener_that_was_paused)
 {
-    struct log_world *w = log_open(NULL);
-    struct ear e;
+    struct log_server *w = log_open(NULL);
+    struct receiver e;
 
-    ear_listen(&e, w, "quiet", 0, false, HUB_WEBSOCKET);
+    receiver_subscribe(&e, w, "quiet", 0, false, HUB_WEBSOCKET);
     log_settle(w);
     for (int i = 0; i < 50; i++)
         log_add(w, "a");
@@ -268,21 +269,21 @@ TEST(hub_does_not_reset_a_quiet_listener_that_was_paused)
     log_settle(w);
     CHECK_INT(e.began, 0);
     CHECK_INT(e.count, 1);
-    ear_leave(&e);
+    receiver_leave(&e);
     log_close(w);
 }
 
 TEST(hub_lets_a_listener_pause_and_leave_in_the_middle_of_a_page)
 {
-    struct log_world *w = log_open(NULL);
-    struct ear pauses, leaves, stays;
+    struct log_server *w = log_open(NULL);
+    struct receiver pauses, leaves, stays;
 
     for (int i = 0; i < 30; i++)
         log_add(w, "a");
     log_turn(w);
-    ear_listen(&pauses, w, "a", 0, false, HUB_WEBSOCKET);
-    ear_listen(&leaves, w, "a", 0, false, HUB_WEBSOCKET);
-    ear_listen(&stays, w, "a", 0, false, HUB_WEBSOCKET);
+    receiver_subscribe(&pauses, w, "a", 0, false, HUB_WEBSOCKET);
+    receiver_subscribe(&leaves, w, "a", 0, false, HUB_WEBSOCKET);
+    receiver_subscribe(&stays, w, "a", 0, false, HUB_WEBSOCKET);
     pauses.pause_after = 7;
     leaves.pause_after = 9;
     leaves.leave_then = true;
@@ -298,55 +299,55 @@ TEST(hub_lets_a_listener_pause_and_leave_in_the_middle_of_a_page)
     }
     check_complete(&pauses);
     check_complete(&stays);
-    ear_leave(&pauses);
-    ear_leave(&stays);
+    receiver_leave(&pauses);
+    receiver_leave(&stays);
     log_close(w);
 }
 
 /* Of several who are told of one event, the first may end the others. */
-static void ear_ends_the_other(void *owner, struct shared *framed, int64_t seq)
+static void receiver_ends_the_other(void *owner, struct shared *framed, int64_t seq)
 {
-    struct ear *e = owner;
+    struct receiver *e = owner;
 
     (void)framed, (void)seq;
     e->count++;
-    ear_leave((struct ear *)(void *)e->subject);
+    receiver_leave((struct receiver *)(void *)e->subject);
 }
 
 TEST(hub_lets_a_listener_end_the_next_one_while_it_is_told)
 {
-    const struct hub_events ends = { ear_started, ear_ends_the_other, ear_caught_up, ear_gap,
-                                     ear_failed };
-    struct log_world *w = log_open(NULL);
-    struct ear first = { 0 }, next, last;
+    const struct hub_events ends = { receiver_started, receiver_ends_the_other, receiver_caught_up,
+                                     receiver_gap, receiver_failed };
+    struct log_server *w = log_open(NULL);
+    struct receiver first = { 0 }, next, last;
     struct hub_filter filter = { .subject = STR("a"), .after = -1 };
 
     first.subject = (const char *)&next;
     first.subscriber =
         hub_subscribe(w->server->hub, &filter, &w->operator_grant, HUB_WEBSOCKET, &ends, &first);
-    ear_listen(&next, w, "a", -1, false, HUB_WEBSOCKET);
-    ear_listen(&last, w, "a", -1, false, HUB_WEBSOCKET);
+    receiver_subscribe(&next, w, "a", -1, false, HUB_WEBSOCKET);
+    receiver_subscribe(&last, w, "a", -1, false, HUB_WEBSOCKET);
     log_settle(w);
     log_add(w, "a");
     log_settle(w);
     CHECK_INT(first.count, 1);
     CHECK_INT(next.count, 0);
     CHECK_INT(last.count, 1);
-    ear_leave(&first);
-    ear_leave(&last);
+    receiver_leave(&first);
+    receiver_leave(&last);
     log_close(w);
 }
 
 TEST(hub_forgets_a_listener_who_leaves_while_his_page_is_on_its_way)
 {
-    struct log_world *w = log_open(NULL);
-    struct ear e;
+    struct log_server *w = log_open(NULL);
+    struct receiver e;
 
     w->by_hand = true;
     log_add(w, "a");
-    ear_listen(&e, w, "a", 0, false, HUB_WEBSOCKET);
+    receiver_subscribe(&e, w, "a", 0, false, HUB_WEBSOCKET);
     log_turn(w);
-    ear_leave(&e);
+    receiver_leave(&e);
     server_performed(w->server, log_read(w, 0));
     log_turn(w);
     CHECK(!e.started);
@@ -355,19 +356,19 @@ TEST(hub_forgets_a_listener_who_leaves_while_his_page_is_on_its_way)
 
 TEST(hub_asks_again_when_there_was_no_room)
 {
-    struct log_world *w = log_open(NULL);
-    struct ear e;
+    struct log_server *w = log_open(NULL);
+    struct receiver e;
 
     log_add(w, "a");
     w->busy = true;
-    ear_listen(&e, w, "a", 0, false, HUB_WEBSOCKET);
+    receiver_subscribe(&e, w, "a", 0, false, HUB_WEBSOCKET);
     log_settle(w);
     CHECK(!e.started);
     w->busy = false;
     while (!e.caught_up)
         log_turn(w);
     check_complete(&e);
-    ear_leave(&e);
+    receiver_leave(&e);
     log_close(w);
 }
 
@@ -385,11 +386,11 @@ TEST(hub_lets_a_session_hear_of_its_own_state_only)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct log_world *w = log_open(NULL);
-        struct ear e = { .world = w, .subject = cases[i].subject };
+        struct log_server *w = log_open(NULL);
+        struct receiver e = { .log = w, .subject = cases[i].subject };
         struct hub_filter filter = { .subject = str_from(cases[i].subject), .after = 0 };
         e.subscriber = hub_subscribe(w->server->hub, &filter, &w->session_grant, HUB_WEBSOCKET,
-                                     &ear_events, &e);
+                                     &receiver_events, &e);
         log_add(w, "a");
         log_add(w, "b");
         log_settle(w);
@@ -399,7 +400,7 @@ TEST(hub_lets_a_session_hear_of_its_own_state_only)
         CHECK_INT(e.count, cases[i].heard ? 2 : 0);
         CHECK_INT(e.failed, !cases[i].heard);
         CHECK(!e.failed || e.why == cases[i].why);
-        ear_leave(&e);
+        receiver_leave(&e);
         log_close(w);
     }
 }
@@ -408,13 +409,13 @@ TEST(hub_lets_a_session_hear_of_its_own_state_only)
 TEST(hub_frames_an_event_the_same_way_live_and_from_the_log)
 {
     for (int look = 0; look < HUB_ENCODINGS; look++) {
-        struct log_world *w = log_open(NULL);
-        struct ear live, late;
-        ear_listen(&live, w, "a", 0, false, look);
+        struct log_server *w = log_open(NULL);
+        struct receiver live, late;
+        receiver_subscribe(&live, w, "a", 0, false, look);
         log_settle(w);
         log_add(w, "a");
         log_settle(w);
-        ear_listen(&late, w, "a", 0, false, look);
+        receiver_subscribe(&late, w, "a", 0, false, look);
         log_settle(w);
         CHECK_INT(live.count, 1);
         CHECK_INT(late.count, 1);
@@ -422,17 +423,17 @@ TEST(hub_frames_an_event_the_same_way_live_and_from_the_log)
         if (look == HUB_SSE)
             CHECK(str_starts(live.text, STR("id: 1\nevent: workflow_state_updated\ndata: {")) &&
                   str_ends(live.text, STR("}\n\n")));
-        ear_leave(&live);
-        ear_leave(&late);
+        receiver_leave(&live);
+        receiver_leave(&late);
         log_close(w);
     }
 }
 
 /* ---- at random ---- */
 
-enum { EARS = 8 };
+enum { RECEIVERS = 8 };
 
-static void check_live(struct log_world *w, struct ear *ears)
+static void check_live(struct log_server *w, struct receiver *receivers)
 {
     int reads = w->reads;
 
@@ -440,13 +441,13 @@ static void check_live(struct log_world *w, struct ear *ears)
     log_add(w, "b");
     log_settle(w);
     CHECK_INT(w->reads, reads);
-    for (int i = 0; i < EARS; i++)
-        if (ears[i].subscriber)
-            check_complete(&ears[i]);
+    for (int i = 0; i < RECEIVERS; i++)
+        if (receivers[i].subscriber)
+            check_complete(&receivers[i]);
 }
 
 /* Everything that is under way comes to its end. */
-static void settle_all(struct log_world *w, struct ear *ears, struct command **done,
+static void settle_all(struct log_server *w, struct receiver *receivers, struct command **done,
                        int *done_count)
 {
     while (*done_count)
@@ -456,28 +457,28 @@ static void settle_all(struct log_world *w, struct ear *ears, struct command **d
     w->by_hand = false;
     while (w->asked_count)
         server_performed(w->server, log_read(w, 0));
-    for (int i = 0; i < EARS; i++) {
-        ears[i].pause_after = 0;
-        if (ears[i].subscriber && ears[i].paused) {
-            ears[i].paused = false;
-            hub_resume(ears[i].subscriber);
+    for (int i = 0; i < RECEIVERS; i++) {
+        receivers[i].pause_after = 0;
+        if (receivers[i].subscriber && receivers[i].paused) {
+            receivers[i].paused = false;
+            hub_resume(receivers[i].subscriber);
         }
     }
     for (int i = 0; i < 40; i++)
         log_settle(w);
 }
 
-static void random_ear_step(struct random *r, struct log_world *w, struct ear *e)
+static void random_receiver_step(struct random *r, struct log_server *w, struct receiver *e)
 {
     static const char *const subjects[] = { "", "a", "b" };
 
     if (!e->subscriber) {
         int64_t after = (int64_t)random_below(r, (uint32_t)w->server->published + 2) - 1;
-        ear_listen(e, w, subjects[random_below(r, 3)], after, random_below(r, 3) == 0,
-                   random_below(r, 2));
+        receiver_subscribe(e, w, subjects[random_below(r, 3)], after, random_below(r, 3) == 0,
+                           random_below(r, 2));
         e->pause_after = random_below(r, 4) ? 0 : 1 + (int)random_below(r, 5);
     } else if (random_below(r, 12) == 0) {
-        ear_leave(e);
+        receiver_leave(e);
     } else if (e->paused) {
         e->paused = false;
         hub_resume(e->subscriber);
@@ -489,12 +490,12 @@ static void random_ear_step(struct random *r, struct log_world *w, struct ear *e
 
 static void random_run(struct random *r)
 {
-    struct log_world *w = log_open(NULL);
-    struct ear *ears = ARENA_ARRAY(check_arena(), struct ear, EARS);
+    struct log_server *w = log_open(NULL);
+    struct receiver *receivers = ARENA_ARRAY(check_arena(), struct receiver, RECEIVERS);
     struct command *done[ASKED_MAX]; /* performed, and not yet with the server */
     int done_count = 0;
 
-    memset(ears, 0, EARS * sizeof *ears);
+    memset(receivers, 0, RECEIVERS * sizeof *receivers);
     w->by_hand = true;
     w->page_max = 1 + (int)random_below(r, 6);
     for (int steps = 150; steps > 0; steps--) {
@@ -513,7 +514,7 @@ static void random_run(struct random *r)
             if (done_count)
                 server_performed(w->server, done[--done_count]);
             break;
-        case 5: random_ear_step(r, w, &ears[random_below(r, EARS)]); break;
+        case 5: random_receiver_step(r, w, &receivers[random_below(r, RECEIVERS)]); break;
         case 6:
             if (random_below(r, 20) == 0)
                 w->floor += random_below(r, (uint32_t)(w->committed - w->floor + 2));
@@ -521,16 +522,16 @@ static void random_run(struct random *r)
         case 7: log_turn(w); break;
         }
     }
-    settle_all(w, ears, done, &done_count);
-    for (int i = 0; i < EARS; i++) {
-        if (!ears[i].subscriber)
+    settle_all(w, receivers, done, &done_count);
+    for (int i = 0; i < RECEIVERS; i++) {
+        if (!receivers[i].subscriber)
             continue;
-        CHECK(!ears[i].failed);
-        check_complete(&ears[i]);
+        CHECK(!receivers[i].failed);
+        check_complete(&receivers[i]);
     }
-    check_live(w, ears);
-    for (int i = 0; i < EARS; i++)
-        ear_leave(&ears[i]);
+    check_live(w, receivers);
+    for (int i = 0; i < RECEIVERS; i++)
+        receiver_leave(&receivers[i]);
     log_close(w);
 }
 

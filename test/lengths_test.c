@@ -81,7 +81,7 @@ static void names_make(struct json *input)
 
 static struct command *ask(struct world *w, size_t i, const struct json *input)
 {
-    struct machine m = { .token = STR("rn_1") };
+    struct fake_runner m = { .token = STR("rn_1") };
     struct command *c = world_command(w, asked[i].op, "{}", "");
 
     if (asked[i].runner)

@@ -8,7 +8,7 @@
 #include "core/tx.h"
 #include "json_help.h"
 #include "mcp/mcp_private.h"
-#include "sim/engine.h"
+#include "sim/world.h"
 
 struct mcp_direct {
     struct world *w;

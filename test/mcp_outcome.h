@@ -7,7 +7,7 @@
 
 #include "json_help.h"
 #include "mcp/mcp_private.h"
-#include "sim/engine.h"
+#include "sim/world.h"
 #include "suites/suites.h"
 
 struct fixture {

@@ -7,7 +7,7 @@
 
 #include "http_fixture.h"
 #include "mcp/mcp.h"
-#include "sim/engine.h"
+#include "sim/world.h"
 
 struct mcp_server {
     struct world *world;

@@ -1,7 +1,7 @@
 /* node_test.c: servers that share a database are seen, fall silent, leave and are forgotten. */
 #include "check.h"
 #include "sim/both.h"
-#include "sim/engine.h"
+#include "sim/world.h"
 
 enum { SECOND = 1000, DAY = 24 * 3600 * SECOND };
 

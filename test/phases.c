@@ -322,7 +322,7 @@ struct team *team_bare(void)
 {
     struct team *t = ARENA_NEW(check_arena(), struct team);
 
-    t->disk = vfs_world_new(1, 4096);
+    t->disk = vfs_new(1, 4096);
     t->rules = team_rules_default;
     team_open(t);
     runner_comes(t);
@@ -359,5 +359,5 @@ void team_free(struct team *t)
 {
     world_audit(t->w);
     world_close(t->w);
-    vfs_world_free(t->disk);
+    vfs_free(t->disk);
 }

@@ -7,10 +7,10 @@
 
 #include "core/team.h"
 #include "json_help.h"
-#include "sim/engine.h"
+#include "sim/world.h"
 
 struct team {
-    struct vfs_world *disk;
+    struct vfs *disk;
     struct world *w;
     struct team_rules rules;
     str runner, state;

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "sim/engine.h"
+#include "sim/world.h"
 #include "sim/postgres.h"
 #include "sim/proxy.h"
 #include "store/store.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "check.h"
-#include "sim/engine.h"
+#include "sim/world.h"
 #include "sim/postgres.h"
 #include "store/libpq.h"
 #include "store/store.h"

@@ -2,7 +2,7 @@
 #include "core/retain.h"
 #include "sim/both.h"
 #include "sim/vfs.h"
-#include "world_help.h"
+#include "calls.h"
 
 enum { DAY_MS = 24 * 3600 * 1000 };
 
@@ -17,13 +17,13 @@ static const struct retention small = {
 };
 
 struct fixture {
-    struct vfs_world *disk;
+    struct vfs *disk;
     struct world *w;
 };
 
 static struct fixture fixture_new(const struct retention *r)
 {
-    struct fixture p = { .disk = vfs_world_new(1, 4096) };
+    struct fixture p = { .disk = vfs_new(1, 4096) };
 
     CHECK_OK(world_open("retain.db", vfs_name(p.disk), &p.w));
     p.w->engine.retention = r;
@@ -35,7 +35,7 @@ static struct fixture fixture_new(const struct retention *r)
 static void fixture_free(struct fixture *p)
 {
     world_close(p->w);
-    vfs_world_free(p->disk);
+    vfs_free(p->disk);
 }
 
 static str made(struct world *w)

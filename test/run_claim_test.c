@@ -31,7 +31,7 @@ TEST(demands_decide_who_may_take_a_run)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct world *w = world_new();
-        struct machine a = machine_new(w, "a", cases[i].runner);
+        struct fake_runner a = fake_runner_new(w, "a", cases[i].runner);
         start(w, "root", cases[i].run);
         bool got = claim(w, &a).run_id.len > 0;
         if (got != cases[i].fits)
@@ -62,7 +62,7 @@ TEST(equal_demands_have_equal_keys_and_can_be_read_back)
 TEST(the_highest_priority_is_first_and_then_the_oldest)
 {
     struct world *w = world_new();
-    struct machine a = machine_new(w, "a", ",'capacity':10,'tags':['t']");
+    struct fake_runner a = fake_runner_new(w, "a", ",'capacity':10,'tags':['t']");
     str low = start(w, "low", ",'priority':-1"), old = start(w, "old", ",'demands':{'tags':['t']}"),
         host = start(w, "host", ",'demands':{'hostname':'a'}"), young = start(w, "young", ""),
         high = start(w, "high", ",'priority':7,'demands':{'hostname':'a','tags':['t']}");
@@ -81,7 +81,7 @@ TEST(directories_do_not_change_the_order_for_who_takes_all)
 {
     enum { DIRECTORIES = 80 };
     struct world *w = world_new();
-    struct machine a = machine_new(w, "a", ",'capacity':100");
+    struct fake_runner a = fake_runner_new(w, "a", ",'capacity':100");
     str runs[DIRECTORIES];
 
     for (int i = 0; i < DIRECTORIES; i++) {
@@ -101,7 +101,7 @@ TEST(directories_do_not_change_the_order_for_who_takes_all)
 TEST(a_runner_with_a_directory_takes_what_is_in_it_by_priority_and_age)
 {
     struct world *w = world_new();
-    struct machine a = machine_new(w, "a", ",'capacity':10,'project_dir':'/w/'");
+    struct fake_runner a = fake_runner_new(w, "a", ",'capacity':10,'project_dir':'/w/'");
     str none = start(w, "none", ""), deep = start(w, "deep", ",'project_dir':'/w/b/c'"),
         here = start(w, "here", ",'project_dir':'/w','demands':{'hostname':'a'}"),
         high = start(w, "high", ",'project_dir':'/w/a','priority':1");
@@ -121,7 +121,7 @@ TEST(a_runner_with_a_directory_takes_what_is_in_it_by_priority_and_age)
 
 /* Has a claim that waits run again, with memory of its own: what the time before has made is gone
  * then. */
-static void look_again(struct world *w, const struct machine *m, struct command *c)
+static void look_again(struct world *w, const struct fake_runner *m, struct command *c)
 {
     struct arena *before = c->arena;
 
@@ -137,7 +137,7 @@ static void look_again(struct world *w, const struct machine *m, struct command 
 }
 
 /* As often as it wants to look on, each time when it said; gives how often that was. */
-static int look_around(struct world *w, const struct machine *m, struct command *c)
+static int look_around(struct world *w, const struct fake_runner *m, struct command *c)
 {
     int looks = 0;
 
@@ -168,7 +168,7 @@ TEST(each_of_very_many_demands_gets_its_turn)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct world *w = world_new();
-        struct machine a = machine_new(w, "a", cases[i].runner);
+        struct fake_runner a = fake_runner_new(w, "a", cases[i].runner);
         for (int k = 0; k < OTHERS; k++) {
             struct buf more = buf_in(check_arena());
             buf_printf(&more, cases[i].others, k);
@@ -193,7 +193,7 @@ TEST(each_of_very_many_demands_gets_its_turn)
 TEST(a_claim_goes_on_where_the_last_one_ended)
 {
     struct world *w = world_new();
-    struct machine a = machine_new(w, "a", ",'tags':['z']");
+    struct fake_runner a = fake_runner_new(w, "a", ",'tags':['z']");
     enum { OTHERS = 40, CLAIMS = 2 }; /* of two looks each */
     int claims = 0;
 
@@ -215,7 +215,7 @@ TEST(a_claim_goes_on_where_the_last_one_ended)
 TEST(a_runner_gets_no_more_than_it_can_take)
 {
     struct world *w = world_new();
-    struct machine a = machine_new(w, "a", ",'capacity':2");
+    struct fake_runner a = fake_runner_new(w, "a", ",'capacity':2");
     struct claim held[2];
 
     for (int i = 0; i < 3; i++)
@@ -234,7 +234,7 @@ TEST(a_runner_gets_no_more_than_it_can_take)
 TEST(a_run_waits_for_its_time)
 {
     struct world *w = world_new();
-    struct machine a = machine_new(w, "a", "");
+    struct fake_runner a = fake_runner_new(w, "a", "");
     str run = start(w, "root", ",'not_before':'2025-01-15T10:35:02Z'");
 
     CHECK_STR(show(w, run, "/queued"), "false");
@@ -248,7 +248,7 @@ TEST(a_run_waits_for_its_time)
 TEST(a_run_that_nobody_can_take_fails_and_says_why)
 {
     struct world *w = world_new();
-    struct machine a = machine_new(w, "a", "");
+    struct fake_runner a = fake_runner_new(w, "a", "");
     str wrong = start(w, "one", ",'demands':{'tags':['gpu'],'hostname':'b'}");
     str right = start(w, "two", "");
     struct claim held = claim(w, &a); /* and is full with it */
@@ -288,7 +288,8 @@ static bool wakes(const struct command *waits, const struct command *by)
 TEST(a_waiting_claim_is_woken_by_what_concerns_it_alone)
 {
     struct world *w = world_new();
-    struct machine a = machine_new(w, "a", ",'tags':['t']"), b = machine_new(w, "b", "");
+    struct fake_runner a = fake_runner_new(w, "a", ",'tags':['t']"),
+                       b = fake_runner_new(w, "b", "");
     struct command *of_a = poll(w, &a), *of_b = poll(w, &b), *by;
     static const char ask[] = "{'type':'start_session','session_name':'%s','prompt':'go'%s}";
 
@@ -311,7 +312,7 @@ TEST(a_waiting_claim_is_woken_by_what_concerns_it_alone)
 TEST(a_claim_whose_time_is_up_is_answered_with_nothing)
 {
     struct world *w = world_new();
-    struct machine a = machine_new(w, "a", "");
+    struct fake_runner a = fake_runner_new(w, "a", "");
     struct command *c = poll(w, &a);
 
     CHECK(c->answer.waits);

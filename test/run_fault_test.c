@@ -2,11 +2,11 @@
 #include "runners.h"
 
 struct step {
-    struct command *(*run)(struct world *w, const struct machine *m, const struct claim *held);
+    struct command *(*run)(struct world *w, const struct fake_runner *m, const struct claim *held);
     const char *status; /* of the run afterwards */
 };
 
-static struct command *step_claim(struct world *w, const struct machine *m,
+static struct command *step_claim(struct world *w, const struct fake_runner *m,
                                   const struct claim *held)
 {
     (void)held;
@@ -16,25 +16,25 @@ static struct command *step_claim(struct world *w, const struct machine *m,
     return c;
 }
 
-static struct command *step_started(struct world *w, const struct machine *m,
+static struct command *step_started(struct world *w, const struct fake_runner *m,
                                     const struct claim *held)
 {
     return report(w, m, held, "started", "");
 }
 
-static struct command *step_progress(struct world *w, const struct machine *m,
+static struct command *step_progress(struct world *w, const struct fake_runner *m,
                                      const struct claim *held)
 {
     return report(w, m, held, "progress", ",'heard':'x','output':[{'stream':'stdout','text':'x'}]");
 }
 
-static struct command *step_completed(struct world *w, const struct machine *m,
+static struct command *step_completed(struct world *w, const struct fake_runner *m,
                                       const struct claim *held)
 {
     return report(w, m, held, "completed", ",'result':'r'");
 }
 
-static struct command *step_lease(struct world *w, const struct machine *m,
+static struct command *step_lease(struct world *w, const struct fake_runner *m,
                                   const struct claim *held)
 {
     (void)m;
@@ -46,11 +46,11 @@ static struct command *step_lease(struct world *w, const struct machine *m,
 }
 
 /* A run up to where a step begins. */
-static struct world *prepared(const struct step *s, struct machine *m, struct claim *held)
+static struct world *prepared(const struct step *s, struct fake_runner *m, struct claim *held)
 {
     struct world *w = world_new();
 
-    *m = machine_new(w, "a", "");
+    *m = fake_runner_new(w, "a", "");
     held->run_id = start(w, "root", "");
     world_pass(w, 0);
     if (s->run == step_claim)
@@ -92,7 +92,7 @@ TEST(every_step_survives_every_storage_fault)
     for (size_t s = 0; s < sizeof steps / sizeof *steps; s++)
         for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
             for (int n = 1;; n++) {
-                struct machine m;
+                struct fake_runner m;
                 struct claim held;
                 struct world *w = prepared(&steps[s], &m, &held);
                 w->fault = (struct fault){ kinds[k], (uint64_t)n, 0, 0, false };

@@ -7,7 +7,7 @@
 TEST(polling_again_gives_a_claimed_run_anew_and_the_old_token_is_dead)
 {
     struct world *w = world_new();
-    struct machine a = machine_new(w, "a", "");
+    struct fake_runner a = fake_runner_new(w, "a", "");
     str run = start(w, "root", "");
     struct claim first = claim(w, &a), second = claim(w, &a);
 
@@ -27,7 +27,7 @@ TEST(polling_again_gives_a_claimed_run_anew_and_the_old_token_is_dead)
 TEST(a_runner_that_says_what_it_knows_is_not_told_again)
 {
     struct world *w = world_new();
-    struct machine a = machine_new(w, "a", ",'capacity':2");
+    struct fake_runner a = fake_runner_new(w, "a", ",'capacity':2");
     str first = start(w, "one", ""), second = start(w, "two", "");
     struct claim held = claim(w, &a);
 
@@ -45,12 +45,12 @@ TEST(a_runner_that_says_what_it_knows_is_not_told_again)
 TEST(another_runner_cannot_report_a_run)
 {
     struct world *w = world_new();
-    struct machine a = machine_new(w, "a", ""), b = machine_new(w, "b", "");
+    struct fake_runner a = fake_runner_new(w, "a", ""), b = fake_runner_new(w, "b", "");
     str run = start(w, "root", "");
     struct claim held = claim(w, &a);
 
     CHECK_ERR(report(w, &b, &held, "completed", "")->error, ERR_CONFLICT);
-    struct machine thief = { b.token, a.id };
+    struct fake_runner thief = { b.token, a.id };
     CHECK_ERR(report(w, &thief, &held, "completed", "")->error, ERR_NOT_FOUND);
     CHECK_STR(at(poll(w, &thief), "/deregistered"), "true");
     held.run_id = STR("run_none");
@@ -63,7 +63,7 @@ TEST(another_runner_cannot_report_a_run)
 TEST(a_run_returns_when_its_lease_passes_until_it_has_lost_too_many)
 {
     struct world *w = world_new();
-    struct machine a = machine_new(w, "a", "");
+    struct fake_runner a = fake_runner_new(w, "a", "");
     str run = start(w, "root", "");
 
     for (int attempt = 1; attempt <= 3; attempt++) {
@@ -90,7 +90,7 @@ TEST(a_run_returns_when_its_lease_passes_until_it_has_lost_too_many)
 TEST(a_sign_of_life_gives_a_full_new_lease)
 {
     struct world *w = world_new();
-    struct machine a = machine_new(w, "a", "");
+    struct fake_runner a = fake_runner_new(w, "a", "");
     str run = start(w, "root", "");
     struct claim held = claim(w, &a);
 
@@ -115,7 +115,7 @@ TEST(a_sign_of_life_gives_a_full_new_lease)
 TEST(a_late_completion_counts_when_nobody_has_claimed_the_run_since)
 {
     struct world *w = world_new();
-    struct machine a = machine_new(w, "a", ""), b = machine_new(w, "b", "");
+    struct fake_runner a = fake_runner_new(w, "a", ""), b = fake_runner_new(w, "b", "");
     str run = start(w, "one", "");
     struct claim held = claim(w, &a);
 
@@ -140,7 +140,7 @@ TEST(a_late_completion_counts_when_nobody_has_claimed_the_run_since)
 TEST(a_start_of_the_only_server_renews_every_lease)
 {
     struct world *w = world_new();
-    struct machine a = machine_new(w, "a", "");
+    struct fake_runner a = fake_runner_new(w, "a", "");
     str run = start(w, "root", "");
     struct claim held = claim(w, &a);
     const struct actor system = { .kind = ACTOR_SYSTEM, .name = STR("system") };
@@ -165,7 +165,7 @@ TEST(a_start_of_the_only_server_renews_every_lease)
 TEST(a_runner_that_falls_silent_is_lost_and_joins_again_when_heard)
 {
     struct world *w = world_new();
-    struct machine a = machine_new(w, "a", "");
+    struct fake_runner a = fake_runner_new(w, "a", "");
 
     pass_alive(w, &a, 3 * SILENT_MS);
     CHECK_STR(at(call(w, "runner.list", "{}"), "/runners/0/alive"), "true");
@@ -182,7 +182,8 @@ TEST(a_runner_that_falls_silent_is_lost_and_joins_again_when_heard)
 TEST(a_runner_that_registers_again_is_the_same_with_what_it_says_now)
 {
     struct world *w = world_new();
-    struct machine a = machine_new(w, "a", ""), again = machine_new(w, "a", ",'tags':['x']");
+    struct fake_runner a = fake_runner_new(w, "a", ""),
+                       again = fake_runner_new(w, "a", ",'tags':['x']");
 
     must_be(again.id, a.id);
     CHECK_STR(at(call(w, "runner.list", "{}"), "/runners/0/tags"), "[\"x\"]");
@@ -192,7 +193,8 @@ TEST(a_runner_that_registers_again_is_the_same_with_what_it_says_now)
 TEST(the_runs_of_a_removed_runner_go_back_at_once)
 {
     struct world *w = world_new();
-    struct machine a = machine_new(w, "a", ",'capacity':2"), b = machine_new(w, "b", "");
+    struct fake_runner a = fake_runner_new(w, "a", ",'capacity':2"),
+                       b = fake_runner_new(w, "b", "");
     str run = start(w, "one", ""), stopping = start(w, "two", "");
     struct claim first = claim(w, &a);
     CHECK_OK(report(w, &a, &first, "started", "")->error);

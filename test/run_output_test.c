@@ -7,7 +7,7 @@
 TEST(the_newest_output_is_kept_and_read_from_a_number_on)
 {
     struct world *w = world_new();
-    struct machine a = machine_new(w, "a", "");
+    struct fake_runner a = fake_runner_new(w, "a", "");
     str run = start(w, "root", "");
     struct claim held = claim(w, &a);
     static const char digits[] = "0123456789";
@@ -41,7 +41,7 @@ TEST(the_newest_output_is_kept_and_read_from_a_number_on)
 TEST(a_piece_of_output_has_a_limit)
 {
     struct world *w = world_new();
-    struct machine a = machine_new(w, "a", "");
+    struct fake_runner a = fake_runner_new(w, "a", "");
     struct buf more = buf_in(check_arena());
 
     start(w, "root", "");
@@ -58,7 +58,7 @@ TEST(a_piece_of_output_has_a_limit)
 TEST(a_failed_run_ends_with_the_last_lines_of_its_agent)
 {
     struct world *w = world_new();
-    struct machine a = machine_new(w, "a", "");
+    struct fake_runner a = fake_runner_new(w, "a", "");
     struct claim held;
     str run = start(w, "root", "");
 
@@ -95,7 +95,7 @@ static void check_usage(struct world *w, int64_t in, int64_t out, int64_t cached
 }
 
 /* A turn of the session: its first, or one more. */
-static void turn_using(struct world *w, struct machine *m, const char *usage)
+static void turn_using(struct world *w, struct fake_runner *m, const char *usage)
 {
     struct claim held = claim(w, m);
 
@@ -106,7 +106,7 @@ static void turn_using(struct world *w, struct machine *m, const char *usage)
 TEST(what_turns_use_is_added_up)
 {
     struct world *w = world_new();
-    struct machine a = machine_new(w, "a", "");
+    struct fake_runner a = fake_runner_new(w, "a", "");
 
     start(w, "root", "");
     turn_using(w, &a,
@@ -126,7 +126,7 @@ TEST(what_a_client_has_added_up_itself_is_not_added_again)
 {
     static const char whole[] = "'whole':['input_tokens','output_tokens','cost_usd','models']}";
     struct world *w = world_new();
-    struct machine a = machine_new(w, "a", "");
+    struct fake_runner a = fake_runner_new(w, "a", "");
 
     start(w, "root", "");
     turn_using(w, &a,
@@ -163,7 +163,7 @@ TEST(tokens_that_are_worthless_are_forgotten_after_a_day)
 {
     enum { HOUR_MS = 3600 * 1000, TURNS = 3 };
     struct world *w = world_new();
-    struct machine a = machine_new(w, "a", "");
+    struct fake_runner a = fake_runner_new(w, "a", "");
     str kept = at(call(w, "token.create", "{'kind':'viewer'}"), "/token");
 
     call(w, "token.create", "{'kind':'viewer','expires_in':60}");

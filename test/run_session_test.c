@@ -6,8 +6,8 @@
 TEST(the_second_run_of_a_busy_session_waits_for_the_first)
 {
     struct world *w = world_new();
-    struct machine a = machine_new(w, "a", ",'capacity':5"),
-                   b = machine_new(w, "b", ",'capacity':5");
+    struct fake_runner a = fake_runner_new(w, "a", ",'capacity':5"),
+                       b = fake_runner_new(w, "b", ",'capacity':5");
     str first = start(w, "root", ""), second = resume(w, "root", ",'priority':9"),
         third = resume(w, "root", "");
     struct claim held = claim(w, &a);
@@ -71,7 +71,7 @@ TEST(what_cannot_be_asked_for_is_refused_and_the_message_says_what_can)
 TEST(a_session_made_by_hand_can_be_started_once)
 {
     struct world *w = world_new();
-    struct machine a = machine_new(w, "a", "");
+    struct fake_runner a = fake_runner_new(w, "a", "");
 
     CHECK_OK(call(w, "session.create", "{'session_name':'mine'}")->error);
     str run = start(w, "mine", "");
@@ -91,7 +91,7 @@ TEST(a_session_that_had_no_turn_can_be_started_again)
 
     world_pass(w, MATCH_MS);
     CHECK_RUN(w, first, "failed");
-    struct machine a = machine_new(w, "a", "");
+    struct fake_runner a = fake_runner_new(w, "a", "");
     str second = start(w, "root", "");
     must_be(claim(w, &a).run_id, second);
     world_end(w);
@@ -100,7 +100,7 @@ TEST(a_session_that_had_no_turn_can_be_started_again)
 TEST(a_session_reaches_what_it_started_and_nothing_else)
 {
     struct world *w = world_new();
-    struct machine a = machine_new(w, "a", ",'capacity':5");
+    struct fake_runner a = fake_runner_new(w, "a", ",'capacity':5");
     str other = start(w, "other", "");
     start(w, "root", ",'project_dir':'/src','priority':1");
     struct claim held = claim(w, &a);
@@ -171,9 +171,9 @@ TEST(whoever_wants_the_result_waits_for_it_after_the_commit)
 /* ---- where a conversation is ---- */
 
 /* A runner of the machine "box". */
-static struct machine on_box(struct world *w, const char *name, const char *more)
+static struct fake_runner on_box(struct world *w, const char *name, const char *more)
 {
-    struct machine m = { .token = arena_printf(check_arena(), "rn_%s", name) };
+    struct fake_runner m = { .token = arena_printf(check_arena(), "rn_%s", name) };
 
     be(w, &m);
     m.id = at(call(w, "runner.register", "{'hostname':'box','name':'%s'%s}", name, more),
@@ -183,7 +183,8 @@ static struct machine on_box(struct world *w, const char *name, const char *more
 }
 
 /* Has a first turn of a session run by one, which says where. */
-static void turn_by(struct world *w, const struct machine *m, const char *session, const char *dir)
+static void turn_by(struct world *w, const struct fake_runner *m, const char *session,
+                    const char *dir)
 {
     CHECK_OK(call(w, "run.create",
                   "{'type':'start_session','session_name':'%s','prompt':'go','agent_name':'coder'}",
@@ -206,7 +207,7 @@ static void turn_by(struct world *w, const struct machine *m, const char *sessio
 }
 
 /* Whether it gets a run now. */
-static bool gets_one(struct world *w, const struct machine *m, const char *dir)
+static bool gets_one(struct world *w, const struct fake_runner *m, const char *dir)
 {
     be(w, m);
     struct command *c = call(w, "runner.claim", "{'runner_id':'" STR_FMT "'}", STR_ARG(m->id));
@@ -233,8 +234,8 @@ TEST_BOTH(resumed_turn_goes_where_its_conversation_is)
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         struct world *w = world_new();
         answer(w, "agent.create", "{'name':'coder','profile':'shell','args':['x']}");
-        struct machine one = on_box(w, "one", pairs[i].one);
-        struct machine other = on_box(w, "other", pairs[i].other);
+        struct fake_runner one = on_box(w, "one", pairs[i].one);
+        struct fake_runner other = on_box(w, "other", pairs[i].other);
         turn_by(w, &one, "talk", "/srv/a");
         struct command *c = call(w, "run.create",
                                  "{'type':'resume_session','session_name':'talk','prompt':'more'}");
@@ -253,7 +254,7 @@ TEST_BOTH(conversation_whose_runner_is_gone_goes_to_nobody_else)
     struct world *w = world_new();
 
     answer(w, "agent.create", "{'name':'coder','profile':'shell','args':['x']}");
-    struct machine one = on_box(w, "one", ",'user':'alice'");
+    struct fake_runner one = on_box(w, "one", ",'user':'alice'");
     turn_by(w, &one, "talk", "/srv/a");
     CHECK_OK(call(w, "runner.remove", "{'runner_id':'" STR_FMT "'}", STR_ARG(one.id))->error);
     struct command *c =
@@ -279,7 +280,7 @@ TEST_BOTH(result_that_was_cut_says_so)
 
     answer(w, "agent.create", "{'name':'coder','profile':'shell','args':['x']}");
     for (int cut = 0; cut < 2; cut++) {
-        struct machine m = on_box(w, "one", "");
+        struct fake_runner m = on_box(w, "one", "");
         CHECK_OK(call(w, "run.create",
                       "{'type':'start_session','session_name':'s%d','prompt':'go',"
                       "'agent_name':'coder'}",

@@ -6,7 +6,7 @@
 TEST(a_run_is_claimed_started_and_completed)
 {
     struct world *w = world_new();
-    struct machine a = machine_new(w, "a", "");
+    struct fake_runner a = fake_runner_new(w, "a", "");
     str run = start(w, "root", ",'metadata':{'k':1},'project_dir':'/src','max_seconds':9");
 
     CHECK_RUN(w, run, "pending");
@@ -44,7 +44,7 @@ TEST(a_run_is_claimed_started_and_completed)
 TEST(the_trace_of_a_run_comes_from_the_ids_of_its_tree)
 {
     struct world *w = world_new();
-    struct machine a = machine_new(w, "a", ",'capacity':5");
+    struct fake_runner a = fake_runner_new(w, "a", ",'capacity':5");
     str first, second;
 
     start(w, "root", "");
@@ -55,7 +55,7 @@ TEST(the_trace_of_a_run_comes_from_the_ids_of_its_tree)
               ->answer.text.len > 0);
     w->actor = the_operator;
     start(w, "other", ",'priority':5");
-    struct machine b = machine_new(w, "b", "");
+    struct fake_runner b = fake_runner_new(w, "b", "");
     second = at(poll(w, &b), "/run/env/TRACEPARENT");
     CHECK_INT(first.len, 55);
     CHECK(str_starts(first, STR("00-")) && str_ends(first, STR("-01")));
@@ -76,7 +76,7 @@ TEST(each_end_is_reported_once_and_another_is_a_conflict)
         { "stopped", "stopped", ",'error':'by hand'", "by hand" },
     };
     struct world *w = world_new();
-    struct machine a = machine_new(w, "a", "");
+    struct fake_runner a = fake_runner_new(w, "a", "");
 
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         str run = start(w, arena_printf(check_arena(), "s%zu", i).at, "");
@@ -100,7 +100,7 @@ TEST(each_end_is_reported_once_and_another_is_a_conflict)
 TEST(a_completion_without_a_start_is_a_start_too)
 {
     struct world *w = world_new();
-    struct machine a = machine_new(w, "a", "");
+    struct fake_runner a = fake_runner_new(w, "a", "");
     str run = start(w, "root", "");
     struct claim held = claim(w, &a);
 
@@ -114,7 +114,7 @@ TEST(a_completion_without_a_start_is_a_start_too)
 TEST(a_pending_run_is_stopped_at_once)
 {
     struct world *w = world_new();
-    struct machine a = machine_new(w, "a", "");
+    struct fake_runner a = fake_runner_new(w, "a", "");
     str run = start(w, "root", "");
 
     CHECK_OK(
@@ -133,7 +133,7 @@ TEST(a_run_that_somebody_has_stops_when_its_runner_says_so_or_after_a_time)
 {
     for (int how = 0; how < 4; how++) {
         struct world *w = world_new();
-        struct machine a = machine_new(w, "a", "");
+        struct fake_runner a = fake_runner_new(w, "a", "");
         str run = start(w, "root", "");
         struct claim held = claim(w, &a);
         if (how > 0)
@@ -161,7 +161,7 @@ TEST(a_run_that_somebody_has_stops_when_its_runner_says_so_or_after_a_time)
 TEST(the_server_ends_a_run_that_takes_too_long)
 {
     struct world *w = world_new();
-    struct machine a = machine_new(w, "a", "");
+    struct fake_runner a = fake_runner_new(w, "a", "");
     str run = start(w, "root", ",'max_seconds':2");
     struct claim held = claim(w, &a);
 

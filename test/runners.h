@@ -1,13 +1,13 @@
 /* runners.h: a world with runners, played by the test, for tests of runs.
  *
- * A machine claims runs and says how they go; whoever speaks besides is the operator. Time is a
+ * A fake runner claims runs and says how they go; whoever speaks besides is the operator. Time is a
  * number, and so is every deadline. */
 #ifndef TEST_RUNNERS_H
 #define TEST_RUNNERS_H
 
 #include "core/run.h"
 #include "sim/vfs.h"
-#include "world_help.h"
+#include "calls.h"
 
 enum {
     LEASE_MS = 1000,
@@ -38,13 +38,13 @@ static const struct team_rules rules = {
     .session_events = 10,
 };
 
-static struct vfs_world *disk; /* of the one world that there is */
+static struct vfs *disk; /* of the one world that there is */
 
 static inline struct world *world_new(void)
 {
     struct world *w;
 
-    disk = vfs_world_new(1, 4096);
+    disk = vfs_new(1, 4096);
     CHECK_OK(world_open("run.db", vfs_name(disk), &w));
     w->engine.team = &rules;
     return w;
@@ -54,22 +54,23 @@ static inline void world_end(struct world *w)
 {
     world_audit(w);
     world_close(w);
-    vfs_world_free(disk);
+    vfs_free(disk);
 }
 
-struct machine {
+struct fake_runner {
     str token, id;
 };
 
-static inline void be(struct world *w, const struct machine *m)
+static inline void be(struct world *w, const struct fake_runner *m)
 {
     w->actor = (struct actor){ .kind = ACTOR_RUNNER, .name = STR("runner"), .token_id = m->token };
 }
 
 /* A runner; what it has beside its name is JSON, beginning with a comma. */
-static inline struct machine machine_new(struct world *w, const char *name, const char *more)
+static inline struct fake_runner fake_runner_new(struct world *w, const char *name,
+                                                 const char *more)
 {
-    struct machine m = { .token = arena_printf(check_arena(), "rn_%s", name) };
+    struct fake_runner m = { .token = arena_printf(check_arena(), "rn_%s", name) };
 
     be(w, &m);
     m.id = at(call(w, "runner.register", "{'hostname':'%s'%s}", name, more), "/runner_id");
@@ -82,7 +83,7 @@ struct claim {
     int64_t fence;
 };
 
-static inline struct command *poll(struct world *w, const struct machine *m)
+static inline struct command *poll(struct world *w, const struct fake_runner *m)
 {
     be(w, m);
     struct command *c = call(w, "runner.claim", "{'runner_id':'" STR_FMT "'}", STR_ARG(m->id));
@@ -92,7 +93,7 @@ static inline struct command *poll(struct world *w, const struct machine *m)
 }
 
 /* The run that a runner gets; its id is empty when there is none. */
-static inline struct claim claim(struct world *w, const struct machine *m)
+static inline struct claim claim(struct world *w, const struct fake_runner *m)
 {
     struct command *c = poll(w, m);
     struct claim taken = { .fence = 0 };
@@ -105,7 +106,7 @@ static inline struct claim claim(struct world *w, const struct machine *m)
     return taken;
 }
 
-static inline struct command *report(struct world *w, const struct machine *m,
+static inline struct command *report(struct world *w, const struct fake_runner *m,
                                      const struct claim *c, const char *what, const char *more)
 {
     str op = arena_printf(check_arena(), "runner.%s", what);
@@ -141,7 +142,7 @@ static inline str show(struct world *w, str run_id, const char *pointer)
 #define CHECK_RUN(w, id, status) CHECK_STR(show(w, id, "/status"), status)
 
 /* So much later, with signs of life of a runner on the way. */
-static inline void pass_alive(struct world *w, const struct machine *m, int64_t ms)
+static inline void pass_alive(struct world *w, const struct fake_runner *m, int64_t ms)
 {
     for (; ms > 0; ms -= 500) {
         world_pass(w, ms < 500 ? ms : 500);

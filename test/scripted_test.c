@@ -2,7 +2,7 @@
 #include "check.h"
 #include "json_help.h"
 #include "runner/scripted.h"
-#include "sim/engine.h"
+#include "sim/world.h"
 
 /* Whoever does things for the player: notes all of it in one text. */
 struct stub {

@@ -3,7 +3,7 @@
 #define TEST_SESSION_HELP_H
 
 #include "core/session.h"
-#include "world_help.h"
+#include "calls.h"
 
 static inline struct world *world_new(void)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "sim/engine.h"
+#include "sim/world.h"
 
 enum { ARGS_MAX = 64 };
 

@@ -9,7 +9,7 @@
 #include "core/state.h"
 #include "core/tables.h"
 #include "sim/postgres.h"
-#include "world_help.h"
+#include "calls.h"
 
 /* ---- the scenario ---- */
 

@@ -1,11 +1,11 @@
 /* sse_test.c: streams of events as curl shows them. */
-#include "log_help.h"
+#include "log_server.h"
 
 #define START "GET /events%s HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n"
 #define TOKEN "Authorization: Bearer op_1\r\n"
 
 struct stream {
-    struct log_world *world;
+    struct log_server *log;
     int fd;
     struct buf text; /* without the head */
     str head;
@@ -38,16 +38,16 @@ static bool stream_read(struct stream *s)
 static void stream_listen(struct stream *s)
 {
     for (int quiet = 0; quiet < 6; quiet++) {
-        log_turn(s->world);
+        log_turn(s->log);
         while (stream_read(s))
             quiet = 0;
     }
 }
 
-static void stream_open(struct stream *s, struct log_world *w, const char *query,
+static void stream_open(struct stream *s, struct log_server *w, const char *query,
                         const char *fields)
 {
-    *s = (struct stream){ .world = w, .fd = log_connect(w), .text = buf_in(check_arena()) };
+    *s = (struct stream){ .log = w, .fd = log_connect(w), .text = buf_in(check_arena()) };
     net_send(s->fd, arena_printf(check_arena(), START "%s\r\n", query, fields));
     stream_listen(s);
 }
@@ -76,7 +76,7 @@ static void check_heard(int line, struct stream *s, const char *expected)
 
 TEST(sse_streams_what_comes_and_says_how_it_is_to_be_read)
 {
-    struct log_world *w = log_open(NULL);
+    struct log_server *w = log_open(NULL);
     struct stream s;
 
     log_add(w, "a");
@@ -109,7 +109,7 @@ TEST(sse_begins_where_it_is_told_to)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct log_world *w = log_open(NULL);
+        struct log_server *w = log_open(NULL);
         struct stream s;
         for (int n = 0; n < 4; n++)
             log_add(w, n % 2 ? "b" : "a");
@@ -137,7 +137,7 @@ TEST(sse_refuses_before_it_begins)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct log_world *w = log_open(NULL);
+        struct log_server *w = log_open(NULL);
         struct stream s;
         stream_open(&s, w, cases[i].query, cases[i].fields);
         CHECK_STR(str_slice(s.head, 9, 12), cases[i].status);
@@ -148,7 +148,7 @@ TEST(sse_refuses_before_it_begins)
 
 TEST(sse_says_reset_when_events_are_gone)
 {
-    struct log_world *w = log_open(NULL);
+    struct log_server *w = log_open(NULL);
     struct stream s;
 
     for (int i = 0; i < 4; i++)
@@ -169,7 +169,7 @@ TEST(sse_breaks_a_silence)
     struct stream s;
 
     limits.ping_ms = 20;
-    struct log_world *w = log_open(&limits);
+    struct log_server *w = log_open(&limits);
     stream_open(&s, w, "", TOKEN);
     s.text.len = 0;
     while (!strstr(buf_str(&s.text).at, ":\n\n:\n\n")) {
@@ -188,7 +188,7 @@ static void stopped(void *self)
 TEST(sse_ends_when_the_token_is_revoked_or_the_server_stops)
 {
     for (int stops = 0; stops <= 1; stops++) {
-        struct log_world *w = log_open(NULL);
+        struct log_server *w = log_open(NULL);
         struct stream s;
         stream_open(&s, w, "", TOKEN);
         s.text.len = 0;
@@ -213,7 +213,7 @@ TEST(sse_holds_back_for_a_slow_client_and_loses_nothing)
     struct stream s;
 
     limits.behind_bytes = 64 << 10;
-    struct log_world *w = log_open(&limits);
+    struct log_server *w = log_open(&limits);
     memset(big, ' ', sizeof big);
     big[0] = '[';
     big[sizeof big - 1] = ']';

@@ -3,7 +3,7 @@
 #include "core/retain.h"
 #include "json_help.h"
 #include "sim/both.h"
-#include "sim/engine.h"
+#include "sim/world.h"
 
 static struct world *world_new(void)
 {

@@ -5,7 +5,7 @@
 #include "black/black.h"
 #include "core/rows.h"
 #include "sim/postgres.h"
-#include "world_help.h"
+#include "calls.h"
 
 #define YEARS_MS INT64_C(315360000000) /* ten of them */
 #define DAY_MS 86400000

@@ -7,7 +7,7 @@
 #include "app/serve.h"
 #include "app/store_verbs.h"
 #include "pg_help.h"
-#include "sim/engine.h"
+#include "sim/world.h"
 
 enum { WORDS_MAX = 12 };
 

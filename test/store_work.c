@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "app/store_verbs.h"
-#include "world_help.h"
+#include "calls.h"
 
 enum { WORDS_MAX = 12 };
 

@@ -7,7 +7,7 @@
 #include "check.h"
 #include "cli/cli.h"
 #include "core/retain.h"
-#include "sim/engine.h"
+#include "sim/world.h"
 
 /* ---- commands ---- */
 

@@ -93,7 +93,7 @@ TEST_LIMIT(a_swarm_on_postgresql_survives_cuts_and_restarts, 600)
         swarm_run(first + totals.runs, &options, &totals, digest);
     }
     for (size_t i = 0; i < SWARM_OPS_MAX; i++)
-        cuts += totals.cells[i][SITE_IOERR];
+        cuts += totals.cells[i][FAULT_SITE_IOERR];
     totals_show(first, &totals);
     check_note("%llu commands have met a cut", (unsigned long long)cuts);
     CHECK(cuts > 0);

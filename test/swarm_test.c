@@ -28,8 +28,8 @@ static int cells_empty(const struct op_table *t, const struct swarm_totals *tota
     int empty = 0;
 
     for (size_t i = 0; i < op_count(t); i++)
-        for (int site = 0; site < SITE_COUNT; site++)
-            empty += site_applies(site, op_at(t, i)) && totals->cells[i][site] == 0;
+        for (int site = 0; site < FAULT_SITE_COUNT; site++)
+            empty += fault_site_applies(site, op_at(t, i)) && totals->cells[i][site] == 0;
     return empty;
 }
 
@@ -38,14 +38,14 @@ static void table_show(const struct op_table *t, const struct swarm_totals *tota
     struct buf line = buf_in(check_arena());
 
     buf_printf(&line, "%-16s", "");
-    for (int site = 0; site < SITE_COUNT; site++)
-        buf_printf(&line, "%11s", site_names[site]);
+    for (int site = 0; site < FAULT_SITE_COUNT; site++)
+        buf_printf(&line, "%11s", fault_site_names[site]);
     check_note("%s", buf_str(&line).at);
     for (size_t i = 0; i < op_count(t); i++) {
         line.len = 0;
         buf_printf(&line, "%-16s", op_at(t, i)->name);
-        for (int site = 0; site < SITE_COUNT; site++)
-            if (site_applies(site, op_at(t, i)))
+        for (int site = 0; site < FAULT_SITE_COUNT; site++)
+            if (fault_site_applies(site, op_at(t, i)))
                 buf_printf(&line, "%11llu", (unsigned long long)totals->cells[i][site]);
             else
                 buf_printf(&line, "%11s", "-");
@@ -100,7 +100,7 @@ TEST_LIMIT(swarm_keeps_every_promise_whatever_fails, 240)
  * again, so do writes. */
 TEST(a_full_disk_refuses_writes_and_recovers)
 {
-    struct vfs_world *disk = vfs_world_new(1, 4096);
+    struct vfs *disk = vfs_new(1, 4096);
     struct world *w;
     str text = arena_printf(check_arena(), "%0100000d", 7);
     const char *update = arena_printf(check_arena(),
@@ -123,7 +123,7 @@ TEST(a_full_disk_refuses_writes_and_recovers)
     vfs_disk_bytes_max(disk, 0);
     CHECK_INT(world_call(w, "state.update", update, "")->answer.version, version + 1);
     world_close(w);
-    vfs_world_free(disk);
+    vfs_free(disk);
 }
 
 TEST_LIMIT(the_same_seed_gives_the_same_run, 60)

@@ -112,7 +112,7 @@ TEST_LIMIT(session_reaches_nothing_of_another_tree_by_any_operation, 60)
 {
     struct threat t = threat_new();
     const str things[] = { t.theirs.root.session_id, t.theirs.root.run_id, t.theirs.left.session_id,
-                           t.theirs.left.run_id,     t.theirs.state_id,    t.machine.id };
+                           t.theirs.left.run_id,     t.theirs.state_id,    t.runner.id };
     str before = show_tree(t.w, &t.theirs);
 
     for (size_t i = 0; i < sizeof things / sizeof *things; i++)

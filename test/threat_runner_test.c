@@ -9,7 +9,7 @@ static bool is_report(const struct world *w, const struct op *op)
 TEST(runner_reports_only_what_it_holds_under_its_own_name_and_fence)
 {
     struct threat t = threat_new();
-    struct machine other = machine_new(t.w, "elsewhere");
+    struct fake_runner other = fake_runner_new(t.w, "elsewhere");
     struct turn ours = t.ours.left;
     str before = show_tree(t.w, &t.ours);
     int reports = 0;
@@ -17,7 +17,7 @@ TEST(runner_reports_only_what_it_holds_under_its_own_name_and_fence)
     for (size_t i = 0; i < op_count(t.w->table); i++) {
         const struct op *op = op_at(t.w->table, i);
         const char *what = op->name + strlen("runner.");
-        struct machine liar = { .token = other.token, .id = t.machine.id };
+        struct fake_runner liar = { .token = other.token, .id = t.runner.id };
         struct turn old = ours, future = ours, none = ours;
         if (!is_report(t.w, op))
             continue;
@@ -26,10 +26,10 @@ TEST(runner_reports_only_what_it_holds_under_its_own_name_and_fence)
         none.run_id = STR("run_none");
         CHECK_ERR(report(t.w, &other, &ours, what, "")->error, ERR_CONFLICT);
         CHECK_ERR(report(t.w, &liar, &ours, what, "")->error, ERR_NOT_FOUND);
-        CHECK_ERR(report(t.w, &t.machine, &old, what, "")->error,
+        CHECK_ERR(report(t.w, &t.runner, &old, what, "")->error,
                   old.fence ? ERR_CONFLICT : ERR_INVALID);
-        CHECK_ERR(report(t.w, &t.machine, &future, what, "")->error, ERR_CONFLICT);
-        CHECK_ERR(report(t.w, &t.machine, &none, what, "")->error, ERR_NOT_FOUND);
+        CHECK_ERR(report(t.w, &t.runner, &future, what, "")->error, ERR_CONFLICT);
+        CHECK_ERR(report(t.w, &t.runner, &none, what, "")->error, ERR_NOT_FOUND);
         reports++;
     }
     CHECK_INT(reports, 6);
@@ -40,8 +40,8 @@ TEST(runner_reports_only_what_it_holds_under_its_own_name_and_fence)
 TEST(runner_speaks_for_no_other_runner_and_sees_no_state)
 {
     struct threat t = threat_new();
-    struct machine other = machine_new(t.w, "elsewhere");
-    str before = show_tree(t.w, &t.ours), id = t.machine.id;
+    struct fake_runner other = fake_runner_new(t.w, "elsewhere");
+    str before = show_tree(t.w, &t.ours), id = t.runner.id;
 
     act_as(t.w, other.token);
     CHECK_ERR(call(t.w, "runner.remove", "{'runner_id':'" STR_FMT "'}", STR_ARG(id))->error,
@@ -61,7 +61,7 @@ TEST(runner_speaks_for_no_other_runner_and_sees_no_state)
 TEST(sign_of_life_of_a_runner_does_not_lengthen_the_lease_of_anothers_run)
 {
     struct threat t = threat_new();
-    struct machine other = machine_new(t.w, "elsewhere");
+    struct fake_runner other = fake_runner_new(t.w, "elsewhere");
     int64_t lease_ms = team_rules_default.lease_ms;
     str id = t.ours.left.run_id;
 
@@ -112,13 +112,13 @@ TEST(false_usage_cannot_break_the_sums)
                       i ? "{'type':'resume_session','session_name':'spender','prompt':'p'}"
                         : "{'type':'start_session','session_name':'spender','prompt':'p'}")
                      ->error);
-        turn = claim(t.w, &t.machine);
-        CHECK_OK(report(t.w, &t.machine, &turn, "started", "")->error);
+        turn = claim(t.w, &t.runner);
+        CHECK_OK(report(t.w, &t.runner, &turn, "started", "")->error);
         str more = arena_printf(check_arena(), ",'client_id':'c','usage':%s", usages[i].usage);
-        err e = report(t.w, &t.machine, &turn, "completed", more.at)->error;
+        err e = report(t.w, &t.runner, &turn, "completed", more.at)->error;
         CHECK_INT(e ? e->kind : 0, usages[i].kind);
         if (e)
-            CHECK_OK(report(t.w, &t.machine, &turn, "completed", ",'client_id':'c'")->error);
+            CHECK_OK(report(t.w, &t.runner, &turn, "completed", ",'client_id':'c'")->error);
         struct command *c = call(t.w, "session.get", "{'session_id':'spender'}");
         CHECK(str_to_int(at(c, "/usage/input_tokens"), &now));
         CHECK(now >= spent);

@@ -249,10 +249,10 @@ TEST(session_shares_its_keys_with_nobody_whatever_it_is_called)
     str key = arena_printf(check_arena(), STR_FMT "-1-completed-1", STR_ARG(t.ours.left.run_id));
     act_as(t.w, token_for(t.w, "runner"));
     CHECK_OK(world_call(t.w, "session.create", "{'session_name':'guess'}", key.at)->error);
-    act_as(t.w, t.machine.token);
+    act_as(t.w, t.runner.token);
     str end = arena_printf(check_arena(),
                            "{'runner_id':'" STR_FMT "','run_id':'" STR_FMT "','fence':%lld}",
-                           STR_ARG(t.machine.id), STR_ARG(t.ours.left.run_id),
+                           STR_ARG(t.runner.id), STR_ARG(t.ours.left.run_id),
                            (long long)t.ours.left.fence);
     CHECK_OK(world_call(t.w, "runner.completed", end.at, key.at)->error);
     world_close(t.w);
@@ -269,15 +269,15 @@ TEST(token_of_a_run_is_worth_nothing_when_the_run_has_ended_or_is_claimed_again)
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         t.w->actor = the_operator;
         struct turn turn =
-            working(t.w, &t.machine, arena_printf(check_arena(), "root-%zu", i).at, "word");
+            working(t.w, &t.runner, arena_printf(check_arena(), "root-%zu", i).at, "word");
         act_as(t.w, turn.token);
-        CHECK_OK(report(t.w, &t.machine, &turn, ends[i], "")->error);
+        CHECK_OK(report(t.w, &t.runner, &turn, ends[i], "")->error);
         CHECK_ERR(op_admit(&t.w->engine, check_arena(), turn.token, &grant), ERR_UNAUTHENTICATED);
     }
     t.w->actor = the_operator;
     CHECK_OK(call(t.w, "run.create", "{'type':'start_session','session_name':'again','prompt':'p'}")
                  ->error);
-    struct turn first = claim(t.w, &t.machine), second = claim(t.w, &t.machine);
+    struct turn first = claim(t.w, &t.runner), second = claim(t.w, &t.runner);
     CHECK_STR(second.run_id, arena_copy(check_arena(), first.run_id).at);
     CHECK_ERR(op_admit(&t.w->engine, check_arena(), first.token, &grant), ERR_UNAUTHENTICATED);
     act_as(t.w, second.token);
@@ -313,12 +313,12 @@ TEST(what_is_too_much_is_refused_or_cut_and_nothing_breaks)
         ERR_INVALID);
     str big = many('x', 65537), words = many('w', 5000);
     str piece = arena_printf(check_arena(), ",'output':[{'stream':'stdout','text':'%s'}]", big.at);
-    CHECK_ERR(report(t.w, &t.machine, &turn, "progress", piece.at)->error, ERR_TOO_LARGE);
-    CHECK_OK(report(t.w, &t.machine, &turn, "progress",
+    CHECK_ERR(report(t.w, &t.runner, &turn, "progress", piece.at)->error, ERR_TOO_LARGE);
+    CHECK_OK(report(t.w, &t.runner, &turn, "progress",
                     arena_printf(check_arena(), ",'heard':'%s'", words.at).at)
                  ->error);
     CHECK(at(call(t.w, "session.get", "{'session_id':'our-left'}"), "/last_event").len <= 300);
-    CHECK_ERR(report(t.w, &t.machine, &turn, "completed",
+    CHECK_ERR(report(t.w, &t.runner, &turn, "completed",
                      arena_printf(check_arena(), ",'result':'%s'", prompt).at)
                   ->error,
               ERR_INVALID);

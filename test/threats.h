@@ -7,7 +7,7 @@
 #define TEST_THREATS_H
 
 #include "core/token.h"
-#include "world_help.h"
+#include "calls.h"
 
 #define ODD "zweifellos"
 
@@ -27,13 +27,13 @@ static inline str token_of(struct world *w, const char *kind)
     return at(call(w, "token.create", "{'kind':'%s'}", kind), "/token");
 }
 
-struct machine {
+struct fake_runner {
     str token, id;
 };
 
-static inline struct machine machine_new(struct world *w, const char *name)
+static inline struct fake_runner fake_runner_new(struct world *w, const char *name)
 {
-    struct machine m = { .token = token_of(w, "runner") };
+    struct fake_runner m = { .token = token_of(w, "runner") };
 
     act_as(w, m.token);
     m.id = at(call(w, "runner.register", "{'hostname':'%s','capacity':100}", name), "/runner_id");
@@ -46,7 +46,7 @@ struct turn {
     int64_t fence;
 };
 
-static inline struct turn claim(struct world *w, const struct machine *m)
+static inline struct turn claim(struct world *w, const struct fake_runner *m)
 {
     struct turn t;
 
@@ -60,8 +60,8 @@ static inline struct turn claim(struct world *w, const struct machine *m)
     return t;
 }
 
-static inline struct command *report(struct world *w, const struct machine *m, const struct turn *t,
-                                     const char *what, const char *more)
+static inline struct command *report(struct world *w, const struct fake_runner *m,
+                                     const struct turn *t, const char *what, const char *more)
 {
     act_as(w, m->token);
     struct command *c = call(w, arena_printf(check_arena(), "runner.%s", what).at,
@@ -72,7 +72,7 @@ static inline struct command *report(struct world *w, const struct machine *m, c
 }
 
 /* A session at work, of whoever acts; all that it is asked and says has this word in it. */
-static inline struct turn working(struct world *w, const struct machine *m, const char *name,
+static inline struct turn working(struct world *w, const struct fake_runner *m, const char *name,
                                   const char *word)
 {
     CHECK_OK(call(w, "run.create",
@@ -97,7 +97,7 @@ struct tree {
     str state_id;
 };
 
-static inline struct tree tree_new(struct world *w, const struct machine *m, const char *name,
+static inline struct tree tree_new(struct world *w, const struct fake_runner *m, const char *name,
                                    const char *word)
 {
     struct tree t;
@@ -118,7 +118,7 @@ static inline struct tree tree_new(struct world *w, const struct machine *m, con
 
 struct threat {
     struct world *w;
-    struct machine machine;
+    struct fake_runner runner;
     struct tree ours, theirs;
 };
 
@@ -128,9 +128,9 @@ static inline struct threat threat_new(void)
 
     t.w->actor = the_operator;
     CHECK_OK(call(t.w, "schema.create", "{'name':'any','json_schema':{'type':'object'}}")->error);
-    t.machine = machine_new(t.w, "here");
-    t.theirs = tree_new(t.w, &t.machine, "their", ODD);
-    t.ours = tree_new(t.w, &t.machine, "our", "ours");
+    t.runner = fake_runner_new(t.w, "here");
+    t.theirs = tree_new(t.w, &t.runner, "their", ODD);
+    t.ours = tree_new(t.w, &t.runner, "our", "ours");
     return t;
 }
 

@@ -6,7 +6,7 @@
 #include "json/schema/schema.h"
 #include "json_help.h"
 #include "mcp/tools.h"
-#include "sim/engine.h"
+#include "sim/world.h"
 
 /* ---- calling ---- */
 

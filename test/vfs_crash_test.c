@@ -11,7 +11,7 @@ struct tally {
 };
 
 /* Recovery writes too, and so does closing: the power goes once more. */
-static void crash_in_recovery(struct vfs_world *w, uint64_t n, uint64_t seed)
+static void crash_in_recovery(struct vfs *w, uint64_t n, uint64_t seed)
 {
     sqlite3 *db = open_db(w);
     vfs_crash_at_nth_write(w, n);
@@ -21,10 +21,9 @@ static void crash_in_recovery(struct vfs_world *w, uint64_t n, uint64_t seed)
 }
 
 /* The power goes in this moment: what one seed leaves of it. */
-static void crash_once(const struct vfs_world *moment, int acknowledged, uint64_t seed,
-                       struct tally *t)
+static void crash_once(const struct vfs *moment, int acknowledged, uint64_t seed, struct tally *t)
 {
-    struct vfs_world *w = vfs_world_copy(moment);
+    struct vfs *w = vfs_copy(moment);
     vfs_crash(w, seed);
     if (seed % 4 == 0)
         crash_in_recovery(w, 1 + seed / 4 % 16, seed);
@@ -39,7 +38,7 @@ static void crash_once(const struct vfs_world *moment, int acknowledged, uint64_
         CHECK_INT(deposits(db), found + 1);
     }
     close_db(db);
-    vfs_world_free(w);
+    vfs_free(w);
 }
 
 /* Crashes a bank at each call that would change its disk. The closing of the database, a checkpoint
@@ -49,7 +48,7 @@ static struct tally crash_everywhere(const struct mode *mode, size_t sector_byte
     struct tally t = { 0 };
 
     for (int n = 1;; n++) {
-        struct vfs_world *w = vfs_world_new((uint64_t)n, sector_bytes);
+        struct vfs *w = vfs_new((uint64_t)n, sector_bytes);
         sqlite3 *db = bank_new(w, mode);
         vfs_crash_at_nth_write(w, (uint64_t)n);
         int acknowledged = bank_live(db);
@@ -57,7 +56,7 @@ static struct tally crash_everywhere(const struct mode *mode, size_t sector_byte
         for (int i = 0; i < seeds; i++)
             crash_once(w, acknowledged, (uint64_t)n * 1000003 + (uint64_t)i, &t);
         bool fired = vfs_fault_fired(w);
-        vfs_world_free(w);
+        vfs_free(w);
         if (!fired)
             break;
         t.points++;
@@ -118,7 +117,7 @@ TEST(creating_a_database_survives_a_crash_at_every_write)
     int cycles = 0;
 
     for (int n = 1;; n++) {
-        struct vfs_world *w = vfs_world_new(1, 512);
+        struct vfs *w = vfs_new(1, 512);
         sqlite3 *db = open_db(w);
         vfs_crash_at_nth_write(w, (uint64_t)n);
         try_sql(db, "PRAGMA page_size = 1024; PRAGMA synchronous = EXTRA;"
@@ -132,7 +131,7 @@ TEST(creating_a_database_survives_a_crash_at_every_write)
         if (!fired)
             vfs_sync_directory(w);
         for (uint64_t seed = 0; seed < 50; seed++, cycles++) {
-            struct vfs_world *copy = vfs_world_copy(w);
+            struct vfs *copy = vfs_copy(w);
             vfs_crash(copy, seed);
             sqlite3 *again = open_db(copy);
             int tables = ask(again, "SELECT count(*) FROM sqlite_schema");
@@ -142,10 +141,10 @@ TEST(creating_a_database_survives_a_crash_at_every_write)
             else
                 CHECK(!acknowledged);
             close_db(again);
-            vfs_world_free(copy);
+            vfs_free(copy);
         }
         close_db(db);
-        vfs_world_free(w);
+        vfs_free(w);
         if (!fired)
             break;
     }
@@ -156,7 +155,7 @@ TEST(creating_a_database_survives_a_crash_at_every_write)
 TEST(a_killed_process_loses_nothing_that_it_wrote)
 {
     const struct mode off = { "WAL", "OFF" };
-    struct vfs_world *w = vfs_world_new(1, 4096);
+    struct vfs *w = vfs_new(1, 4096);
     sqlite3 *db = bank_new(w, &off);
 
     run_sql(db, deposit_sql(2));
@@ -170,7 +169,7 @@ TEST(a_killed_process_loses_nothing_that_it_wrote)
     close_db(db);
     CHECK_INT(deposits(again), 3);
     close_db(again);
-    vfs_world_free(w);
+    vfs_free(w);
 }
 
 /* Memory that was shared before a crash tells of frames that may be gone: who comes after it must
@@ -181,7 +180,7 @@ TEST(the_dead_do_not_reach_those_who_come_after_a_crash)
     int lost = 0;
 
     for (uint64_t seed = 1; seed <= 40; seed++) {
-        struct vfs_world *w = vfs_world_new(seed, 512);
+        struct vfs *w = vfs_new(seed, 512);
         sqlite3 *dead = bank_new(w, &normal);
         run_sql(dead, deposit_sql(2));
         run_sql(dead, "BEGIN");
@@ -197,15 +196,15 @@ TEST(the_dead_do_not_reach_those_who_come_after_a_crash)
         close_db(dead);
         CHECK_INT(deposits(db), found + 1);
         close_db(db);
-        vfs_world_free(w);
+        vfs_free(w);
     }
     CHECK(lost > 0);
 }
 
-static struct vfs_world *crashed_bank(uint64_t seed, uint64_t crash_seed)
+static struct vfs *crashed_bank(uint64_t seed, uint64_t crash_seed)
 {
     const struct mode off = { "WAL", "OFF" };
-    struct vfs_world *w = vfs_world_new(seed, 512);
+    struct vfs *w = vfs_new(seed, 512);
     sqlite3 *db = bank_new(w, &off);
 
     bank_live(db);
@@ -214,7 +213,7 @@ static struct vfs_world *crashed_bank(uint64_t seed, uint64_t crash_seed)
     return w;
 }
 
-static bool same_disk(const struct vfs_world *a, const struct vfs_world *b)
+static bool same_disk(const struct vfs *a, const struct vfs *b)
 {
     static const char *const names[] = { "bank.db", "bank.db-wal", "bank.db-journal" };
 
@@ -233,13 +232,13 @@ TEST(the_same_seeds_give_the_same_bytes)
     int alike = 0;
 
     for (uint64_t seed = 1; seed <= 20; seed++) {
-        struct vfs_world *a = crashed_bank(seed, seed), *b = crashed_bank(seed, seed);
-        struct vfs_world *other = crashed_bank(seed, seed + 1);
+        struct vfs *a = crashed_bank(seed, seed), *b = crashed_bank(seed, seed);
+        struct vfs *other = crashed_bank(seed, seed + 1);
         CHECK(same_disk(a, b));
         alike += same_disk(a, other);
-        vfs_world_free(a);
-        vfs_world_free(b);
-        vfs_world_free(other);
+        vfs_free(a);
+        vfs_free(b);
+        vfs_free(other);
     }
     CHECK(alike < 5);
 }

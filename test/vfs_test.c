@@ -1,4 +1,4 @@
-/* vfs_test.c: real SQLite on the simulated disk: faults, several connections, several worlds. */
+/* vfs_test.c: real SQLite on the simulated disk: faults, several connections, several file systems. */
 #include "sim/bank.h"
 
 #include "json_help.h"
@@ -15,7 +15,7 @@ TEST(a_deposit_survives_every_fault)
     for (int m = 0; m < 2; m++)
         for (int kind = 0; kind < VFS_FAULT_KINDS; kind++)
             for (int n = 1;; n++, faults++) {
-                struct vfs_world *w = vfs_world_new((uint64_t)n, 4096);
+                struct vfs *w = vfs_new((uint64_t)n, 4096);
                 sqlite3 *db = bank_new(w, &modes[m]);
                 vfs_fail_nth(w, (uint64_t)n, (enum vfs_fault)kind);
                 int acknowledged = bank_live(db);
@@ -28,7 +28,7 @@ TEST(a_deposit_survives_every_fault)
                 run_sql(db, deposit_sql(found + 1));
                 CHECK_INT(deposits(db), found + 1);
                 close_db(db);
-                vfs_world_free(w);
+                vfs_free(w);
                 if (!fired)
                     break;
             }
@@ -67,7 +67,7 @@ TEST(a_full_disk_ends_the_transaction_and_a_savepoint_begins_another)
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const struct mode mode = { cases[i].journal, "FULL" };
-        struct vfs_world *w = vfs_world_new(1, 4096);
+        struct vfs *w = vfs_new(1, 4096);
         sqlite3 *db = bank_new(w, &mode);
         run_sql(db, "PRAGMA cache_size = 5; CREATE TABLE note (text)");
         run_sql(db, "BEGIN IMMEDIATE; SAVEPOINT first; INSERT INTO note VALUES ('first');"
@@ -86,7 +86,7 @@ TEST(a_full_disk_ends_the_transaction_and_a_savepoint_begins_another)
         CHECK_INT(ask(db, "SELECT count(*) FROM note WHERE text = 'first'"), cases[i].lives);
         CHECK_INT(ask(db, "SELECT count(*) FROM note WHERE text = 'third'"), 1);
         close_db(db);
-        vfs_world_free(w);
+        vfs_free(w);
     }
 #undef ROW
 #undef ROWS
@@ -94,7 +94,7 @@ TEST(a_full_disk_ends_the_transaction_and_a_savepoint_begins_another)
 
 TEST(a_disk_is_full_at_its_size_and_usable_when_there_is_room_again)
 {
-    struct vfs_world *w = vfs_world_new(1, 4096);
+    struct vfs *w = vfs_new(1, 4096);
     sqlite3 *db = bank_new(w, &wal_full);
     int n = 1, rc;
     str file, wal;
@@ -112,12 +112,12 @@ TEST(a_disk_is_full_at_its_size_and_usable_when_there_is_room_again)
     run_sql(db, deposit_sql(n + 1));
     CHECK_INT(deposits(db), n + 1);
     close_db(db);
-    vfs_world_free(w);
+    vfs_free(w);
 }
 
 /* ---- several connections ---- */
 
-static int wal_bytes(struct vfs_world *w)
+static int wal_bytes(struct vfs *w)
 {
     str wal = STR("");
     vfs_file(w, "bank.db-wal", &wal);
@@ -126,7 +126,7 @@ static int wal_bytes(struct vfs_world *w)
 
 TEST(readers_keep_their_snapshot_beside_a_writer_and_a_checkpoint)
 {
-    struct vfs_world *w = vfs_world_new(1, 4096);
+    struct vfs *w = vfs_new(1, 4096);
     sqlite3 *writer = bank_new(w, &wal_full), *other = open_db(w);
     sqlite3 *reader = open_db(w), *checkpointer = open_db(w);
 
@@ -161,7 +161,7 @@ TEST(readers_keep_their_snapshot_beside_a_writer_and_a_checkpoint)
     CHECK(wal_bytes(w) > 0);
     close_db(writer);
     CHECK_INT(wal_bytes(w), 0);
-    vfs_world_free(w);
+    vfs_free(w);
 }
 
 /* Connections come, read, write, checkpoint and go in any order: every snapshot is one that was
@@ -169,7 +169,7 @@ TEST(readers_keep_their_snapshot_beside_a_writer_and_a_checkpoint)
 TEST(random_connections_see_what_was_acknowledged)
 {
     enum { CONNECTIONS = 4 };
-    struct vfs_world *w = vfs_world_new(1, 512);
+    struct vfs *w = vfs_new(1, 512);
     sqlite3 *db[CONNECTIONS];
     int snapshot[CONNECTIONS] = { 0 }, acknowledged = 1;
     struct random random = random_start();
@@ -207,13 +207,13 @@ TEST(random_connections_see_what_was_acknowledged)
     }
     for (int i = 0; i < CONNECTIONS; i++)
         close_db(db[i]);
-    vfs_world_free(w);
+    vfs_free(w);
 }
 
 TEST(a_writer_with_a_rollback_journal_waits_for_readers)
 {
     const struct mode mode = { "DELETE", "FULL" };
-    struct vfs_world *w = vfs_world_new(1, 4096);
+    struct vfs *w = vfs_new(1, 4096);
     sqlite3 *writer = bank_new(w, &mode), *reader = open_db(w), *late = open_db(w);
 
     run_sql(reader, "BEGIN");
@@ -230,14 +230,14 @@ TEST(a_writer_with_a_rollback_journal_waits_for_readers)
     close_db(writer);
     close_db(reader);
     close_db(late);
-    vfs_world_free(w);
+    vfs_free(w);
 }
 
-/* ---- worlds ---- */
+/* ---- file systems ---- */
 
 TEST(worlds_are_apart_and_their_clocks_are_numbers)
 {
-    struct vfs_world *w1 = vfs_world_new(1, 512), *w2 = vfs_world_new(2, 4096);
+    struct vfs *w1 = vfs_new(1, 512), *w2 = vfs_new(2, 4096);
     sqlite3 *db1 = bank_new(w1, &wal_full), *db2 = bank_new(w2, &wal_full);
 
     run_sql(db1, deposit_sql(2));
@@ -256,13 +256,13 @@ TEST(worlds_are_apart_and_their_clocks_are_numbers)
     close_db(other);
     close_db(db1);
     close_db(db2);
-    vfs_world_free(w1);
-    vfs_world_free(w2);
+    vfs_free(w1);
+    vfs_free(w2);
 }
 
 TEST(calls_are_counted)
 {
-    struct vfs_world *w = vfs_world_new(1, 4096);
+    struct vfs *w = vfs_new(1, 4096);
     sqlite3 *db = bank_new(w, &wal_full);
     run_sql(db, deposit_sql(2));
     struct vfs_counts before = *vfs_counts(w), after;
@@ -274,13 +274,13 @@ TEST(calls_are_counted)
     CHECK_INT(after.calls[VFS_WRITE] - before.calls[VFS_WRITE], 2);
     CHECK_INT(after.bytes_written - before.bytes_written, 24 + 1024);
     close_db(db);
-    vfs_world_free(w);
+    vfs_free(w);
 }
 
 /* From the crash point on the disk is out of reach, for all connections old and new. */
 TEST(nothing_changes_after_the_crash_point)
 {
-    struct vfs_world *w = vfs_world_new(1, 4096);
+    struct vfs *w = vfs_new(1, 4096);
     sqlite3 *db = bank_new(w, &wal_full), *other = open_db(w), *late;
     CHECK_INT(deposits(other), 1);
 
@@ -300,5 +300,5 @@ TEST(nothing_changes_after_the_crash_point)
     db = open_db(w);
     CHECK_INT(deposits(db), 1);
     close_db(db);
-    vfs_world_free(w);
+    vfs_free(w);
 }

@@ -1,6 +1,6 @@
 /* wait_subject_test.c: a command that waits for a subject runs again when something happens to it, or
  * its time is up. */
-#include "log_help.h"
+#include "log_server.h"
 
 struct waiter {
     struct command command;
@@ -9,7 +9,7 @@ struct waiter {
     int64_t wanted; /* waits until its subject has so many events */
 };
 
-static void perform_wait(struct log_world *w, struct command *c)
+static void perform_wait(struct log_server *w, struct command *c)
 {
     struct waiter *v = LIST_ENTRY(c, struct waiter, command);
     int64_t count = 0;
@@ -38,9 +38,9 @@ static void waiter_done(struct command *c)
     v->answers++;
 }
 
-static struct log_world *waiter_begin(struct waiter *v, int64_t wanted)
+static struct log_server *waiter_begin(struct waiter *v, int64_t wanted)
 {
-    struct log_world *w = log_open(NULL);
+    struct log_server *w = log_open(NULL);
 
     w->perform = perform_wait;
     *v = (struct waiter){ .wanted = wanted };
@@ -56,7 +56,7 @@ static struct log_world *waiter_begin(struct waiter *v, int64_t wanted)
 TEST(wait_runs_a_command_again_at_events_of_its_subject_alone)
 {
     struct waiter v;
-    struct log_world *w = waiter_begin(&v, 2);
+    struct log_server *w = waiter_begin(&v, 2);
 
     log_settle(w);
     CHECK(v.waiting && v.runs == 1);
@@ -77,7 +77,7 @@ TEST(wait_runs_a_command_again_at_events_of_its_subject_alone)
 TEST(wait_ends_at_the_time_that_the_command_named_first)
 {
     struct waiter v;
-    struct log_world *w = waiter_begin(&v, 9);
+    struct log_server *w = waiter_begin(&v, 9);
 
     log_settle(w);
     w->now_ms += 30;
@@ -96,7 +96,7 @@ TEST(wait_ends_at_the_time_that_the_command_named_first)
 TEST(wait_does_not_miss_an_event_that_came_before_it_was_parked)
 {
     struct waiter v;
-    struct log_world *w = waiter_begin(&v, 1);
+    struct log_server *w = waiter_begin(&v, 1);
 
     w->by_hand = true;
     log_turn(w);
@@ -114,7 +114,7 @@ TEST(wait_does_not_miss_an_event_that_came_before_it_was_parked)
 TEST(wait_is_cancelled_while_parked_and_while_performed)
 {
     struct waiter v;
-    struct log_world *w = waiter_begin(&v, 1);
+    struct log_server *w = waiter_begin(&v, 1);
 
     log_settle(w);
     wait_cancel(v.waiting);

@@ -1,6 +1,6 @@
 /* wait_test.c: who waits is woken by what he waits for, alone where it is for one, and misses
- * nothing. The log is an array, and other threads are steps of the test: see log_help.h. */
-#include "log_help.h"
+ * nothing. The log is an array, and other threads are steps of the test: see log_server.h. */
+#include "log_server.h"
 
 enum { WAITERS = 15 };
 
@@ -23,7 +23,7 @@ static bool waiter_wakes(const void *self, const struct event *e)
     return str_eq(event_subject(e), str_from(v->wants));
 }
 
-static int64_t untaken(const struct log_world *w, const char *subject)
+static int64_t untaken(const struct log_server *w, const char *subject)
 {
     for (int64_t seq = 1; seq <= w->committed; seq++)
         if (!taken[seq] && str_eq(w->events[seq - 1].subject, str_from(subject)))
@@ -31,7 +31,7 @@ static int64_t untaken(const struct log_world *w, const char *subject)
     return 0;
 }
 
-static void perform_take(struct log_world *w, struct command *c)
+static void perform_take(struct log_server *w, struct command *c)
 {
     struct waiter *v = LIST_ENTRY(c, struct waiter, command);
 
@@ -51,7 +51,7 @@ static void perform_take(struct log_world *w, struct command *c)
 }
 
 /* One who watches the subject "a", and never has an answer before his time is up. */
-static void perform_watch(struct log_world *w, struct command *c)
+static void perform_watch(struct log_server *w, struct command *c)
 {
     LIST_ENTRY(c, struct waiter, command)->runs++;
     c->seq = w->committed;
@@ -62,7 +62,7 @@ static void perform_watch(struct log_world *w, struct command *c)
 }
 
 /* One who looks again every 10 ms, and tells himself how often he has. */
-static void perform_again(struct log_world *w, struct command *c)
+static void perform_again(struct log_server *w, struct command *c)
 {
     struct waiter *v = LIST_ENTRY(c, struct waiter, command);
 
@@ -88,7 +88,7 @@ static void waiter_done(struct command *c)
     v->answers++;
 }
 
-static void waiter_ask(struct log_world *w, struct waiter *v, const char *wants)
+static void waiter_ask(struct log_server *w, struct waiter *v, const char *wants)
 {
     *v = (struct waiter){ .wants = wants, .mark = wait_mark(w->server) };
     v->command = (struct command){ .arena = check_arena_new(),
@@ -99,9 +99,9 @@ static void waiter_ask(struct log_world *w, struct waiter *v, const char *wants)
     CHECK(server_submit(w->server, &v->command));
 }
 
-static struct log_world *world_of(void (*perform)(struct log_world *w, struct command *c))
+static struct log_server *world_of(void (*perform)(struct log_server *w, struct command *c))
 {
-    struct log_world *w = log_open(NULL);
+    struct log_server *w = log_open(NULL);
 
     memset(taken, 0, sizeof taken);
     w->perform = perform;
@@ -109,13 +109,13 @@ static struct log_world *world_of(void (*perform)(struct log_world *w, struct co
 }
 
 /* The command that was asked for is performed now, and handed over later. */
-static struct command *perform_one(struct log_world *w)
+static struct command *perform_one(struct log_server *w)
 {
     CHECK_INT(w->asked_count, 1);
     return log_read(w, 0);
 }
 
-static void hand_over(struct log_world *w, struct command *c)
+static void hand_over(struct log_server *w, struct command *c)
 {
     server_performed(w->server, c);
     log_settle(w);
@@ -125,7 +125,7 @@ static void hand_over(struct log_world *w, struct command *c)
 
 TEST(event_has_one_of_those_look_who_would_choose_it_the_one_who_came_first)
 {
-    struct log_world *w = world_of(perform_take);
+    struct log_server *w = world_of(perform_take);
     struct waiter all[WAITERS];
 
     for (int i = 0; i < WAITERS; i++) {
@@ -151,7 +151,7 @@ TEST(event_has_one_of_those_look_who_would_choose_it_the_one_who_came_first)
 
 TEST(events_that_come_together_have_one_each)
 {
-    struct log_world *w = world_of(perform_take);
+    struct log_server *w = world_of(perform_take);
     struct waiter all[3];
 
     for (int i = 0; i < 3; i++)
@@ -169,7 +169,7 @@ TEST(events_that_come_together_have_one_each)
 /* Somebody else has taken it before; and then there was another, which it could not see. */
 TEST(one_who_found_nothing_waits_again_and_hears_of_what_came_while_he_looked)
 {
-    struct log_world *w = world_of(perform_take);
+    struct log_server *w = world_of(perform_take);
     struct waiter v;
 
     waiter_ask(w, &v, "a");
@@ -201,7 +201,7 @@ TEST(one_who_found_nothing_waits_again_and_hears_of_what_came_while_he_looked)
 /* Before his first wait nobody could ask him what he would choose. */
 TEST(one_who_waits_for_the_first_time_has_missed_nothing_either)
 {
-    struct log_world *w = world_of(perform_take);
+    struct log_server *w = world_of(perform_take);
     struct waiter v;
 
     w->by_hand = true;
@@ -222,7 +222,7 @@ TEST(one_who_waits_for_the_first_time_has_missed_nothing_either)
 
 TEST(one_who_is_gone_is_passed_over)
 {
-    struct log_world *w = world_of(perform_take);
+    struct log_server *w = world_of(perform_take);
     struct waiter first, second;
 
     waiter_ask(w, &first, "a");
@@ -239,7 +239,7 @@ TEST(one_who_is_gone_is_passed_over)
 
 TEST(what_one_could_not_look_at_another_does)
 {
-    struct log_world *w = world_of(perform_take);
+    struct log_server *w = world_of(perform_take);
     struct waiter first, second;
 
     waiter_ask(w, &first, "a");
@@ -256,7 +256,7 @@ TEST(what_one_could_not_look_at_another_does)
 
 TEST(choosing_ends_at_its_time)
 {
-    struct log_world *w = world_of(perform_take);
+    struct log_server *w = world_of(perform_take);
     struct waiter v;
 
     waiter_ask(w, &v, "a");
@@ -271,7 +271,7 @@ TEST(choosing_ends_at_its_time)
 /* Who wants to look again before anything comes does, and his end is not put off by that. */
 TEST(one_who_looks_on_waits_until_his_time_all_the_same)
 {
-    struct log_world *w = world_of(perform_again);
+    struct log_server *w = world_of(perform_again);
     struct waiter v;
 
     waiter_ask(w, &v, "a");
@@ -323,7 +323,7 @@ static size_t held_bytes(void)
 }
 
 /* One who makes much each time, and looks at what he made the last time. */
-static void perform_making(struct log_world *w, struct command *c)
+static void perform_making(struct log_server *w, struct command *c)
 {
     struct waiter *v = LIST_ENTRY(c, struct waiter, command);
     char *made = arena_alloc(c->arena, MADE);
@@ -343,7 +343,7 @@ static void perform_making(struct log_world *w, struct command *c)
 
 TEST(command_that_was_woken_a_thousand_times_holds_what_it_held_after_one)
 {
-    struct log_world *w = world_of(perform_making);
+    struct log_server *w = world_of(perform_making);
     struct waiter v;
     size_t once = 0;
 
@@ -367,7 +367,7 @@ TEST(command_that_was_woken_a_thousand_times_holds_what_it_held_after_one)
 
 /* ---- notifications ---- */
 
-static void notify(struct log_world *w, const char *subject)
+static void notify(struct log_server *w, const char *subject)
 {
     struct command *c = ARENA_NEW(check_arena(), struct command);
 
@@ -381,7 +381,7 @@ static void notify(struct log_world *w, const char *subject)
 
 TEST(notify_wakes_all_who_watch_the_subject_and_nobody_else)
 {
-    struct log_world *w = world_of(perform_watch);
+    struct log_server *w = world_of(perform_watch);
     struct waiter all[2];
 
     waiter_ask(w, &all[0], "");
@@ -401,7 +401,7 @@ TEST(notify_wakes_all_who_watch_the_subject_and_nobody_else)
 /* It has no number, so that it is after the question is all that can be said of it. */
 TEST(notify_is_not_missed_by_one_who_read_before_it_and_wakes_only_once)
 {
-    struct log_world *w = world_of(perform_watch);
+    struct log_server *w = world_of(perform_watch);
     struct waiter v;
 
     w->by_hand = true;
@@ -425,7 +425,7 @@ TEST(notify_is_not_missed_by_one_who_read_before_it_and_wakes_only_once)
  * order of things, in the end no event is left that somebody waits for. */
 TEST(random_waiters_leave_no_event_that_one_of_them_wants)
 {
-    struct log_world *w = world_of(perform_take);
+    struct log_server *w = world_of(perform_take);
     struct waiter all[5];
     uint32_t r = 1;
 

@@ -4,8 +4,8 @@
  * most some 50 ms, which is checked as an amount of work. Each case is the worst that was found for its operation. */
 #include "core/schema.h"
 #include "hostile.h"
-#include "sim/engine.h"
-#include "world_help.h"
+#include "sim/world.h"
+#include "calls.h"
 
 struct costly {
     const char *name;

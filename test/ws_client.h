@@ -6,11 +6,11 @@
 #define TEST_WS_CLIENT_H
 
 #include "json_help.h"
-#include "log_help.h"
+#include "log_server.h"
 #include "wire/ws/frame.h"
 
 struct client {
-    struct log_world *world;
+    struct log_server *log;
     int fd;
     bool upgraded, ended;
     struct buf bytes; /* before the upgrade */
@@ -30,9 +30,9 @@ struct client {
 
 /* ---- the client ---- */
 
-static inline void client_open(struct client *c, struct log_world *w, const char *request)
+static inline void client_open(struct client *c, struct log_server *w, const char *request)
 {
-    *c = (struct client){ .world = w,
+    *c = (struct client){ .log = w,
                           .fd = log_connect(w),
                           .bytes = buf_in(check_arena()),
                           .heard = buf_in(check_arena()) };
@@ -119,7 +119,7 @@ static inline bool client_read(struct client *c)
 static inline void client_listen(struct client *c)
 {
     for (int quiet = 0; quiet < 6; quiet++) {
-        log_turn(c->world);
+        log_turn(c->log);
         while (client_read(c))
             quiet = 0;
     }
@@ -138,7 +138,7 @@ static inline void check_heard(int line, struct client *c, const char *expected)
 static inline void client_wait(struct client *c, const char *line)
 {
     while (!strstr(buf_str(&c->heard).at, line)) {
-        log_turn(c->world);
+        log_turn(c->log);
         client_read(c);
     }
 }
@@ -162,9 +162,9 @@ static inline void client_say(struct client *c, const char *text)
     client_frame(c, WEBSOCKET_TEXT, copy);
 }
 
-static inline struct log_world *client_ready(struct client *c, const struct server_limits *limits)
+static inline struct log_server *client_ready(struct client *c, const struct server_limits *limits)
 {
-    struct log_world *w = log_open(limits);
+    struct log_server *w = log_open(limits);
 
     client_open(c, w, HANDSHAKE TOKEN);
     client_listen(c);

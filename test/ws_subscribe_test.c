@@ -6,7 +6,7 @@
 TEST(ws_sends_a_snapshot_the_replay_and_what_comes_then)
 {
     struct client c;
-    struct log_world *w = client_ready(&c, NULL);
+    struct log_server *w = client_ready(&c, NULL);
 
     log_add(w, "a");
     log_add(w, "b");
@@ -30,7 +30,7 @@ TEST(ws_sends_a_snapshot_the_replay_and_what_comes_then)
 TEST(ws_subscribes_to_everything_and_to_types)
 {
     struct client c;
-    struct log_world *w = client_ready(&c, NULL);
+    struct log_server *w = client_ready(&c, NULL);
 
     log_add(w, "a");
     client_listen(&c);
@@ -47,7 +47,7 @@ TEST(ws_subscribes_to_everything_and_to_types)
 TEST(ws_says_reset_when_events_are_gone)
 {
     struct client c;
-    struct log_world *w = client_ready(&c, NULL);
+    struct log_server *w = client_ready(&c, NULL);
 
     for (int i = 0; i < 5; i++)
         log_add(w, "a");
@@ -84,7 +84,7 @@ TEST(ws_says_what_it_expected)
         { "7", 400, "whose action is subscribe" },
     };
     struct client c;
-    struct log_world *w = client_ready(&c, NULL);
+    struct log_server *w = client_ready(&c, NULL);
 
     client_say(&c, "{'action':'subscribe','state_id':'first'}");
     CHECK_HEARD(&c, "{'type':'snapshot','seq':0,'state_id':'first'}");
@@ -106,7 +106,7 @@ TEST(ws_says_what_it_expected)
 
 TEST(ws_tells_a_session_that_it_may_not_hear_of_others)
 {
-    struct log_world *w = log_open(NULL);
+    struct log_server *w = log_open(NULL);
     struct client c;
 
     client_open(&c, w, HANDSHAKE "Authorization: Bearer ss_1\r\n");
@@ -125,7 +125,7 @@ TEST(ws_tells_a_session_that_it_may_not_hear_of_others)
 TEST(ws_limits_the_subscriptions_of_a_connection)
 {
     struct client c;
-    struct log_world *w = client_ready(&c, NULL);
+    struct log_server *w = client_ready(&c, NULL);
 
     for (int i = 0; i < 100; i++)
         client_say(&c, arena_printf(check_arena(), "{'action':'subscribe','id':%d}", i).at);
@@ -162,7 +162,7 @@ TEST(ws_holds_back_for_a_slow_client_and_loses_nothing)
 
     limits.behind_events = 20;
     limits.behind_bytes = 64 << 10;
-    struct log_world *w = client_ready(&c, &limits);
+    struct log_server *w = client_ready(&c, &limits);
     w->data = large();
     client_say(&c, "{'action':'subscribe','state_id':'a'}");
     client_listen(&c);
@@ -187,7 +187,7 @@ TEST(ws_resets_a_slow_client_whose_events_are_gone)
     struct client c;
 
     limits.behind_events = 20;
-    struct log_world *w = client_ready(&c, &limits);
+    struct log_server *w = client_ready(&c, &limits);
     w->data = large();
     client_say(&c, "{'action':'subscribe','state_id':'a'}");
     client_listen(&c);

@@ -25,7 +25,7 @@ TEST(ws_answers_each_handshake_with_its_status)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct log_world *w = log_open(NULL);
+        struct log_server *w = log_open(NULL);
         struct client c;
         client_open(&c, w, cases[i].request);
         client_listen(&c);
@@ -42,7 +42,7 @@ TEST(ws_answers_each_handshake_with_its_status)
 
 TEST(ws_takes_a_token_among_the_subprotocols_and_never_says_it_back)
 {
-    struct log_world *w = log_open(NULL);
+    struct log_server *w = log_open(NULL);
     struct client c;
 
     client_open(&c, w, HANDSHAKE "Sec-WebSocket-Protocol: baton.v1, bearer.op_1\r\n");
@@ -55,7 +55,7 @@ TEST(ws_takes_a_token_among_the_subprotocols_and_never_says_it_back)
 
 TEST(ws_takes_a_token_in_the_first_message)
 {
-    struct log_world *w = log_open(NULL);
+    struct log_server *w = log_open(NULL);
     struct client c;
 
     client_open(&c, w, HANDSHAKE);
@@ -77,7 +77,7 @@ static bool everybody_is_inside(int64_t pid)
 
 TEST(ws_closes_on_the_operator_inside_of_a_run_and_not_on_the_run)
 {
-    struct log_world *w = log_open(NULL);
+    struct log_server *w = log_open(NULL);
     struct client c;
 
     w->server->options.inside = everybody_is_inside;
@@ -109,7 +109,7 @@ TEST(ws_closes_on_those_without_a_good_token)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct log_world *w = log_open(NULL);
+        struct log_server *w = log_open(NULL);
         struct client c;
         client_open(&c, w, arena_printf(check_arena(), "%s%s", HANDSHAKE, cases[i].protocol).at);
         client_say(&c, cases[i].message);
@@ -129,7 +129,7 @@ TEST(ws_does_not_wait_for_ever_for_a_token)
     struct client c;
 
     limits.header_ms = 20;
-    struct log_world *w = log_open(&limits);
+    struct log_server *w = log_open(&limits);
     client_open(&c, w, HANDSHAKE);
     client_wait(&c, "end");
     CHECK_HEARD(&c, "close 1008 'no token came in time'\nend");
@@ -140,7 +140,7 @@ TEST(ws_does_not_wait_for_ever_for_a_token)
 TEST(ws_closes_when_the_token_is_revoked)
 {
     struct client c;
-    struct log_world *w = client_ready(&c, NULL);
+    struct log_server *w = client_ready(&c, NULL);
 
     client_say(&c, "{'action':'subscribe','state_id':'a'}");
     client_listen(&c);
@@ -160,7 +160,7 @@ TEST(ws_answers_pings_and_asks_silent_peers_twice)
     struct client c;
 
     limits.ping_ms = 20;
-    struct log_world *w = client_ready(&c, &limits);
+    struct log_server *w = client_ready(&c, &limits);
     client_frame(&c, WEBSOCKET_PING, STR("hi"));
     client_wait(&c, "end");
     CHECK_HEARD(&c, "pong 'hi'\nping\nping\nend");
@@ -186,7 +186,7 @@ TEST(ws_closes_with_the_code_of_what_went_wrong)
     limits.message_max = 1000;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct client c;
-        struct log_world *w = client_ready(&c, &limits);
+        struct log_server *w = client_ready(&c, &limits);
         struct buf bytes = buf_in(check_arena());
         for (const char *at = cases[i].bytes; *at; at += at[0] == ' ' ? 1 : 2)
             if (*at != ' ')
@@ -208,7 +208,7 @@ TEST(ws_waits_for_the_peers_close_but_not_for_ever)
     limits.header_ms = 100;
     for (int answers = 0; answers <= 1; answers++) {
         struct client c;
-        struct log_world *w = client_ready(&c, &limits);
+        struct log_server *w = client_ready(&c, &limits);
         log_commit(w, "tok_1", EVENT_TOKEN_REVOKED);
         log_publish(w);
         client_listen(&c);
@@ -232,7 +232,7 @@ static void stopped(void *self)
 TEST(ws_goes_away_when_the_server_stops)
 {
     struct client c;
-    struct log_world *w = client_ready(&c, NULL);
+    struct log_server *w = client_ready(&c, NULL);
 
     server_stop(w->server, 1000, stopped);
     CHECK_HEARD(&c, "close 1001 'the server stops'");
@@ -245,7 +245,7 @@ TEST(ws_goes_away_when_the_server_stops)
 TEST(ws_survives_a_client_that_is_gone_at_any_moment)
 {
     for (int turns = 0; turns < 12; turns++) {
-        struct log_world *w = log_open(NULL);
+        struct log_server *w = log_open(NULL);
         struct client c;
         for (int i = 0; i < 10; i++)
             log_add(w, "a");
@@ -268,7 +268,7 @@ TEST(ws_survives_a_client_that_is_gone_at_any_moment)
 
 TEST(ws_without_a_token_may_say_little)
 {
-    struct log_world *w = log_open(NULL);
+    struct log_server *w = log_open(NULL);
     struct client c;
     struct buf frame = buf_in(check_arena());
     char *text = arena_alloc(check_arena(), 100000);

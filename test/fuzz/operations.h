@@ -32,11 +32,11 @@ enum {
     PASS_MAX_MS = 3 * 24 * 3600 * 1000
 };
 
-/* ---- the world ---- */
+/* ---- the fixture ---- */
 
 struct fixture {
     struct arena *arena;
-    struct vfs_world *disk;
+    struct vfs *disk;
     struct store *store;
     struct engine engine;
     struct tx_source source;
@@ -63,7 +63,7 @@ static int64_t clock_now(void *self)
     return ((struct fixture *)self)->now_ms;
 }
 
-static void fixture_open(struct fixture *p, struct vfs_world *disk)
+static void fixture_open(struct fixture *p, struct vfs *disk)
 {
     struct store_migration steps[32];
     struct store_options options = { .migrations = steps,
@@ -94,7 +94,7 @@ static void fixture_close(struct fixture *p)
     store_disconnect(p->engine.sql);
     schema_cache_free(p->engine.schemas);
     store_close(p->store);
-    vfs_world_free(p->disk);
+    vfs_free(p->disk);
     arena_free(p->arena);
 }
 
@@ -292,15 +292,15 @@ static void fixture_audit(struct fixture *p)
 /* ---- a disk to begin with, the same every time ---- */
 
 /* The beginning is lines, too; `applied` says how many of them there are. */
-static struct vfs_world *disk_ready(const char *beginning, int applied)
+static struct vfs *disk_ready(const char *beginning, int applied)
 {
-    static struct vfs_world *ready;
+    static struct vfs *ready;
     struct line lines[LINES_MAX];
     struct fixture p;
 
     if (ready)
         return ready;
-    struct vfs_world *disk = vfs_world_new(1, 4096);
+    struct vfs *disk = vfs_new(1, 4096);
     fixture_open(&p, disk);
     p.ids = 0;
     int count = lines_read(p.arena, str_from(beginning), lines);
@@ -312,7 +312,7 @@ static struct vfs_world *disk_ready(const char *beginning, int applied)
         assert(!c.error);
     }
     vfs_sync_directory(disk);
-    ready = vfs_world_copy(disk);
+    ready = vfs_copy(disk);
     fixture_close(&p);
     return ready;
 }
@@ -328,7 +328,7 @@ static int operations_run(const uint8_t *data, size_t size, const char *beginnin
     int count = lines_read(a, text, lines);
     if (count > 0) {
         struct fixture p;
-        fixture_open(&p, vfs_world_copy(disk_ready(beginning, applied)));
+        fixture_open(&p, vfs_copy(disk_ready(beginning, applied)));
         lines_run(&p, lines, count);
         if (size % 4 == 0) /* it takes longer than all the rest */
             fixture_audit(&p);

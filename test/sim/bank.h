@@ -13,7 +13,7 @@
 
 #define BROKEN (-1)
 
-static inline sqlite3 *open_db(struct vfs_world *w)
+static inline sqlite3 *open_db(struct vfs *w)
 {
     sqlite3 *db;
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
@@ -86,7 +86,7 @@ static inline void set_mode(sqlite3 *db, const struct mode *mode)
 }
 
 /* A new bank with one deposit that is durable whatever the mode is. */
-static inline sqlite3 *bank_new(struct vfs_world *w, const struct mode *mode)
+static inline sqlite3 *bank_new(struct vfs *w, const struct mode *mode)
 {
     sqlite3 *db = open_db(w);
 

@@ -12,7 +12,7 @@
 #include "base/digest.h"
 #include "base/map.h"
 #include "json/json.h"
-#include "sim/engine.h"
+#include "sim/world.h"
 
 /* Clocks of a world may be set back by this much, and what was promised until then is not asked
  * for so close to its end. */

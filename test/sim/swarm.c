@@ -69,7 +69,7 @@ static void shown_is_durable(struct swarm *s)
     if (!s->on.disk)
         return;
     world_digest(s->w, now);
-    moments_crash_now(s->on.disk, random_next(&s->random), now);
+    crash_now(s->on.disk, random_next(&s->random), now);
     s->totals->points++;
 }
 
@@ -83,13 +83,13 @@ void swarm_reopen(struct swarm *s)
     shown_is_durable(s);
 }
 
-void swarm_count(struct swarm *s, enum site site, struct command *const *batch, size_t count)
+void swarm_count(struct swarm *s, enum fault_site site, struct command *const *batch, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         size_t op = 0;
         while (op_at(s->w->table, op) != batch[i]->op)
             op++;
-        s->totals->cells[op][site] += site_met(site, batch[i]);
+        s->totals->cells[op][site] += fault_site_met(site, batch[i]);
     }
 }
 
@@ -199,23 +199,25 @@ static void read_check(struct swarm *s, const struct command *c)
 static void read_one(struct swarm *s)
 {
     struct command *c = draw_command(s, OP_READS);
-    enum site site = chance(s, 2) ? SITE_NONE : chance(s, 2) ? SITE_CALL : SITE_IOERR;
+    enum fault_site site = chance(s, 2)   ? FAULT_SITE_NONE
+                           : chance(s, 2) ? FAULT_SITE_CALL
+                                          : FAULT_SITE_IOERR;
     struct engine *reader;
 
-    if (site == SITE_IOERR) {
+    if (site == FAULT_SITE_IOERR) {
         swarm_reopen(s);
         world_reader_end(s->w); /* what a connection has read before, it has in memory */
     }
     CHECK_OK(world_reader(s->w, &reader));
-    site_plan_read(site, s->w, &s->on, &s->random);
+    fault_site_plan_read(site, s->w, &s->on, &s->random);
     op_read(reader, c);
-    bool fired = site_clear(s->w, &s->on);
-    swarm_note(s, "read%s%s", fired ? ", " : "", fired ? site_names[site] : "");
+    bool fired = fault_site_clear(s->w, &s->on);
+    swarm_note(s, "read%s%s", fired ? ", " : "", fired ? fault_site_names[site] : "");
     swarm_note_command(s, c);
     s->totals->reads++;
-    if (site_is_to_blame(c))
+    if (fault_site_is_to_blame(c))
         swarm_count(s, site, &c, 1);
-    CHECK(fired || !site_is_to_blame(c));
+    CHECK(fired || !fault_site_is_to_blame(c));
     CHECK(!c->error || c->error->kind != ERR_INTERNAL);
     CHECK(c->error || c->seq == s->model->seq);
     world_check_answer(s->w, c);
@@ -280,14 +282,14 @@ static void checkpoint_step(struct swarm *s)
     struct sql *sql;
 
     CHECK_OK(store_connect(s->arena, s->w->store, STORE_WRITES, &sql));
-    moments_begin(&s->moments, s->on.disk);
+    crash_points_begin(&s->moments, s->on.disk);
     CHECK_OK(restarts ? store_restart_log(s->w->engine.sql, s->arena)
                       : store_checkpoint(sql, s->arena));
-    moments_end(&s->moments);
+    crash_points_end(&s->moments);
     store_disconnect(sql);
-    s->totals->points +=
-        moments_crash(&s->moments, &s->random, s->options->points_per_batch, s->digest, s->digest);
-    moments_drop(&s->moments);
+    s->totals->points += crash_points_check(&s->moments, &s->random, s->options->points_per_batch,
+                                            s->digest, s->digest);
+    crash_points_drop(&s->moments);
     swarm_note(s, "checkpoint%s", restarts ? " by the writer" : "");
     swarm_settle(s);
 }
@@ -419,14 +421,14 @@ void swarm_run(uint64_t seed, const struct swarm_options *options, struct swarm_
     if (options->store)
         s.on.wire = options->wire;
     else
-        s.on.disk = vfs_world_new(seed, seed % 2 ? 512 : 4096);
+        s.on.disk = vfs_new(seed, seed % 2 ? 512 : 4096);
     begin(&s);
     for (s.step = 1; s.step <= SWARM_STEPS; s.step++)
         step(&s);
-    moments_drop(&s.moments);
+    crash_points_drop(&s.moments);
     world_close(s.w);
     if (s.on.disk)
-        vfs_world_free(s.on.disk);
+        vfs_free(s.on.disk);
     sha256_end(&s.sum, digest);
     arena_free(s.arena);
     totals->runs++;

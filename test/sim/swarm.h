@@ -10,13 +10,13 @@
 #include <stdio.h>
 
 #include "sim/model.h"
-#include "sim/sites.h"
+#include "sim/fault_sites.h"
 
 enum { SWARM_OPS_MAX = 256, SWARM_STEPS = 40 };
 
 /* What was done and met, over all runs. */
 struct swarm_totals {
-    uint64_t cells[SWARM_OPS_MAX][SITE_COUNT]; /* by the operation's place in the table */
+    uint64_t cells[SWARM_OPS_MAX][FAULT_SITE_COUNT]; /* by the operation's place in the table */
     uint64_t runs, commands, applied, reads, restarts;
     uint64_t dropped; /* versions that were looked for, and had been let go of */
     uint64_t points;  /* moments at which the power went, each looked at */

@@ -120,8 +120,8 @@ static void crash_for_real(struct swarm *s, struct command *const *batch, size_t
     int64_t now_ms = s->w->now_ms;
 
     world_close(s->w);
-    vfs_world_free(s->on.disk);
-    s->on.disk = moments_take(&s->moments, below(s, (uint32_t)s->moments.count));
+    vfs_free(s->on.disk);
+    s->on.disk = crash_points_take(&s->moments, below(s, (uint32_t)s->moments.count));
     vfs_crash(s->on.disk, random_next(&s->random));
     swarm_note(s, "crash");
     swarm_open(s, ids, now_ms);
@@ -143,36 +143,37 @@ static size_t applied_count(struct command *const *batch, size_t count)
 static void ask_again(struct swarm *s, struct command *const *batch, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (site_is_to_blame(batch[i]) && !chance(s, 3))
+        if (fault_site_is_to_blame(batch[i]) && !chance(s, 3))
             swarm_perform(s, command_again(s, batch[i]));
 }
 
 /* Those twice that are planned and do not always come. */
-static enum site draw_site(struct swarm *s)
+static enum fault_site draw_site(struct swarm *s)
 {
-    static const enum site draws[] = { SITE_CALL,  SITE_CALL,  SITE_FULL, SITE_FULL,
-                                       SITE_IOERR, SITE_IOERR, SITE_LOST, SITE_COMMIT,
-                                       SITE_CRASH, SITE_NONE,  SITE_NONE, SITE_NONE };
-    enum site drawn = draws[below(s, sizeof draws / sizeof *draws)];
+    static const enum fault_site draws[] = { FAULT_SITE_CALL, FAULT_SITE_CALL,   FAULT_SITE_FULL,
+                                             FAULT_SITE_FULL, FAULT_SITE_IOERR,  FAULT_SITE_IOERR,
+                                             FAULT_SITE_LOST, FAULT_SITE_COMMIT, FAULT_SITE_CRASH,
+                                             FAULT_SITE_NONE, FAULT_SITE_NONE,   FAULT_SITE_NONE };
+    enum fault_site drawn = draws[below(s, sizeof draws / sizeof *draws)];
 
-    return drawn == SITE_CRASH && !s->on.disk ? SITE_NONE : drawn;
+    return drawn == FAULT_SITE_CRASH && !s->on.disk ? FAULT_SITE_NONE : drawn;
 }
 
 /* Whether the fault was met. Without one, the store refuses nothing. */
 static bool batch_perform(struct swarm *s, struct command *const *batch, size_t count,
-                          enum site site, bool race)
+                          enum fault_site site, bool race)
 {
-    site_plan(site, s->w, &s->on, &s->random, count);
-    moments_begin(&s->moments, s->on.disk);
+    fault_site_plan(site, s->w, &s->on, &s->random, count);
+    crash_points_begin(&s->moments, s->on.disk);
     op_perform(&s->w->engine, batch, count);
-    moments_end(&s->moments);
+    crash_points_end(&s->moments);
     CHECK(s->w->fault.calls <= CALLS_MAX * count);
-    bool fired = site_clear(s->w, &s->on);
+    bool fired = fault_site_clear(s->w, &s->on);
     for (size_t i = 0; i < count && !s->w->engine.stopped; i++)
-        fired |= site_is_to_blame(batch[i]);
-    CHECK(!fired || site < SITE_CRASH);
+        fired |= fault_site_is_to_blame(batch[i]);
+    CHECK(!fired || site < FAULT_SITE_CRASH);
     swarm_note(s, "batch of %zu%s%s%s", count, race ? ", a race" : "", fired ? ", " : "",
-               fired ? site_names[site] : "");
+               fired ? fault_site_names[site] : "");
     for (size_t i = 0; i < count; i++)
         swarm_note_command(s, batch[i]);
     if (fired)
@@ -191,20 +192,20 @@ static void rows_check(struct swarm *s, struct command *const *batch, size_t cou
         CHECK(memcmp(before, s->digest, sizeof before) == 0); /* what is refused changes nothing */
     if (!once)
         return;
-    uint32_t points =
-        moments_crash(&s->moments, &s->random, s->options->points_per_batch, before, s->digest);
+    uint32_t points = crash_points_check(&s->moments, &s->random, s->options->points_per_batch,
+                                         before, s->digest);
     s->totals->points += points;
     for (uint32_t i = 0; i < points; i++)
-        swarm_count(s, SITE_CRASH, batch, count);
+        swarm_count(s, FAULT_SITE_CRASH, batch, count);
 }
 
 void swarm_batch(struct swarm *s, struct command *const *batch, size_t count, bool race)
 {
-    enum site site = draw_site(s);
+    enum fault_site site = draw_site(s);
     bool fired = batch_perform(s, batch, count, site, race);
 
     if (s->w->engine.stopped) {
-        moments_drop(&s->moments);
+        crash_points_drop(&s->moments);
         die_and_resolve(s, batch, count);
         return;
     }
@@ -212,9 +213,9 @@ void swarm_batch(struct swarm *s, struct command *const *batch, size_t count, bo
         CHECK_INT(applied_count(batch, count), 1);
     /* When commands were run one by one, there are more states than before and after. And a write
      * that fails for want of space may have written all here, which no system does. */
-    bool once = s->w->fault.commits == 1 && !(fired && site == SITE_FULL);
+    bool once = s->w->fault.commits == 1 && !(fired && site == FAULT_SITE_FULL);
     rows_check(s, batch, count, once);
-    if (site == SITE_CRASH && once) {
+    if (site == FAULT_SITE_CRASH && once) {
         crash_for_real(s, batch, count);
     } else {
         for (size_t i = 0; i < count; i++)
@@ -222,5 +223,5 @@ void swarm_batch(struct swarm *s, struct command *const *batch, size_t count, bo
         ask_again(s, batch, count);
         swarm_settle(s);
     }
-    moments_drop(&s->moments);
+    crash_points_drop(&s->moments);
 }

@@ -3,7 +3,7 @@
 #define SIM_SWARM_PRIVATE_H
 
 #include "sim/inputs.h"
-#include "sim/moments.h"
+#include "sim/crash_points.h"
 #include "sim/swarm.h"
 
 enum { SWARM_BATCH_MAX = 8 };
@@ -22,7 +22,7 @@ struct swarm {
     struct model *model;
     struct model *follower; /* hears of events late, and from event.list alone */
     struct inputs inputs;
-    struct moments moments;
+    struct crash_points moments;
     unsigned char digest[SHA256_BYTES]; /* of all rows, after the last step */
     int keys;
     size_t next_op[2]; /* by effect: each operation has its turn */
@@ -51,7 +51,7 @@ void swarm_reopen(struct swarm *s);
 struct command *swarm_command(struct swarm *s, const struct op *op, struct json input,
                               const struct actor *actor, str key);
 
-void swarm_count(struct swarm *s, enum site site, struct command *const *batch, size_t count);
+void swarm_count(struct swarm *s, enum fault_site site, struct command *const *batch, size_t count);
 
 /* ---- swarm_batch.c ---- */
 

@@ -313,7 +313,7 @@ static void calm_down(struct team *t)
 /* ---- a run ---- */
 
 /* Small pages, since what a run takes is mostly the copying of them. */
-static void pages_set(const struct vfs_world *disk)
+static void pages_set(const struct vfs *disk)
 {
     sqlite3 *db;
 
@@ -325,14 +325,14 @@ static void pages_set(const struct vfs_world *disk)
 }
 
 /* The disk of a new server that knows two schemas: it is the same for every run. */
-static const struct vfs_world *disk_new(void)
+static const struct vfs *disk_new(void)
 {
-    static struct vfs_world *disk;
+    static struct vfs *disk;
     struct world *w;
 
     if (disk)
         return disk;
-    disk = vfs_world_new(1, 4096);
+    disk = vfs_new(1, 4096);
     pages_set(disk);
     CHECK_OK(world_open("team.db", vfs_name(disk), &w));
     vfs_sync_directory(disk);
@@ -352,7 +352,7 @@ static const struct vfs_world *disk_new(void)
 
 static void begin(struct team *t)
 {
-    t->disk = vfs_world_copy(disk_new());
+    t->disk = vfs_copy(disk_new());
     t->model = team_model_new(t->arena, &rules);
     world_begin(t);
     t->w->ids = 100;
@@ -371,7 +371,7 @@ static void end(struct team *t)
     t->totals->turns += t->turn_count;
     t->totals->told += t->model->told;
     world_close(t->w);
-    vfs_world_free(t->disk);
+    vfs_free(t->disk);
 }
 
 void team_run(uint64_t seed, const struct team_options *options, struct team_totals *totals,

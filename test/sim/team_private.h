@@ -3,7 +3,7 @@
 #define SIM_TEAM_PRIVATE_H
 
 #include "json_help.h"
-#include "sim/engine.h"
+#include "sim/world.h"
 #include "sim/team.h"
 #include "sim/team_model.h"
 #include "sim/vfs.h"
@@ -39,7 +39,7 @@ struct team {
     struct team_totals *totals;
     struct sha256 sum;
 
-    struct vfs_world *disk;
+    struct vfs *disk;
     struct world *w;
     struct team_model *model;
     int64_t now_ms; /* the highest that any command has seen */

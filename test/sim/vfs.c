@@ -1,4 +1,4 @@
-/* vfs.c: worlds, their directories and clocks, and what goes wrong in them. */
+/* vfs.c: file systems, their directories and clocks, and what goes wrong in them. */
 #include "sim/vfs_private.h"
 
 #include "base/arena.h"
@@ -38,7 +38,7 @@ static const unsigned fault_calls[VFS_FAULT_KINDS] = {
 static const unsigned changing_calls = CALL(CREATE) | CALL(WRITE) | CALL(TRUNCATE) | CALL(SYNC) |
                                        CALL(DELETE);
 
-int vfs_enter(struct vfs_world *w, enum vfs_call call)
+int vfs_enter(struct vfs *w, enum vfs_call call)
 {
     unsigned bit = 1u << call;
 
@@ -57,19 +57,19 @@ int vfs_enter(struct vfs_world *w, enum vfs_call call)
     return SQLITE_OK;
 }
 
-static struct vfs_world *world_of(sqlite3_vfs *vfs)
+static struct vfs *vfs_of(sqlite3_vfs *vfs)
 {
-    struct vfs_world *w = vfs->pAppData;
+    struct vfs *w = vfs->pAppData;
     assert(pthread_equal(w->thread, pthread_self()));
     return w;
 }
 
 /* ---- the directory, the clock, random bytes ---- */
 
-static int world_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out)
+static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out)
 {
     const int journals = SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_SUPER_JOURNAL | SQLITE_OPEN_WAL;
-    struct vfs_world *w = world_of(vfs);
+    struct vfs *w = vfs_of(vfs);
     struct handle *h = (struct handle *)file;
 
     h->base.pMethods = NULL;
@@ -84,7 +84,7 @@ static int world_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, in
 
     *h = (struct handle){
         .base.pMethods = &vfs_file_methods,
-        .world = w,
+        .vfs = w,
         .file = f ? f : disk_create(&w->disk, name),
         .syncs_names = flags & SQLITE_OPEN_CREATE && flags & journals,
         .removes = flags & SQLITE_OPEN_DELETEONCLOSE,
@@ -96,9 +96,9 @@ static int world_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, in
     return SQLITE_OK;
 }
 
-static int world_delete(sqlite3_vfs *vfs, const char *name, int sync_directory)
+static int vfs_delete(sqlite3_vfs *vfs, const char *name, int sync_directory)
 {
-    struct vfs_world *w = world_of(vfs);
+    struct vfs *w = vfs_of(vfs);
     if (w->crashed)
         return SQLITE_IOERR;
     struct disk_file *f = disk_find(&w->disk, name);
@@ -114,9 +114,9 @@ static int world_delete(sqlite3_vfs *vfs, const char *name, int sync_directory)
 }
 
 /* An empty file does not exist: so says SQLite's VFS for Unix. */
-static int world_access(sqlite3_vfs *vfs, const char *name, int flags, int *yes)
+static int vfs_access(sqlite3_vfs *vfs, const char *name, int flags, int *yes)
 {
-    struct vfs_world *w = world_of(vfs);
+    struct vfs *w = vfs_of(vfs);
     if (w->crashed)
         return SQLITE_IOERR_ACCESS;
     const struct disk_file *f = disk_find(&w->disk, name);
@@ -124,60 +124,60 @@ static int world_access(sqlite3_vfs *vfs, const char *name, int flags, int *yes)
     return SQLITE_OK;
 }
 
-static int world_full_pathname(sqlite3_vfs *vfs, const char *name, int size, char *out)
+static int vfs_full_pathname(sqlite3_vfs *vfs, const char *name, int size, char *out)
 {
     (void)vfs;
     int len = snprintf(out, (size_t)size, "%s", name);
     return len < size ? SQLITE_OK : SQLITE_CANTOPEN;
 }
 
-static int world_randomness(sqlite3_vfs *vfs, int len, char *out)
+static int vfs_randomness(sqlite3_vfs *vfs, int len, char *out)
 {
-    struct vfs_world *w = world_of(vfs);
+    struct vfs *w = vfs_of(vfs);
     for (int i = 0; i < len; i++)
         out[i] = (char)disk_random(&w->random);
     return len;
 }
 
-static int world_sleep(sqlite3_vfs *vfs, int us)
+static int vfs_sleep(sqlite3_vfs *vfs, int us)
 {
-    world_of(vfs)->now_us += us;
+    vfs_of(vfs)->now_us += us;
     return us;
 }
 
 /* SQLite counts days from noon, November 24th of the year -4713. */
-static int world_current_time(sqlite3_vfs *vfs, sqlite3_int64 *ms)
+static int vfs_current_time(sqlite3_vfs *vfs, sqlite3_int64 *ms)
 {
     const int64_t ms_before_1970 = 210866760000000;
-    *ms = ms_before_1970 + vfs_time_ms(world_of(vfs));
+    *ms = ms_before_1970 + vfs_time_ms(vfs_of(vfs));
     return SQLITE_OK;
 }
 
-/* ---- worlds ---- */
+/* ---- file systems ---- */
 
-static struct vfs_world *world_new(void)
+static struct vfs *vfs_registered(void)
 {
     static unsigned count;
-    struct vfs_world *w = mem_alloc(sizeof *w);
+    struct vfs *w = mem_alloc(sizeof *w);
 
-    *w = (struct vfs_world){
+    *w = (struct vfs){
         .vfs = {
             .iVersion = 2,
             .szOsFile = sizeof(struct handle),
             .mxPathname = NAME_BYTES_MAX,
             .zName = w->name,
             .pAppData = w,
-            .xOpen = world_open,
-            .xDelete = world_delete,
-            .xAccess = world_access,
-            .xFullPathname = world_full_pathname,
-            .xRandomness = world_randomness,
-            .xSleep = world_sleep,
-            .xCurrentTimeInt64 = world_current_time,
+            .xOpen = vfs_open,
+            .xDelete = vfs_delete,
+            .xAccess = vfs_access,
+            .xFullPathname = vfs_full_pathname,
+            .xRandomness = vfs_randomness,
+            .xSleep = vfs_sleep,
+            .xCurrentTimeInt64 = vfs_current_time,
         },
         .thread = pthread_self(),
     };
-    snprintf(w->name, sizeof w->name, "world-%u", ++count);
+    snprintf(w->name, sizeof w->name, "sim-%u", ++count);
     list_init(&w->handles);
     list_init(&w->shms);
     sqlite_start(); /* before SQLite does by itself, and keeps statistics from then on */
@@ -186,9 +186,9 @@ static struct vfs_world *world_new(void)
     return w;
 }
 
-struct vfs_world *vfs_world_new(uint64_t seed, size_t sector_bytes)
+struct vfs *vfs_new(uint64_t seed, size_t sector_bytes)
 {
-    struct vfs_world *w = world_new();
+    struct vfs *w = vfs_registered();
 
     w->random = seed;
     disk_init(&w->disk, sector_bytes);
@@ -198,9 +198,9 @@ struct vfs_world *vfs_world_new(uint64_t seed, size_t sector_bytes)
     return w;
 }
 
-struct vfs_world *vfs_world_copy(const struct vfs_world *from)
+struct vfs *vfs_copy(const struct vfs *from)
 {
-    struct vfs_world *w = world_new();
+    struct vfs *w = vfs_registered();
 
     w->random = from->random;
     w->now_us = from->now_us;
@@ -209,7 +209,7 @@ struct vfs_world *vfs_world_copy(const struct vfs_world *from)
     return w;
 }
 
-void vfs_world_free(struct vfs_world *w)
+void vfs_free(struct vfs *w)
 {
     assert(list_empty(&w->handles) && list_empty(&w->shms));
     sqlite3_vfs_unregister(&w->vfs);
@@ -217,12 +217,12 @@ void vfs_world_free(struct vfs_world *w)
     free(w);
 }
 
-const char *vfs_name(const struct vfs_world *w)
+const char *vfs_name(const struct vfs *w)
 {
     return w->name;
 }
 
-bool vfs_file(const struct vfs_world *w, const char *name, str *out)
+bool vfs_file(const struct vfs *w, const char *name, str *out)
 {
     const struct disk_file *f = disk_find(&w->disk, name);
     if (f)
@@ -230,25 +230,25 @@ bool vfs_file(const struct vfs_world *w, const char *name, str *out)
     return f;
 }
 
-void vfs_sync_directory(struct vfs_world *w)
+void vfs_sync_directory(struct vfs *w)
 {
     assert(!w->crashed);
     disk_sync_names(&w->disk);
 }
 
-void vfs_set_time_ms(struct vfs_world *w, int64_t ms)
+void vfs_set_time_ms(struct vfs *w, int64_t ms)
 {
     w->now_us = ms * 1000;
 }
 
-int64_t vfs_time_ms(const struct vfs_world *w)
+int64_t vfs_time_ms(const struct vfs *w)
 {
     return w->now_us / 1000;
 }
 
 /* ---- what goes wrong ---- */
 
-void vfs_kill(struct vfs_world *w)
+void vfs_kill(struct vfs *w)
 {
     LIST_EACH(it, &w->handles)
         vfs_handle_die(LIST_ENTRY(it, struct handle, link));
@@ -258,42 +258,42 @@ void vfs_kill(struct vfs_world *w)
     w->crashed = false;
 }
 
-void vfs_crash(struct vfs_world *w, uint64_t seed)
+void vfs_crash(struct vfs *w, uint64_t seed)
 {
     vfs_kill(w);
     disk_crash(&w->disk, &seed);
 }
 
-void vfs_fail_nth(struct vfs_world *w, uint64_t n, enum vfs_fault kind)
+void vfs_fail_nth(struct vfs *w, uint64_t n, enum vfs_fault kind)
 {
     w->fault = kind;
     w->fault_in = n;
     w->fired = false;
 }
 
-void vfs_crash_at_nth_write(struct vfs_world *w, uint64_t n)
+void vfs_crash_at_nth_write(struct vfs *w, uint64_t n)
 {
     w->crash_in = n;
     w->fired = false;
 }
 
-void vfs_watch(struct vfs_world *w, void (*watch)(void *watcher), void *watcher)
+void vfs_watch(struct vfs *w, void (*watch)(void *watcher), void *watcher)
 {
     w->watch = watch;
     w->watcher = watcher;
 }
 
-bool vfs_fault_fired(const struct vfs_world *w)
+bool vfs_fault_fired(const struct vfs *w)
 {
     return w->fired;
 }
 
-void vfs_disk_bytes_max(struct vfs_world *w, uint64_t bytes)
+void vfs_disk_bytes_max(struct vfs *w, uint64_t bytes)
 {
     w->disk_bytes_max = bytes;
 }
 
-const struct vfs_counts *vfs_counts(const struct vfs_world *w)
+const struct vfs_counts *vfs_counts(const struct vfs *w)
 {
     return &w->counts;
 }

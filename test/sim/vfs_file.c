@@ -15,7 +15,7 @@
 /* The memory that the connections of one WAL share. Dead connections keep theirs until they are
  * closed, because SQLite still looks into it. */
 struct shm {
-    struct list link; /* in its world; in no list when its connections are dead */
+    struct list link; /* in its file system; in no list when its connections are dead */
     struct disk_file *file;
     unsigned users;
     char *regions[REGIONS_MAX];
@@ -24,13 +24,13 @@ struct shm {
 static struct handle *handle_of(sqlite3_file *file)
 {
     struct handle *h = (struct handle *)file;
-    assert(pthread_equal(h->world->thread, pthread_self()));
+    assert(pthread_equal(h->vfs->thread, pthread_self()));
     return h;
 }
 
 static bool handle_dead(const struct handle *h)
 {
-    return !h->file || h->world->crashed;
+    return !h->file || h->vfs->crashed;
 }
 
 /* ---- contents ---- */
@@ -40,7 +40,7 @@ static int file_read(sqlite3_file *file, void *to, int len, sqlite3_int64 offset
     struct handle *h = handle_of(file);
     if (handle_dead(h))
         return SQLITE_IOERR;
-    int rc = vfs_enter(h->world, VFS_READ);
+    int rc = vfs_enter(h->vfs, VFS_READ);
     if (rc != SQLITE_OK)
         return rc;
 
@@ -55,8 +55,7 @@ static int file_read(sqlite3_file *file, void *to, int len, sqlite3_int64 offset
 }
 
 /* How many of the bytes the disk has room for. */
-static size_t room_for(const struct vfs_world *w, const struct disk_file *f, size_t offset,
-                       size_t len)
+static size_t room_for(const struct vfs *w, const struct disk_file *f, size_t offset, size_t len)
 {
     if (!w->disk_bytes_max || offset + len <= f->live.len)
         return len;
@@ -72,7 +71,7 @@ static size_t room_for(const struct vfs_world *w, const struct disk_file *f, siz
 static int file_write(sqlite3_file *file, const void *from, int len, sqlite3_int64 offset)
 {
     struct handle *h = handle_of(file);
-    struct vfs_world *w = h->world;
+    struct vfs *w = h->vfs;
     if (handle_dead(h))
         return SQLITE_IOERR;
 
@@ -97,7 +96,7 @@ static int file_truncate(sqlite3_file *file, sqlite3_int64 len)
     struct handle *h = handle_of(file);
     if (handle_dead(h))
         return SQLITE_IOERR;
-    int rc = vfs_enter(h->world, VFS_TRUNCATE);
+    int rc = vfs_enter(h->vfs, VFS_TRUNCATE);
     if (rc == SQLITE_OK)
         disk_truncate(h->file, (size_t)len);
     return rc;
@@ -109,12 +108,12 @@ static int file_sync(sqlite3_file *file, int flags)
     (void)flags;
     if (handle_dead(h))
         return SQLITE_IOERR;
-    int rc = vfs_enter(h->world, VFS_SYNC);
+    int rc = vfs_enter(h->vfs, VFS_SYNC);
     if (rc != SQLITE_OK)
         return rc;
     disk_sync(h->file);
     if (h->syncs_names)
-        disk_sync_names(&h->world->disk);
+        disk_sync_names(&h->vfs->disk);
     h->syncs_names = false;
     return SQLITE_OK;
 }
@@ -135,7 +134,7 @@ static int locked_by_others(const struct handle *h)
 {
     int most = SQLITE_LOCK_NONE;
 
-    LIST_EACH(it, &h->world->handles) {
+    LIST_EACH(it, &h->vfs->handles) {
         const struct handle *other = LIST_ENTRY(it, struct handle, link);
         if (other != h && other->file == h->file && other->lock > most)
             most = other->lock;
@@ -191,7 +190,7 @@ static int file_check_reserved_lock(sqlite3_file *file, int *reserved)
 
 static struct shm *shm_attach(struct handle *h)
 {
-    LIST_EACH(it, &h->world->shms) {
+    LIST_EACH(it, &h->vfs->shms) {
         struct shm *shm = LIST_ENTRY(it, struct shm, link);
         if (shm->file == h->file) {
             shm->users++;
@@ -200,7 +199,7 @@ static struct shm *shm_attach(struct handle *h)
     }
     struct shm *shm = mem_alloc(sizeof *shm);
     *shm = (struct shm){ .file = h->file, .users = 1 };
-    list_append(&h->world->shms, &shm->link);
+    list_append(&h->vfs->shms, &shm->link);
     return shm;
 }
 
@@ -251,7 +250,7 @@ static int shm_lock(sqlite3_file *file, int first, int count, int flags)
         return SQLITE_OK;
     }
     bool exclusive = flags & SQLITE_SHM_EXCLUSIVE;
-    LIST_EACH(it, &h->world->handles) {
+    LIST_EACH(it, &h->vfs->handles) {
         const struct handle *other = LIST_ENTRY(it, struct handle, link);
         if (other == h || other->shm != h->shm)
             continue;
@@ -290,7 +289,7 @@ static int file_close(sqlite3_file *file)
     struct handle *h = handle_of(file);
 
     if (h->removes && !handle_dead(h) && h->file->named)
-        disk_remove(&h->world->disk, h->file);
+        disk_remove(&h->vfs->disk, h->file);
     shm_detach(h);
     vfs_handle_die(h);
     list_remove(&h->link);
@@ -305,7 +304,7 @@ static int file_control(sqlite3_file *file, int op, void *argument)
 
 static int file_sector_size(sqlite3_file *file)
 {
-    return (int)handle_of(file)->world->disk.sector_bytes;
+    return (int)handle_of(file)->vfs->disk.sector_bytes;
 }
 
 /* What SQLite's VFS for Unix claims too, and vfs_disk.h holds: a write changes no other bytes. */

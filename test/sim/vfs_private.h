@@ -1,4 +1,4 @@
-/* vfs_private.h: what a world and its open files know of each other. */
+/* vfs_private.h: what a file system and its open files know of each other. */
 #ifndef SIM_VFS_PRIVATE_H
 #define SIM_VFS_PRIVATE_H
 
@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <sqlite3.h>
 
-struct vfs_world {
+struct vfs {
     sqlite3_vfs vfs;
     char name[32];
     pthread_t thread;
@@ -31,7 +31,7 @@ struct vfs_world {
 struct handle {
     sqlite3_file base;
     struct list link;
-    struct vfs_world *world;
+    struct vfs *vfs;
     struct disk_file *file; /* NULL: dead */
     int lock;               /* SQLITE_LOCK_… */
     bool syncs_names;       /* with its next sync */
@@ -44,7 +44,7 @@ struct handle {
 extern const sqlite3_io_methods vfs_file_methods;
 
 /* Counts a call and gives the error that it has to fail with, or SQLITE_OK. */
-int vfs_enter(struct vfs_world *w, enum vfs_call call);
+int vfs_enter(struct vfs *w, enum vfs_call call);
 
 /* The file is no longer open, and the handle can only be closed. */
 void vfs_handle_die(struct handle *h);

@@ -1,7 +1,7 @@
-/* engine.h: the operations without a server, for tests: one thread, counted ids, a clock that is a
+/* world.h: the operations without a server, for tests: one thread, counted ids, a clock that is a
  * number, and a store under faults. */
-#ifndef SIM_ENGINE_H
-#define SIM_ENGINE_H
+#ifndef SIM_WORLD_H
+#define SIM_WORLD_H
 
 #include "core/retain.h"
 #include "core/team.h"

@@ -1,21 +1,21 @@
-/* moments.c: what was on the disk before each of its changes. */
-#include "sim/moments.h"
+/* crash_points.c: what was on the disk before each of its changes. */
+#include "sim/crash_points.h"
 
 #include "sim/model.h"
 
 static void keep(void *self)
 {
-    struct moments *m = self;
+    struct crash_points *m = self;
 
     if (m->count == m->room) {
         m->room = m->room ? 2 * m->room : 64;
         m->copies = mem_grow(m->copies, m->room * sizeof *m->copies);
     }
-    m->copies[m->count] = vfs_world_copy(m->disk);
+    m->copies[m->count] = vfs_copy(m->disk);
     vfs_disk_bytes_max(m->copies[m->count++], 0);
 }
 
-void moments_begin(struct moments *m, struct vfs_world *disk)
+void crash_points_begin(struct crash_points *m, struct vfs *disk)
 {
     CHECK(m->count == 0);
     m->disk = disk;
@@ -23,7 +23,7 @@ void moments_begin(struct moments *m, struct vfs_world *disk)
         vfs_watch(disk, keep, m);
 }
 
-void moments_end(struct moments *m)
+void crash_points_end(struct crash_points *m)
 {
     if (!m->disk)
         return;
@@ -31,10 +31,10 @@ void moments_end(struct moments *m)
     keep(m);
 }
 
-static void crash_check(const struct vfs_world *moment, uint64_t seed, const unsigned char *before,
+static void crash_check(const struct vfs *moment, uint64_t seed, const unsigned char *before,
                         const unsigned char *after)
 {
-    struct vfs_world *disk = vfs_world_copy(moment);
+    struct vfs *disk = vfs_copy(moment);
     struct arena *a = arena_new();
     unsigned char found[SHA256_BYTES];
     struct world *w;
@@ -47,19 +47,18 @@ static void crash_check(const struct vfs_world *moment, uint64_t seed, const uns
         check_fail(__FILE__, __LINE__, "after a crash (%llu), the rows are not those %safter it",
                    (unsigned long long)seed, before ? "before the batch or " : "");
     world_close(w);
-    vfs_world_free(disk);
+    vfs_free(disk);
     arena_free(a);
 }
 
-void moments_crash_now(const struct vfs_world *disk, uint64_t seed,
-                       const unsigned char now[SHA256_BYTES])
+void crash_now(const struct vfs *disk, uint64_t seed, const unsigned char now[SHA256_BYTES])
 {
     crash_check(disk, seed, NULL, now);
 }
 
-uint32_t moments_crash(struct moments *m, struct random *r, uint32_t most,
-                       const unsigned char before[SHA256_BYTES],
-                       const unsigned char after[SHA256_BYTES])
+uint32_t crash_points_check(struct crash_points *m, struct random *r, uint32_t most,
+                            const unsigned char before[SHA256_BYTES],
+                            const unsigned char after[SHA256_BYTES])
 {
     uint32_t total = (uint32_t)m->count, points = total < most ? total : most;
 
@@ -70,18 +69,18 @@ uint32_t moments_crash(struct moments *m, struct random *r, uint32_t most,
     return points;
 }
 
-struct vfs_world *moments_take(struct moments *m, size_t which)
+struct vfs *crash_points_take(struct crash_points *m, size_t which)
 {
-    struct vfs_world *taken = m->copies[which];
+    struct vfs *taken = m->copies[which];
 
     m->copies[which] = m->copies[--m->count];
     return taken;
 }
 
-void moments_drop(struct moments *m)
+void crash_points_drop(struct crash_points *m)
 {
     while (m->count > 0)
-        vfs_world_free(m->copies[--m->count]);
+        vfs_free(m->copies[--m->count]);
     mem_free(m->copies);
-    *m = (struct moments){ 0 };
+    *m = (struct crash_points){ 0 };
 }

@@ -1,13 +1,13 @@
-/* world_help.h: words in which tests speak to a world: they ask, and look into what is answered. */
-#ifndef TEST_WORLD_HELP_H
-#define TEST_WORLD_HELP_H
+/* calls.h: operations that a test calls on a world, and looking into what is answered. */
+#ifndef TEST_CALLS_H
+#define TEST_CALLS_H
 
 #include <stdarg.h>
 
 #include "check.h"
 #include "json/pointer.h"
 #include "json_help.h"
-#include "sim/engine.h"
+#include "sim/world.h"
 
 static const struct actor the_operator = { .kind = ACTOR_OPERATOR, .name = STR("operator") };
 

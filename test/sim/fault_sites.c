@@ -1,21 +1,21 @@
-/* sites.c: where a batch or a read can be hit, and how. */
-#include "sim/sites.h"
+/* fault_sites.c: where a batch or a read can be hit, and how. */
+#include "sim/fault_sites.h"
 
 #include <unistd.h>
 
-const char *const site_names[SITE_COUNT] = {
-#define SITE_NAME(id, name) name,
-    SITES(SITE_NAME)
-#undef SITE_NAME
+const char *const fault_site_names[FAULT_SITE_COUNT] = {
+#define FAULT_SITE_NAME(id, name) name,
+    FAULT_SITES(FAULT_SITE_NAME)
+#undef FAULT_SITE_NAME
 };
 
-bool site_applies(enum site site, const struct op *op)
+bool fault_site_applies(enum fault_site site, const struct op *op)
 {
-    return op->effect == OP_WRITES || site == SITE_CALL || site == SITE_IOERR;
+    return op->effect == OP_WRITES || site == FAULT_SITE_CALL || site == FAULT_SITE_IOERR;
 }
 
 /* A statement finds it full, one write does, or it is full from some byte on. */
-static void plan_full(struct world *w, struct vfs_world *disk, struct random *r, uint32_t calls)
+static void plan_full(struct world *w, struct vfs *disk, struct random *r, uint32_t calls)
 {
     str file, wal;
     uint64_t used = 0;
@@ -39,7 +39,7 @@ static void plan_cut(struct proxy *wire, struct random *r, uint32_t messages)
               1 + random_below(r, messages));
 }
 
-static void plan_ioerr(struct vfs_world *disk, struct random *r)
+static void plan_ioerr(struct vfs *disk, struct random *r)
 {
     static const struct {
         enum vfs_fault kind;
@@ -53,46 +53,47 @@ static void plan_ioerr(struct vfs_world *disk, struct random *r)
 }
 
 /* No fault of the disk, if there is one. */
-static void disk_heal(struct vfs_world *disk)
+static void disk_heal(struct vfs *disk)
 {
     if (disk)
         vfs_fail_nth(disk, 0, VFS_FULL);
 }
 
-void site_plan(enum site site, struct world *w, const struct medium *on, struct random *r,
-               size_t count)
+void fault_site_plan(enum fault_site site, struct world *w, const struct medium *on,
+                     struct random *r, size_t count)
 {
     uint32_t calls = 5 * (uint32_t)count; /* so many there are at least */
 
     w->fault = (struct fault){ .kind = FAULT_NONE };
     disk_heal(on->disk);
     switch (site) {
-    case SITE_CALL:
+    case FAULT_SITE_CALL:
         w->fault = (struct fault){ .kind = FAULT_CALL, .nth = 1 + random_below(r, calls) };
         break;
-    case SITE_FULL: plan_full(w, on->disk, r, calls); break;
-    case SITE_IOERR:
+    case FAULT_SITE_FULL: plan_full(w, on->disk, r, calls); break;
+    case FAULT_SITE_IOERR:
         if (on->disk)
             plan_ioerr(on->disk, r);
         else if (on->wire)
             plan_cut(on->wire, r, 3 + (uint32_t)count);
         break;
-    case SITE_COMMIT: w->fault = (struct fault){ .kind = FAULT_COMMIT, .nth = 1 }; break;
-    case SITE_LOST: w->fault = (struct fault){ .kind = FAULT_LOST, .nth = 1 }; break;
-    case SITE_CRASH:
-    case SITE_NONE: break;
+    case FAULT_SITE_COMMIT: w->fault = (struct fault){ .kind = FAULT_COMMIT, .nth = 1 }; break;
+    case FAULT_SITE_LOST: w->fault = (struct fault){ .kind = FAULT_LOST, .nth = 1 }; break;
+    case FAULT_SITE_CRASH:
+    case FAULT_SITE_NONE: break;
     }
 }
 
-void site_plan_read(enum site site, struct world *w, const struct medium *on, struct random *r)
+void fault_site_plan_read(enum fault_site site, struct world *w, const struct medium *on,
+                          struct random *r)
 {
     w->fault = w->read_fault = (struct fault){ .kind = FAULT_NONE };
     disk_heal(on->disk);
-    if (site == SITE_CALL)
+    if (site == FAULT_SITE_CALL)
         w->read_fault = (struct fault){ .kind = FAULT_CALL, .nth = 1 + random_below(r, 2) };
-    else if (site == SITE_IOERR && on->disk)
+    else if (site == FAULT_SITE_IOERR && on->disk)
         vfs_fail_nth(on->disk, 1 + random_below(r, 6), VFS_BAD_READ);
-    else if (site == SITE_IOERR && on->wire)
+    else if (site == FAULT_SITE_IOERR && on->wire)
         plan_cut(on->wire, r, 3);
 }
 
@@ -118,7 +119,7 @@ static bool wire_heal(struct world *w, struct proxy *wire)
     return true;
 }
 
-bool site_clear(struct world *w, const struct medium *on)
+bool fault_site_clear(struct world *w, const struct medium *on)
 {
     bool fired = w->fault.fired || w->read_fault.fired;
 
@@ -134,12 +135,12 @@ bool site_clear(struct world *w, const struct medium *on)
     return fired;
 }
 
-bool site_is_to_blame(const struct command *c)
+bool fault_site_is_to_blame(const struct command *c)
 {
     return c->error && (c->error->kind == ERR_UNAVAILABLE || c->error->kind == ERR_FULL);
 }
 
-bool site_met(enum site site, const struct command *c)
+bool fault_site_met(enum fault_site site, const struct command *c)
 {
-    return site_is_to_blame(c) || (site != SITE_CALL && !c->error);
+    return fault_site_is_to_blame(c) || (site != FAULT_SITE_CALL && !c->error);
 }

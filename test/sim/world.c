@@ -1,5 +1,5 @@
-/* engine.c: the operations without a server, for tests. */
-#include "sim/engine.h"
+/* world.c: the operations without a server, for tests. */
+#include "sim/world.h"
 
 #include "core/audit.h"
 #include "core/schema.h"

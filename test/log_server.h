@@ -1,9 +1,9 @@
-/* log_help.h: a server over a log that is an array, for tests of who listens to it.
+/* log_server.h: a server over a log that is an array, for tests of who listens to it.
  *
  * Commits, reads, answers and publishing are steps of the test: what other threads do at any time
  * is done here when the test says so. The loop is turned by hand. */
-#ifndef TEST_LOG_HELP_H
-#define TEST_LOG_HELP_H
+#ifndef TEST_LOG_SERVER_H
+#define TEST_LOG_SERVER_H
 
 #include "check.h"
 #include "core/event.h"
@@ -13,7 +13,7 @@
 
 enum { LOG_MAX = 4096, ASKED_MAX = 512 };
 
-struct log_world {
+struct log_server {
     struct loop *loop;
     struct server *server;
     struct op_table *table;
@@ -31,7 +31,7 @@ struct log_world {
     int64_t now_ms;
     struct actor actors[2];
     struct grant operator_grant, session_grant;
-    void (*perform)(struct log_world *w, struct command *c); /* of other operations */
+    void (*perform)(struct log_server *w, struct command *c); /* of other operations */
 };
 
 #define LOG_UNUSED __attribute__((unused))
@@ -57,7 +57,7 @@ static const struct op log_ops[] = {
 
 /* ---- the log ---- */
 
-static int64_t log_commit(struct log_world *w, const char *subject, enum event_type type)
+static int64_t log_commit(struct log_server *w, const char *subject, enum event_type type)
 {
     struct event *e = &w->events[w->committed];
 
@@ -78,7 +78,7 @@ static void log_written(struct command *c)
 }
 
 /* Has the next event published that was committed and is not. */
-static bool log_publish(struct log_world *w)
+static bool log_publish(struct log_server *w)
 {
     if (w->sent == w->committed)
         return false;
@@ -91,7 +91,7 @@ static bool log_publish(struct log_world *w)
     return true;
 }
 
-LOG_UNUSED static void log_add(struct log_world *w, const char *subject)
+LOG_UNUSED static void log_add(struct log_server *w, const char *subject)
 {
     log_commit(w, subject, EVENT_STATE_UPDATED);
     log_publish(w);
@@ -107,7 +107,7 @@ static bool log_type_fits(const struct json *types, str type)
     return !types;
 }
 
-static err log_refuse(struct log_world *w, const struct command *c, int64_t after, str subject)
+static err log_refuse(struct log_server *w, const struct command *c, int64_t after, str subject)
 {
     if (c->actor->kind == ACTOR_SESSION && subject.len && !str_eq(subject, c->actor->state_id))
         return err_new(c->arena, ERR_NOT_FOUND, "there is nothing here for this session to see");
@@ -117,7 +117,7 @@ static err log_refuse(struct log_world *w, const struct command *c, int64_t afte
                     arena_printf(c->arena, "\"oldest\":%lld", (long long)w->floor));
 }
 
-static void log_list(struct log_world *w, struct command *c)
+static void log_list(struct log_server *w, struct command *c)
 {
     int64_t after = json_int_or(c->input, "after", 0), next = after;
     str subject = json_str(c->input, "subject");
@@ -148,7 +148,7 @@ static void log_list(struct log_world *w, struct command *c)
     c->answer.text = buf_str(&out);
 }
 
-static void log_perform(struct log_world *w, struct command *c)
+static void log_perform(struct log_server *w, struct command *c)
 {
     w->reads++;
     c->error = NULL;
@@ -161,7 +161,7 @@ static void log_perform(struct log_world *w, struct command *c)
 }
 
 /* Performs one of the commands that were asked for; who gives it to the server says when. */
-LOG_UNUSED static struct command *log_read(struct log_world *w, int which)
+LOG_UNUSED static struct command *log_read(struct log_server *w, int which)
 {
     struct command *c = w->asked[which];
 
@@ -176,7 +176,7 @@ LOG_UNUSED static struct command *log_read(struct log_world *w, int which)
 
 static bool log_submit(void *self, struct command *list)
 {
-    struct log_world *w = self;
+    struct log_server *w = self;
 
     if (w->busy)
         return false;
@@ -195,7 +195,7 @@ static bool log_submit(void *self, struct command *list)
 
 static void log_admit(void *self, struct admission *a)
 {
-    struct log_world *w = self;
+    struct log_server *w = self;
 
     if (str_eq(a->token, STR("op_1")))
         a->grant = grant_ref(&w->operator_grant);
@@ -208,16 +208,16 @@ static void log_admit(void *self, struct admission *a)
 
 static int64_t log_now(void *self)
 {
-    struct log_world *w = self;
+    struct log_server *w = self;
     return w->now_ms;
 }
 
-/* ---- the world ---- */
+/* ---- the server ---- */
 
-static struct log_world *log_open(const struct server_limits *limits)
+static struct log_server *log_open(const struct server_limits *limits)
 {
     static const struct op_list list = { log_ops, sizeof log_ops / sizeof *log_ops };
-    struct log_world *w = ARENA_NEW(check_arena(), struct log_world);
+    struct log_server *w = ARENA_NEW(check_arena(), struct log_server);
 
     CHECK_OK(op_table_new(check_arena(), &list, 1, &w->table));
     w->loop = loop_new();
@@ -247,7 +247,7 @@ static struct log_world *log_open(const struct server_limits *limits)
     return w;
 }
 
-static void log_turn(struct log_world *w)
+static void log_turn(struct log_server *w)
 {
     struct timer *t = timer_new(w->loop, net_stop, w->loop);
 
@@ -257,7 +257,7 @@ static void log_turn(struct log_world *w)
 }
 
 /* Has the server listen on the Unix socket `s`, and connects to it. */
-LOG_UNUSED static int log_connect(struct log_world *w)
+LOG_UNUSED static int log_connect(struct log_server *w)
 {
     if (!w->listener)
         CHECK_OK(loop_listen_unix(w->loop, check_arena(), STR("s"), server_accept, w->server,
@@ -266,13 +266,13 @@ LOG_UNUSED static int log_connect(struct log_world *w)
 }
 
 /* Turns the loop until nothing is under way. */
-LOG_UNUSED static void log_settle(struct log_world *w)
+LOG_UNUSED static void log_settle(struct log_server *w)
 {
     for (int i = 0; i < 6; i++)
         log_turn(w);
 }
 
-static void log_close(struct log_world *w)
+static void log_close(struct log_server *w)
 {
     LIST_EACH(it, &w->server->conns)
         conn_abort(LIST_ENTRY(it, struct conn, all));
