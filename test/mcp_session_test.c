@@ -102,18 +102,18 @@ TEST(mcp_session_ends_when_it_is_idle_and_not_before)
     struct server_limits limits = server_limits_default();
     limits.mcp_session_ms = 60;
     struct mcp_server *s = mcp_server_open(&limits, false);
-    struct mcp_peer *p = mcp_peer_new(s), *ear = mcp_peer_new(s);
+    struct mcp_peer *p = mcp_peer_new(s), *listener = mcp_peer_new(s);
     const char *idle = begin(p, INITIALIZE("2025-11-25"));
     const char *listening = begin(p, INITIALIZE("2025-11-25"));
 
-    ask(ear, "GET", more(listening, "Accept: text/event-stream|"));
+    ask(listener, "GET", more(listening, "Accept: text/event-stream|"));
     mcp_server_wait(s, 130);
     CHECK_INT(s->server->mcp->session_count, 1);
     mcp_peer_post(p, idle, PING);
     CHECK_PEER(p, "HTTP/1.1 404 *");
     mcp_peer_post(p, listening, PING);
     CHECK_PEER(p, OK_JSON "*");
-    mcp_peer_close(ear);
+    mcp_peer_close(listener);
     mcp_server_wait(s, 130);
     CHECK_INT(s->server->mcp->session_count, 0);
     mcp_peer_close(p);
@@ -125,7 +125,7 @@ TEST(mcp_sessions_that_are_too_many_push_out_the_one_unused_for_longest)
     struct server_limits limits = server_limits_default();
     limits.mcp_sessions_max = 2;
     struct mcp_server *s = mcp_server_open(&limits, false);
-    struct mcp_peer *p = mcp_peer_new(s), *ears[2] = { mcp_peer_new(s), mcp_peer_new(s) };
+    struct mcp_peer *p = mcp_peer_new(s), *listeners[2] = { mcp_peer_new(s), mcp_peer_new(s) };
     const char *first = begin(p, INITIALIZE("2025-11-25"));
     const char *second = begin(p, INITIALIZE("2025-11-25"));
 
@@ -135,12 +135,12 @@ TEST(mcp_sessions_that_are_too_many_push_out_the_one_unused_for_longest)
     CHECK_PEER(p, "HTTP/1.1 404 *");
     mcp_peer_post(p, first, PING);
     CHECK_PEER(p, OK_JSON "*");
-    ask(ears[0], "GET", more(first, "Accept: text/event-stream|"));
-    ask(ears[1], "GET", more(third, "Accept: text/event-stream|"));
+    ask(listeners[0], "GET", more(first, "Accept: text/event-stream|"));
+    ask(listeners[1], "GET", more(third, "Accept: text/event-stream|"));
     mcp_peer_post(p, "", INITIALIZE("2025-11-25"));
     CHECK_PEER(p, "HTTP/1.1 503 *Retry-After: 1|*at most 2 sessions of MCP (mcp_sessions)*");
-    mcp_peer_close(ears[0]);
-    mcp_peer_close(ears[1]);
+    mcp_peer_close(listeners[0]);
+    mcp_peer_close(listeners[1]);
     mcp_peer_close(p);
     mcp_server_close(s);
 }
@@ -180,20 +180,20 @@ TEST(token_ends_no_session_of_mcp_that_is_another_tokens)
 TEST(mcp_session_ends_with_its_token)
 {
     struct mcp_server *s = mcp_server_open(NULL, false);
-    struct mcp_peer *p = mcp_peer_new(s), *ear = mcp_peer_new(s);
+    struct mcp_peer *p = mcp_peer_new(s), *listener = mcp_peer_new(s);
     const char *session = begin(p, INITIALIZE("2025-11-25"));
 
-    ask(ear, "GET", more(session, "Accept: text/event-stream|"));
-    ear->heard.len = 0;
+    ask(listener, "GET", more(session, "Accept: text/event-stream|"));
+    listener->heard.len = 0;
     mcp_server_do(s, "token.revoke",
                   arena_printf(check_arena(), "{'token_id':'" STR_FMT "'}",
                                STR_ARG(s->operator_token_id))
                       .at);
     CHECK_INT(s->server->mcp->session_count, 0);
-    mcp_peer_listen(ear);
-    CHECK_PEER(ear, "<closed>");
+    mcp_peer_listen(listener);
+    CHECK_PEER(listener, "<closed>");
     mcp_peer_close(p);
-    mcp_peer_close(ear);
+    mcp_peer_close(listener);
     mcp_server_close(s);
 }
 
@@ -202,7 +202,7 @@ TEST(mcp_session_ends_with_its_token)
 TEST(mcp_get_hears_of_what_was_subscribed_to)
 {
     struct mcp_server *s = mcp_server_open(NULL, false);
-    struct mcp_peer *p = mcp_peer_new(s), *ear = mcp_peer_new(s);
+    struct mcp_peer *p = mcp_peer_new(s), *listener = mcp_peer_new(s);
     const char *session = begin(p, INITIALIZE("2025-11-25"));
     const char *uri =
         arena_printf(check_arena(), "baton://state/" STR_FMT, STR_ARG(s->state_id)).at;
@@ -218,24 +218,24 @@ TEST(mcp_get_hears_of_what_was_subscribed_to)
     mcp_peer_post(p, session,
                   more("{'jsonrpc':'2.0','id':3,'method':'resources/subscribe',", subscription));
     CHECK_PEER(p, OK_JSON "{'jsonrpc':'2.0','id':3,'result':{}}");
-    ask(ear, "GET", more(session, "Accept: text/event-stream|"));
-    CHECK_PEER(ear, OK_STREAM "id: 0-0|data:||");
+    ask(listener, "GET", more(session, "Accept: text/event-stream|"));
+    CHECK_PEER(listener, OK_STREAM "id: 0-0|data:||");
     for (int i = 0; i < 2; i++) {
         mcp_server_do(s, "state.patch", patch);
-        mcp_peer_listen(ear);
-        CHECK_PEER(ear, updated.at);
+        mcp_peer_listen(listener);
+        CHECK_PEER(listener, updated.at);
     }
     mcp_server_do(s, "state.create", "{'schema_name':'s','initial_data':{}}");
-    mcp_peer_listen(ear);
-    CHECK_PEER(ear, "id: 0-3|data: {*notifications/resources/list_changed*}||");
+    mcp_peer_listen(listener);
+    CHECK_PEER(listener, "id: 0-3|data: {*notifications/resources/list_changed*}||");
     mcp_peer_post(p, session,
                   more("{'jsonrpc':'2.0','id':4,'method':'resources/unsubscribe',", subscription));
     CHECK_PEER(p, OK_JSON "{'jsonrpc':'2.0','id':4,'result':{}}");
     mcp_server_do(s, "state.patch", patch);
-    mcp_peer_listen(ear);
-    CHECK_PEER(ear, "");
+    mcp_peer_listen(listener);
+    CHECK_PEER(listener, "");
     mcp_peer_close(p);
-    mcp_peer_close(ear);
+    mcp_peer_close(listener);
     mcp_server_close(s);
 }
 
@@ -244,7 +244,7 @@ TEST(mcp_get_hears_of_what_was_subscribed_to)
 TEST(mcp_get_may_come_back_for_what_it_missed)
 {
     struct mcp_server *s = mcp_server_open(NULL, false);
-    struct mcp_peer *p = mcp_peer_new(s), *ear = mcp_peer_new(s);
+    struct mcp_peer *p = mcp_peer_new(s), *listener = mcp_peer_new(s);
     const char *session = begin(p, INITIALIZE("2025-06-18"));
     const char *patch = arena_printf(check_arena(),
                                      "{'state_id':'" STR_FMT "','merge':{'n':1},'touch':true}",
@@ -259,19 +259,19 @@ TEST(mcp_get_may_come_back_for_what_it_missed)
                       .at);
     for (int i = 0; i < 3; i++)
         mcp_server_do(s, "state.patch", patch);
-    ask(ear, "GET", more(session, "Accept: text/event-stream|"));
-    CHECK_PEER(ear, OK_STREAM "id: 0-1|data: {*updated*}||");
+    ask(listener, "GET", more(session, "Accept: text/event-stream|"));
+    CHECK_PEER(listener, OK_STREAM "id: 0-1|data: {*updated*}||");
     mcp_server_do(s, "state.patch", patch);
-    mcp_peer_close(ear);
-    ear = mcp_peer_new(s);
-    ask(ear, "GET", more(session, "Accept: text/event-stream|Last-Event-ID: 0-1|"));
-    CHECK_PEER(ear, OK_STREAM "id: 0-2|data: {*updated*}||");
+    mcp_peer_close(listener);
+    listener = mcp_peer_new(s);
+    ask(listener, "GET", more(session, "Accept: text/event-stream|Last-Event-ID: 0-1|"));
+    CHECK_PEER(listener, OK_STREAM "id: 0-2|data: {*updated*}||");
     struct mcp_peer *second = mcp_peer_new(s);
     ask(second, "GET", more(session, "Accept: text/event-stream|Last-Event-ID: 0-0|"));
     CHECK_PEER(second, OK_STREAM "id: 0-1|data: {*updated*}||id: 0-2|data: {*updated*}||");
-    mcp_peer_listen(ear); /* another has taken its place */
-    CHECK_PEER(ear, "<closed>");
-    mcp_peer_close(ear);
+    mcp_peer_listen(listener); /* another has taken its place */
+    CHECK_PEER(listener, "<closed>");
+    mcp_peer_close(listener);
     mcp_peer_close(second);
     mcp_peer_close(p);
     mcp_server_close(s);

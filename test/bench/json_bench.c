@@ -7,7 +7,7 @@
  * figure is the median of rounds, see measure.h. It judges by goals and always exits 0 when it
  * could measure: a benchmark on somebody's busy machine is no test. */
 #include "bench/documents.h"
-#include "bench/hand.h"
+#include "bench/handwritten.h"
 #include "bench/measure.h"
 #include "bench/set.h"
 #include "json/patch.h"
@@ -58,7 +58,7 @@ static void op_check_by_hand(void *subject, size_t times)
 {
     struct subject *s = subject;
     for (; times > 0; times--)
-        must_fit(hand_check(s->set->docs[turn(s)]));
+        must_fit(handwritten_check(s->set->docs[turn(s)]));
 }
 
 static void op_parse(void *subject, size_t times)
@@ -77,7 +77,7 @@ static void op_parse_check(void *subject, size_t times)
 static void op_parse_check_by_hand(void *subject, size_t times)
 {
     for (; times > 0; times--)
-        must_fit(hand_check(parse_next(subject)));
+        must_fit(handwritten_check(parse_next(subject)));
 }
 
 static void op_copy_text(void *subject, size_t times)
@@ -376,7 +376,7 @@ static void must_agree(struct arena *a, const struct schema *schema)
 
     for (size_t i = 0; i < sizeof unfit / sizeof unfit[0]; i++) {
         const struct json *doc = parsed(a, str_from(unfit[i]));
-        if (schema_check(schema, doc) != SCHEMA_UNFIT || hand_check(doc))
+        if (schema_check(schema, doc) != SCHEMA_UNFIT || handwritten_check(doc))
             fail("should not fit", str_from(unfit[i]));
     }
 }

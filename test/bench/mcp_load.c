@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bench/crew.h"
+#include "bench/team_load.h"
 #include "bench/set.h"
 
 #define INITIALIZE                                                                             \
@@ -25,16 +25,16 @@ enum { SAMPLES_MAX = 1 << 18, MESSAGE_MAX = 512 };
 
 const char *mcp_session_token(struct arena *a, const struct target *t, const char *name)
 {
-    struct talker k = talker_new(t->port);
+    struct api_client k = api_client_new(t->port);
     const struct json *session =
-        talker_must(&k, t->token, "GET", arena_printf(k.arena, "/sessions/%s", name), STR(""));
-    const struct json *made = talker_must(
+        api_client_must(&k, t->token, "GET", arena_printf(k.arena, "/sessions/%s", name), STR(""));
+    const struct json *made = api_client_must(
         &k, t->token, "POST", STR("/tokens"),
         arena_printf(k.arena, "{\"kind\":\"session\",\"scope\":{\"session_id\":\"" STR_FMT "\"}}",
                      STR_ARG(json_str(session, "session_id"))));
     const char *token = arena_copy(a, json_str(made, "token")).at;
 
-    talker_free(&k);
+    api_client_free(&k);
     return token;
 }
 

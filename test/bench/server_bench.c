@@ -43,14 +43,14 @@ int main(int count, char **words)
     setvbuf(stdout, NULL, _IOLBF, 0); /* a row is shown when it is known, through a pipe too */
     if (count < 3)
         fail("usage", STR("PROGRAM DIRECTORY [TABLE…]"));
-    struct site site = { words[1], words[2] };
-    str folder = site_fresh(a, &site, "server");
-    struct target t = target_start(site.program, folder.at, NULL);
+    struct bench_paths paths = { words[1], words[2] };
+    str folder = data_dir_fresh(a, &paths, "server");
+    struct target t = target_start(paths.program, folder.at, NULL);
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         for (int k = 3; k <= count; k++)
             if (k == count ? count == 3 : strcmp(words[k], tables[i].name) == 0) {
                 struct stolen before = stolen_now();
-                tables[i].print(&site, &t);
+                tables[i].print(&paths, &t);
                 stolen_print(before);
             }
     target_stop(&t);

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bench/audience.h"
+#include "bench/subscribers.h"
 #include "bench/echo.h"
 #include "bench/set.h"
 
@@ -21,7 +21,7 @@ struct writers {
 };
 
 /* All ask at once; then all have their answer, and every listener has heard of all of it. */
-static void writers_turn(struct writers *w, struct audience *heard)
+static void writers_turn(struct writers *w, struct subscribers *heard)
 {
     str body;
 
@@ -34,12 +34,12 @@ static void writers_turn(struct writers *w, struct audience *heard)
         if (load_answer(w->arena, w->fds[i], &body) != 200)
             fail("unexpected answer", body);
     if (heard)
-        audience_hear(heard, (uint64_t)w->count);
+        subscribers_receive(heard, (uint64_t)w->count);
     arena_reset(w->arena);
 }
 
 /* The server's processor time for one event, in microseconds. */
-static double cpu_us_each(const struct target *t, struct writers *w, struct audience *heard,
+static double cpu_us_each(const struct target *t, struct writers *w, struct subscribers *heard,
                           int turns)
 {
     double before = process_cpu_s(t->pid);
@@ -74,19 +74,19 @@ enum { FAN_ROUNDS = 3 };
 
 /* What an event costs with listeners, less what it costs without, in rounds that take turns. */
 static double delivery_us(const struct target *t, int burst, int turns,
-                          struct audience_heard *heard)
+                          struct subscribers_received *heard)
 {
     struct writers w = writers_of(t, burst);
     double us[FAN_ROUNDS];
 
     for (int i = 0; i < FAN_ROUNDS; i++) {
         double alone = cpu_us_each(t, &w, NULL, turns);
-        struct audience *audience = audience_new(t->port, t->token, SUBSCRIBERS);
-        writers_turn(&w, audience);
-        audience_heard(audience);
-        us[i] = (cpu_us_each(t, &w, audience, turns) - alone) / SUBSCRIBERS;
-        *heard = audience_heard(audience);
-        audience_free(audience);
+        struct subscribers *subscribers = subscribers_new(t->port, t->token, SUBSCRIBERS);
+        writers_turn(&w, subscribers);
+        subscribers_received(subscribers);
+        us[i] = (cpu_us_each(t, &w, subscribers, turns) - alone) / SUBSCRIBERS;
+        *heard = subscribers_received(subscribers);
+        subscribers_free(subscribers);
     }
     writers_close(&w);
     return median(us, FAN_ROUNDS);
@@ -98,18 +98,18 @@ static double bare_us(const struct target *t, size_t frame_bytes, int turns)
     int port, tell;
     double us[FAN_ROUNDS];
     pid_t pid = echo_fan_start(SUBSCRIBERS, frame_bytes, &port, &tell);
-    struct audience *audience = audience_new(port, t->token, SUBSCRIBERS);
+    struct subscribers *subscribers = subscribers_new(port, t->token, SUBSCRIBERS);
 
     for (int i = 0; i < FAN_ROUNDS; i++) {
         double before = process_cpu_s(pid);
         for (int k = 0; k < turns; k++) {
             if (write(tell, "!", 1) != 1)
                 fail("the bare sender", STR("is gone"));
-            audience_hear(audience, 1);
+            subscribers_receive(subscribers, 1);
         }
         us[i] = (process_cpu_s(pid) - before) * 1e6 / turns / SUBSCRIBERS;
     }
-    audience_free(audience);
+    subscribers_free(subscribers);
     close(tell);
     waitpid(pid, NULL, 0);
     return median(us, FAN_ROUNDS);
@@ -120,9 +120,9 @@ static void fan_out_row(const char *name, double us, double events)
     printf("%-30s %18.2f us %20.1f\n", name, us, events);
 }
 
-void table_fan_out(const struct site *s, const struct target *t)
+void table_fan_out(const struct bench_paths *s, const struct target *t)
 {
-    struct audience_heard one, many;
+    struct subscribers_received one, many;
     double one_us = delivery_us(t, 1, 300, &one), many_us = delivery_us(t, BURST_MAX, 20, &many);
     double least_us = bare_us(t, (size_t)one.bytes_each_event, 300);
 
@@ -137,7 +137,7 @@ void table_fan_out(const struct site *s, const struct target *t)
 
 /* ---- readers beside a writer ---- */
 
-void table_readers(const struct site *s, const struct target *t)
+void table_readers(const struct bench_paths *s, const struct target *t)
 {
     struct contestant get = { .name = "GET",
                               .port = t->port,

@@ -51,17 +51,17 @@ static void stamp_text(char text[64], uint64_t states)
     snprintf(text, 64, "%llu states, tables %08x\n", (unsigned long long)states, tables);
 }
 
-static const char *folder_of(struct arena *a, const struct site *s, int size)
+static const char *folder_of(struct arena *a, const struct bench_paths *s, int size)
 {
     char text[64];
-    str folder = site_path(a, s, sizes[size].folder);
+    str folder = bench_path(a, s, sizes[size].folder);
     const char *stamp = arena_printf(a, STR_FMT "/filled", STR_ARG(folder)).at;
 
     stamp_text(text, sizes[size].states);
     if (size == MILLION && filled(stamp, text))
         return folder.at;
     remove(stamp);
-    site_empty(folder.at);
+    data_dir_empty(folder.at);
     struct filler *f = fill_open(folder.at);
     fill_states(f, 0, sizes[size].states, 4, 215);
     fill_close(f);
@@ -112,7 +112,7 @@ static void growth_goals(double p99_us[SIZES][KINDS], double log_bytes, double s
     goal_most("at most 3 KB of disk for a new state of 1 KB", state_bytes / 1024, 3);
 }
 
-static void growth_rows(struct arena *a, const struct site *s, double p99_us[SIZES][KINDS],
+static void growth_rows(struct arena *a, const struct bench_paths *s, double p99_us[SIZES][KINDS],
                         const double disk[SIZES])
 {
     double log_bytes = 0;
@@ -120,7 +120,7 @@ static void growth_rows(struct arena *a, const struct site *s, double p99_us[SIZ
     report_title("p99, 16 connections",
                  " PATCH hot   GET hot PATCH all   GET all       log      disk");
     for (int i = 0; i < SIZES; i++) {
-        double log = file_bytes(site_path(a, s, sizes[i].folder).at, "baton.db-wal");
+        double log = file_bytes(bench_path(a, s, sizes[i].folder).at, "baton.db-wal");
         printf("%-30s", sizes[i].name);
         for (int kind = 0; kind < KINDS; kind++)
             report_us(p99_us[i][kind]);
@@ -134,7 +134,7 @@ static void growth_rows(struct arena *a, const struct site *s, double p99_us[SIZ
                      (double)(sizes[HUNDRED_THOUSAND].states - sizes[THOUSAND].states));
 }
 
-void table_growth(const struct site *s, const struct target *t)
+void table_growth(const struct bench_paths *s, const struct target *t)
 {
     struct arena *a = arena_new();
     struct target servers[SIZES];
@@ -156,7 +156,7 @@ void table_growth(const struct site *s, const struct target *t)
 
 /* ---- starting ---- */
 
-static double start_clean_ms(const struct site *s, const char *folder)
+static double start_clean_ms(const struct bench_paths *s, const char *folder)
 {
     struct target t = target_start(s->program, folder, NULL);
 
@@ -165,7 +165,8 @@ static double start_clean_ms(const struct site *s, const char *folder)
 }
 
 /* Ends a server while it is written to, then starts it again. */
-static double start_after_kill_ms(const struct site *s, const char *folder, double *log_bytes)
+static double start_after_kill_ms(const struct bench_paths *s, const char *folder,
+                                  double *log_bytes)
 {
     struct target t = target_start(s->program, folder, NULL);
     struct traffic traffic = { .kind = TRAFFIC_PATCH,
@@ -184,7 +185,7 @@ static double start_after_kill_ms(const struct site *s, const char *folder, doub
     return start_clean_ms(s, folder);
 }
 
-void table_start(const struct site *s, const struct target *t)
+void table_start(const struct bench_paths *s, const struct target *t)
 {
     enum { STARTS = 3 };
     struct arena *a = arena_new();
@@ -228,7 +229,7 @@ static struct contestant history_of(const struct target *t, uint64_t first, enum
 
 static void histories_fill(const char *folder)
 {
-    site_empty(folder);
+    data_dir_empty(folder);
     struct filler *f = fill_open(folder);
     fill_states(f, FILL_SHORT, HISTORIES, 4, 215);
     fill_states(f, FILL_LONG, HISTORIES, 4, 215);
@@ -239,10 +240,10 @@ static void histories_fill(const char *folder)
     fill_close(f);
 }
 
-void table_histories(const struct site *s, const struct target *t)
+void table_histories(const struct bench_paths *s, const struct target *t)
 {
     struct arena *a = arena_new();
-    const char *folder = site_path(a, s, "histories").at;
+    const char *folder = bench_path(a, s, "histories").at;
 
     (void)t;
     histories_fill(folder);

@@ -34,7 +34,7 @@ struct hook {
     double us[RUNS], cpu_us[RUNS];
 };
 
-static void event_write(struct hook *h, struct arena *a, const struct site *s, int number)
+static void event_write(struct hook *h, struct arena *a, const struct bench_paths *s, int number)
 {
     h->path = arena_printf(a, "%s/hook-%d.json", s->folder, number).at;
     FILE *file = fopen(h->path, "w");
@@ -97,10 +97,10 @@ static void write_print(const struct target *t)
     putchar('\n');
 }
 
-void table_hooks(const struct site *s, const struct target *t)
+void table_hooks(const struct bench_paths *s, const struct target *t)
 {
     struct arena *a = arena_new();
-    const char *up = site_path(a, s, "server").at, *none = site_path(a, s, "none").at;
+    const char *up = bench_path(a, s, "server").at, *none = bench_path(a, s, "none").at;
     const char *const words[] = { s->program, "hook", "claude", NULL }, *const empty[] = { "true",
                                                                                            NULL };
     struct hook start = { .name = "SessionStart", .words = words, .folder = up, .event = START };

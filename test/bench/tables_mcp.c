@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bench/crew.h"
+#include "bench/team_load.h"
 #include "bench/mcp_load.h"
 #include "bench/set.h"
 
@@ -39,18 +39,18 @@ struct ours {
 
 static void agents_make(struct ours *o, struct arena *a)
 {
-    struct talker k = talker_new(o->server.port);
+    struct api_client k = api_client_new(o->server.port);
     const struct target *t = &o->server;
     char state[FILL_ID_BYTES];
 
     fill_id(state, 0);
-    talker_must(&k, t->token, "POST", STR("/sessions"),
-                arena_printf(k.arena, "{\"session_name\":\"root\",\"workflow_state_id\":\"%s\"}",
-                             state));
-    talker_must(&k, t->token, "POST", STR("/runs"),
-                STR("{\"type\":\"start_session\",\"session_name\":\"child\",\"prompt\":\"go\","
-                    "\"parent_session_name\":\"root\"}"));
-    talker_free(&k);
+    api_client_must(
+        &k, t->token, "POST", STR("/sessions"),
+        arena_printf(k.arena, "{\"session_name\":\"root\",\"workflow_state_id\":\"%s\"}", state));
+    api_client_must(&k, t->token, "POST", STR("/runs"),
+                    STR("{\"type\":\"start_session\",\"session_name\":\"child\",\"prompt\":\"go\","
+                        "\"parent_session_name\":\"root\"}"));
+    api_client_free(&k);
     o->by_hand = mcp_session_token(a, t, "root");
     o->agent = mcp_session_token(a, t, "child");
 }
@@ -69,12 +69,12 @@ static void document_write(const struct ours *o, struct arena *a)
         fail("cannot write", str_from(o->document));
 }
 
-static struct ours ours_start(const struct site *s, struct arena *a)
+static struct ours ours_start(const struct bench_paths *s, struct arena *a)
 {
-    struct ours o = { .folder = site_path(a, s, "mcp").at,
-                      .document = site_path(a, s, "mcp.json").at };
+    struct ours o = { .folder = bench_path(a, s, "mcp").at,
+                      .document = bench_path(a, s, "mcp.json").at };
 
-    site_empty(o.folder);
+    data_dir_empty(o.folder);
     struct filler *f = fill_open(o.folder);
     fill_states(f, 0, 1, 4, 215);
     fill_close(f);
@@ -265,7 +265,8 @@ static void http_table(struct arena *a, const struct ours *o, struct sdk *sdk, b
 /* ---- over pipes ---- */
 
 /* In a run the token is there; by hand the program makes itself a session, by the operator's. */
-static struct mcp_pipe pipe_open(const struct site *s, const struct ours *o, const char *token)
+static struct mcp_pipe pipe_open(const struct bench_paths *s, const struct ours *o,
+                                 const char *token)
 {
     char state[FILL_ID_BYTES];
 
@@ -280,7 +281,7 @@ static struct mcp_pipe pipe_open(const struct site *s, const struct ours *o, con
     return p;
 }
 
-static void stdio_table(struct arena *a, const struct site *s, const struct ours *o,
+static void stdio_table(struct arena *a, const struct bench_paths *s, const struct ours *o,
                         struct sdk *sdk, bool has_sdk)
 {
     struct mcp_pipe agent = pipe_open(s, o, o->agent), by_hand = pipe_open(s, o, NULL), peer;
@@ -326,7 +327,7 @@ static void stdio_table(struct arena *a, const struct site *s, const struct ours
     mcp_pipe_stop(&by_hand);
 }
 
-void table_mcp(const struct site *s, const struct target *t)
+void table_mcp(const struct bench_paths *s, const struct target *t)
 {
     struct arena *a = arena_new();
     struct ours o = ours_start(s, a);

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "bench/audience.h"
+#include "bench/subscribers.h"
 #include "bench/set.h"
 
 enum { CONNECTIONS = 4000, LISTENERS = 500, FILES = 6000 };
@@ -54,23 +54,23 @@ static bool files_allow(void)
     return setrlimit(RLIMIT_NOFILE, &files) == 0;
 }
 
-void table_memory(const struct site *s, const struct target *t)
+void table_memory(const struct bench_paths *s, const struct target *t)
 {
     struct arena *a = arena_new();
     double many = NAN;
 
     (void)t;
     bool allowed = files_allow();
-    str folder = site_fresh(a, s, "memory");
+    str folder = data_dir_fresh(a, s, "memory");
     struct target server = target_start(s->program, folder.at, "connections=5000");
     report_title("memory", "  resident   its own");
     double idle = memory_row("idle", &server);
     if (allowed) {
         int *fds = connections_open(&server);
         memory_row("with 4,000 connections", &server);
-        struct audience *audience = audience_new(server.port, server.token, LISTENERS);
+        struct subscribers *subscribers = subscribers_new(server.port, server.token, LISTENERS);
         many = memory_row("and 500 subscribers", &server);
-        audience_free(audience);
+        subscribers_free(subscribers);
         for (int i = 0; i < CONNECTIONS; i++)
             close(fds[i]);
         mem_free(fds);
@@ -81,7 +81,7 @@ void table_memory(const struct site *s, const struct target *t)
     arena_free(a);
 }
 
-void table_size(const struct site *s, const struct target *t)
+void table_size(const struct bench_paths *s, const struct target *t)
 {
     char command[8192];
     double bytes = NAN;

@@ -209,24 +209,24 @@ static void reads_table(const struct field *f)
     goal_least("the same while PATCHes go on", all[OTHER_BUSY].rate / all[BUSY].rate, 0.3);
 }
 
-static struct target node_start(const struct site *s, struct field *f, const char *name)
+static struct target node_start(const struct bench_paths *s, struct field *f, const char *name)
 {
     struct arena *a = arena_new();
-    str folder = site_path(a, s, name);
+    str folder = bench_path(a, s, name);
 
-    site_empty(folder.at);
+    data_dir_empty(folder.at);
     struct target t =
         target_start(s->program, folder.at, arena_printf(a, "store=%s", f->cluster.url).at);
     arena_free(a);
     return t;
 }
 
-void table_nodes(const struct site *s, const struct target *t)
+void table_nodes(const struct bench_paths *s, const struct target *t)
 {
     struct arena *a = arena_new();
     struct field f = { .embedded = t };
 
-    if (cluster_start(&f.cluster, site_path(a, s, "postgres").at)) {
+    if (cluster_start(&f.cluster, bench_path(a, s, "postgres").at)) {
         f.nodes[0] = node_start(s, &f, "node-1");
         f.nodes[1] = node_start(s, &f, "node-2");
         writes_table(&f);

@@ -74,7 +74,7 @@ static str answer_of(struct arena *a, const struct contestant *c)
 
 /* ---- the tables ---- */
 
-static void wrk_row(const struct site *s, const struct target *t, enum traffic_kind kind)
+static void wrk_row(const struct bench_paths *s, const struct target *t, enum traffic_kind kind)
 {
     struct wrk w = wrk_run(s->folder, t, kind, 64, SMALL_STATES, 2);
 
@@ -86,7 +86,7 @@ static void wrk_row(const struct site *s, const struct target *t, enum traffic_k
     putchar('\n');
 }
 
-void table_get(const struct site *s, const struct target *t)
+void table_get(const struct bench_paths *s, const struct target *t)
 {
     struct arena *a = arena_new();
     struct contestant all[3] = { ours(t, TRAFFIC_GET, 64) };
@@ -112,11 +112,11 @@ static void patch_goals(const struct contestant *all)
     goal_most("p99 at most 10 ms", all[OURS].p99_us / 1e3, 10);
 }
 
-void table_patch(const struct site *s, const struct target *t)
+void table_patch(const struct bench_paths *s, const struct target *t)
 {
     static const uint32_t connections[] = { 1, 16, 64, 256 };
     struct arena *a = arena_new();
-    const char *log = site_path(a, s, "echo.log").at;
+    const char *log = bench_path(a, s, "echo.log").at;
     struct contestant all[CONTESTANTS] = {
         [OURS] = ours(t, TRAFFIC_PATCH, 1), [KEYED] = ours(t, TRAFFIC_KEYED, 1)
     };
@@ -146,7 +146,7 @@ void table_patch(const struct site *s, const struct target *t)
     arena_free(a);
 }
 
-void table_large_and_hot(const struct site *s, const struct target *t)
+void table_large_and_hot(const struct bench_paths *s, const struct target *t)
 {
     struct contestant all[3] = { ours(t, TRAFFIC_PATCH, 64), ours(t, TRAFFIC_PATCH, 64),
                                  ours(t, TRAFFIC_PATCH, 16) };
@@ -168,7 +168,7 @@ void table_large_and_hot(const struct site *s, const struct target *t)
 
 /* The tracer slows the server down, and what comes in meanwhile is committed together: so beside its
  * count stands the server's own of batches in an undisturbed round. */
-void table_syncs(const struct site *s, const struct target *t)
+void table_syncs(const struct bench_paths *s, const struct target *t)
 {
     static const struct {
         const char *name, *goal;

@@ -6,16 +6,16 @@
 #include <stdlib.h>
 
 #include "bench/cluster.h"
-#include "bench/crew.h"
+#include "bench/team_load.h"
 #include "bench/set.h"
 #include "sim/postgres.h"
 
 /* A new server on an empty database, with settings that let all of a team be there. */
-static struct target server_fresh(struct arena *a, const struct site *s, const char *name)
+static struct target server_fresh(struct arena *a, const struct bench_paths *s, const char *name)
 {
-    str folder = site_path(a, s, name);
+    str folder = bench_path(a, s, name);
 
-    site_empty(folder.at);
+    data_dir_empty(folder.at);
     fill_close(fill_open(folder.at));
     FILE *file = fopen(arena_printf(a, STR_FMT "/baton.toml", STR_ARG(folder)).at, "w");
     if (!file)
@@ -30,23 +30,25 @@ static struct target server_fresh(struct arena *a, const struct site *s, const c
 enum { TEAM_ROUNDS = 5, CHILDREN = 1000, AT_A_TIME = 50 };
 
 /* The median of some teams, each on a server of its own, in microseconds of a child. */
-static double team_row(const struct site *s, const char *name, bool local)
+static double team_row(const struct bench_paths *s, const char *name, bool local)
 {
     struct arena *a = arena_new();
     double cpu_us[TEAM_ROUNDS], seconds[TEAM_ROUNDS], requests = 0, commits = 0;
-    str folder = site_path(a, s, "team");
+    str folder = bench_path(a, s, "team");
 
     for (int i = 0; i < TEAM_ROUNDS; i++) {
         struct target server = server_fresh(a, s, "team");
-        struct crew crew = { .workers = AT_A_TIME, .children = CHILDREN, .at_a_time = AT_A_TIME };
+        struct team_load load = { .workers = AT_A_TIME,
+                                  .children = CHILDREN,
+                                  .at_a_time = AT_A_TIME };
         if (local)
-            crew.socket = arena_printf(a, STR_FMT "/baton.sock", STR_ARG(folder)).at;
-        crew_run(&crew, &server);
+            load.socket = arena_printf(a, STR_FMT "/baton.sock", STR_ARG(folder)).at;
+        team_load_run(&load, &server);
         target_stop(&server);
-        cpu_us[i] = crew.cpu_s * 1e6 / CHILDREN;
-        seconds[i] = crew.seconds;
-        requests = (double)crew.requests / CHILDREN;
-        commits = (double)crew.commits / CHILDREN;
+        cpu_us[i] = load.cpu_s * 1e6 / CHILDREN;
+        seconds[i] = load.seconds;
+        requests = (double)load.requests / CHILDREN;
+        commits = (double)load.commits / CHILDREN;
     }
     double cpu = median(cpu_us, TEAM_ROUNDS);
     printf("%-30s", name);
@@ -57,7 +59,7 @@ static double team_row(const struct site *s, const char *name, bool local)
     return cpu;
 }
 
-void table_team(const struct site *s, const struct target *t)
+void table_team(const struct bench_paths *s, const struct target *t)
 {
     (void)t;
     report_title("a child of 1,000, 50 at a time", "      cpu      rate  requests   commits");
@@ -176,26 +178,26 @@ static void claims_performed(struct filler *f, const struct queue *q, int number
 static void claims_asked(const struct target *t, const struct queue *q, int number,
                          const char *token, struct times *wall)
 {
-    struct talker k = talker_new(t->port);
+    struct api_client k = api_client_new(t->port);
     struct arena *own = arena_new();
-    str id = arena_copy(own, json_str(talker_must(&k, token, "POST", STR("/runner/register"),
-                                                  runner_input(own, q, number, true)),
+    str id = arena_copy(own, json_str(api_client_must(&k, token, "POST", STR("/runner/register"),
+                                                      runner_input(own, q, number, true)),
                                       "runner_id"));
     str path = arena_printf(own, "/runner/runs?runner_id=" STR_FMT, STR_ARG(id));
 
     for (int i = 0; i < ROOM; i++) {
         double began = now_s();
-        const struct json *run = json_get(talker_must(&k, token, "GET", path, STR("")), "run");
+        const struct json *run = json_get(api_client_must(&k, token, "GET", path, STR("")), "run");
         wall->us[wall->count++] = (now_s() - began) * 1e6;
         str report = arena_printf(k.arena, "/runner/runs/" STR_FMT "/started",
                                   STR_ARG(json_str(run, "run_id")));
-        talker_must(&k, token, "POST", report,
-                    arena_printf(k.arena, "{\"runner_id\":\"" STR_FMT "\",\"fence\":%lld}",
-                                 STR_ARG(id), (long long)json_int_or(run, "fence", 0)));
+        api_client_must(&k, token, "POST", report,
+                        arena_printf(k.arena, "{\"runner_id\":\"" STR_FMT "\",\"fence\":%lld}",
+                                     STR_ARG(id), (long long)json_int_or(run, "fence", 0)));
         arena_reset(k.arena);
     }
     arena_free(own);
-    talker_free(&k);
+    api_client_free(&k);
 }
 
 static void queue_perform(const char *store, const struct queue *q, uint64_t count,
@@ -211,17 +213,17 @@ static void queue_perform(const char *store, const struct queue *q, uint64_t cou
     fill_close(f);
 }
 
-static void queue_ask(const struct site *s, const char *folder, const struct queue *q,
+static void queue_ask(const struct bench_paths *s, const char *folder, const struct queue *q,
                       struct seen *out)
 {
     struct arena *a = arena_new();
     struct target t = target_start(s->program, folder, "match_time=1d");
-    struct talker k = talker_new(t.port);
-    const char *token = talker_runner_token(&k, a, &t);
+    struct api_client k = api_client_new(t.port);
+    const char *token = api_client_runner_token(&k, a, &t);
 
     for (int i = 0; i < RUNNERS; i++)
         claims_asked(&t, q, RUNNERS + i, token, &out->asked);
-    talker_free(&k);
+    api_client_free(&k);
     target_stop(&t);
     arena_free(a);
 }
@@ -249,14 +251,14 @@ static bool same_runs(const struct queue *a, const struct queue *b)
 
 static void folder_renew(const char *folder)
 {
-    site_empty(folder);
+    data_dir_empty(folder);
     fill_close(fill_open(folder));
 }
 
-static void claims_embedded(const struct site *s)
+static void claims_embedded(const struct bench_paths *s)
 {
     struct arena *a = arena_new();
-    const char *folder = site_path(a, s, "claims").at;
+    const char *folder = bench_path(a, s, "claims").at;
     double none = 0, all = 0;
 
     report_title("a claim, 100,000 queued: cpu", CLAIM_COLUMNS);
@@ -277,12 +279,12 @@ static void claims_embedded(const struct site *s)
     arena_free(a);
 }
 
-static void claims_shared(const struct site *s)
+static void claims_shared(const struct bench_paths *s)
 {
     struct arena *a = arena_new();
     struct cluster cluster;
 
-    if (cluster_start(&cluster, site_path(a, s, "postgres").at)) {
+    if (cluster_start(&cluster, bench_path(a, s, "postgres").at)) {
         report_title("PostgreSQL, 20,000: all time", CLAIM_COLUMNS);
         for (int i = 0; i < QUEUES; i++) {
             struct seen *seen = ARENA_NEW(a, struct seen);
@@ -296,7 +298,7 @@ static void claims_shared(const struct site *s)
     arena_free(a);
 }
 
-void table_claims(const struct site *s, const struct target *t)
+void table_claims(const struct bench_paths *s, const struct target *t)
 {
     (void)t;
     claims_embedded(s);

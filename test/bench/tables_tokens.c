@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/utf8.h"
-#include "bench/crew.h"
+#include "bench/team_load.h"
 #include "bench/mcp_load.h"
 #include "bench/set.h"
 
@@ -33,7 +33,7 @@ static size_t printed_length(struct arena *a, const struct json *j)
 struct life {
     struct arena *arena;
     struct target server;
-    struct talker talker;
+    struct api_client client;
     const char *runner_token;
     str runner_id;
     const struct json *run; /* of the child, that is under way */
@@ -50,39 +50,39 @@ static const char task[] =
     "Write the tests that the parser in src/parser.c lacks, run them, and mend what they find. "
     "Keep to the style of the tests that are there. Record the outcome in the shared state.";
 
-static void prepare(struct life *l, const struct site *s)
+static void prepare(struct life *l, const struct bench_paths *s)
 {
-    struct talker *k = &l->talker;
-    str folder = site_path(l->arena, s, "tokens");
+    struct api_client *k = &l->client;
+    str folder = bench_path(l->arena, s, "tokens");
     char state[FILL_ID_BYTES];
 
-    site_empty(folder.at);
+    data_dir_empty(folder.at);
     struct filler *f = fill_open(folder.at);
     fill_states(f, 0, 1, 4, 215);
     fill_close(f);
     l->server = target_start(s->program, folder.at, NULL);
-    *k = talker_new(l->server.port);
+    *k = api_client_new(l->server.port);
     fill_id(state, 0);
-    l->runner_token = talker_runner_token(k, l->arena, &l->server);
-    l->runner_id = json_str(talker_must(k, l->runner_token, "POST", STR("/runner/register"),
-                                        STR("{\"hostname\":\"bench\",\"capacity\":1}")),
+    l->runner_token = api_client_runner_token(k, l->arena, &l->server);
+    l->runner_id = json_str(api_client_must(k, l->runner_token, "POST", STR("/runner/register"),
+                                            STR("{\"hostname\":\"bench\",\"capacity\":1}")),
                             "runner_id");
-    talker_must(k, l->server.token, "POST", STR("/sessions"),
-                arena_printf(k->arena, "{\"session_name\":\"root\",\"workflow_state_id\":\"%s\"}",
-                             state));
-    talker_must(k, l->server.token, "POST", STR("/runs"),
-                arena_printf(k->arena,
-                             "{\"type\":\"start_session\",\"session_name\":\"child\","
-                             "\"parent_session_name\":\"root\",\"prompt\":\"%s\"}",
-                             task));
+    api_client_must(
+        k, l->server.token, "POST", STR("/sessions"),
+        arena_printf(k->arena, "{\"session_name\":\"root\",\"workflow_state_id\":\"%s\"}", state));
+    api_client_must(k, l->server.token, "POST", STR("/runs"),
+                    arena_printf(k->arena,
+                                 "{\"type\":\"start_session\",\"session_name\":\"child\","
+                                 "\"parent_session_name\":\"root\",\"prompt\":\"%s\"}",
+                                 task));
 }
 
 static void report(struct life *l, const char *what, const char *more)
 {
-    struct arena *a = l->talker.arena;
+    struct arena *a = l->client.arena;
 
-    talker_must(
-        &l->talker, l->runner_token, "POST",
+    api_client_must(
+        &l->client, l->runner_token, "POST",
         arena_printf(a, "/runner/runs/" STR_FMT "/%s", STR_ARG(json_str(l->run, "run_id")), what),
         arena_printf(a, "{\"runner_id\":\"" STR_FMT "\",\"fence\":%lld,%s}", STR_ARG(l->runner_id),
                      (long long)json_int_or(l->run, "fence", 0), more));
@@ -92,9 +92,9 @@ static void report(struct life *l, const char *what, const char *more)
 static void turn_begin(struct life *l)
 {
     str path =
-        arena_printf(l->talker.arena, "/runner/runs?runner_id=" STR_FMT, STR_ARG(l->runner_id));
+        arena_printf(l->client.arena, "/runner/runs?runner_id=" STR_FMT, STR_ARG(l->runner_id));
 
-    l->run = json_get(talker_must(&l->talker, l->runner_token, "GET", path, STR("")), "run");
+    l->run = json_get(api_client_must(&l->client, l->runner_token, "GET", path, STR("")), "run");
     if (!l->run)
         fail("a claim", STR("found no run"));
     report(l, "started", "\"client_id\":\"" CLIENT_ID "\"");
@@ -114,9 +114,9 @@ static void begin_parts(struct life *l)
     struct arena *a = l->arena;
     int port = l->server.port;
     const struct json *hello =
-        talker_must(&l->talker, l->child.token, "POST", STR("/hooks/claude"),
-                    STR("{\"session_id\":\"" CLIENT_ID "\",\"cwd\":\"/tmp\","
-                        "\"hook_event_name\":\"SessionStart\",\"source\":\"startup\"}"));
+        api_client_must(&l->client, l->child.token, "POST", STR("/hooks/claude"),
+                        STR("{\"session_id\":\"" CLIENT_ID "\",\"cwd\":\"/tmp\","
+                            "\"hook_event_name\":\"SessionStart\",\"source\":\"startup\"}"));
     const struct json *opened = mcp_clients_ask(
         &l->child, a, port, "initialize",
         STR("{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"clientInfo\":"
@@ -182,7 +182,7 @@ static void tiers_table(struct life *l)
     goal_most("a child's: at most 2,000 tokens", child, 2000);
 }
 
-void table_tokens(const struct site *s, const struct target *t)
+void table_tokens(const struct bench_paths *s, const struct target *t)
 {
     struct life l = { .arena = arena_new() };
 
@@ -190,7 +190,7 @@ void table_tokens(const struct site *s, const struct target *t)
     prepare(&l, s);
     life_table(&l);
     tiers_table(&l);
-    talker_free(&l.talker);
+    api_client_free(&l.client);
     target_stop(&l.server);
     arena_free(l.arena);
 }

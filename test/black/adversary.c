@@ -32,7 +32,7 @@ enum {
 /* Who they say they are. */
 enum token { NOBODY, UNKNOWN, VIEWER, LISTER, OWNER, SECOND_OPERATOR, TOKENS };
 
-struct adversary_site {
+struct adversary_setup {
     const struct black *server;
     str tokens[TOKENS];
     str large, list, members, small; /* states */
@@ -41,7 +41,7 @@ struct adversary_site {
 
 /* ---- what they send ---- */
 
-static void head_add(const struct adversary_site *s, struct buf *out, enum token token,
+static void head_add(const struct adversary_setup *s, struct buf *out, enum token token,
                      const char *route)
 {
     buf_printf(out, "%s HTTP/1.1\r\nHost: localhost\r\n", route);
@@ -68,18 +68,18 @@ static void repeat(struct buf *out, const char *what, int count)
         buf_add(out, str_from(what));
 }
 
-static void silence(const struct adversary_site *s, struct buf *out)
+static void silence(const struct adversary_setup *s, struct buf *out)
 {
     (void)s, (void)out;
 }
 
-static void half_a_head(const struct adversary_site *s, struct buf *out)
+static void half_a_head(const struct adversary_setup *s, struct buf *out)
 {
     head_add(s, out, NOBODY, "GET /health");
     buf_add(out, STR("X-Half: "));
 }
 
-static void unknown_token(const struct adversary_site *s, struct buf *out)
+static void unknown_token(const struct adversary_setup *s, struct buf *out)
 {
     for (int i = 0; i < PIPELINED; i++) {
         head_add(s, out, UNKNOWN, "GET /tokens");
@@ -88,7 +88,7 @@ static void unknown_token(const struct adversary_site *s, struct buf *out)
 }
 
 /* One byte of it never comes. */
-static void endless_body(const struct adversary_site *s, struct buf *out)
+static void endless_body(const struct adversary_setup *s, struct buf *out)
 {
     head_add(s, out, LISTER, state_route("PATCH", s->list, ""));
     buf_printf(out, "Content-Type: application/json\r\nContent-Length: %d\r\n\r\n", BODY);
@@ -96,7 +96,7 @@ static void endless_body(const struct adversary_site *s, struct buf *out)
 }
 
 /* Eight times as large when it is read. */
-static void many_values(const struct adversary_site *s, struct buf *out)
+static void many_values(const struct adversary_setup *s, struct buf *out)
 {
     struct buf body = buf_in(check_arena());
 
@@ -107,7 +107,7 @@ static void many_values(const struct adversary_site *s, struct buf *out)
     body_add(out, buf_str(&body));
 }
 
-static void long_query(const struct adversary_site *s, struct buf *out)
+static void long_query(const struct adversary_setup *s, struct buf *out)
 {
     struct buf query = buf_in(check_arena());
 
@@ -120,7 +120,7 @@ static void long_query(const struct adversary_site *s, struct buf *out)
     }
 }
 
-static void long_history(const struct adversary_site *s, struct buf *out)
+static void long_history(const struct adversary_setup *s, struct buf *out)
 {
     for (int i = 0; i < 4; i++) {
         head_add(s, out, VIEWER, state_route("GET", s->large, "/history?limit=150"));
@@ -128,7 +128,7 @@ static void long_history(const struct adversary_site *s, struct buf *out)
     }
 }
 
-static void upgrade_add(const struct adversary_site *s, struct buf *out, enum token token)
+static void upgrade_add(const struct adversary_setup *s, struct buf *out, enum token token)
 {
     head_add(s, out, token, "GET /ws");
     buf_add(out, STR("Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
@@ -136,7 +136,7 @@ static void upgrade_add(const struct adversary_site *s, struct buf *out, enum to
 }
 
 /* A message of which a byte never comes, before anybody has shown a token. */
-static void socket_of_nobody(const struct adversary_site *s, struct buf *out)
+static void socket_of_nobody(const struct adversary_setup *s, struct buf *out)
 {
     struct buf text = buf_in(check_arena());
 
@@ -146,33 +146,33 @@ static void socket_of_nobody(const struct adversary_site *s, struct buf *out)
     out->len--;
 }
 
-static void deaf_subscriber(const struct adversary_site *s, struct buf *out)
+static void deaf_subscriber(const struct adversary_setup *s, struct buf *out)
 {
     upgrade_add(s, out, VIEWER);
     websocket_frame_masked(out, WEBSOCKET_TEXT, STR("{\"action\":\"subscribe\",\"after\":0}"),
                            (const unsigned char *)"mask");
 }
 
-static void deaf_stream(const struct adversary_site *s, struct buf *out)
+static void deaf_stream(const struct adversary_setup *s, struct buf *out)
 {
     head_add(s, out, VIEWER, "GET /events?after=0");
     buf_add(out, STR("Accept: text/event-stream\r\n\r\n"));
 }
 
-static void wait_in_vain(const struct adversary_site *s, struct buf *out)
+static void wait_in_vain(const struct adversary_setup *s, struct buf *out)
 {
     head_add(s, out, VIEWER, state_route("GET", s->large, "?wait_version=99999999&timeout=30"));
     buf_add(out, STR("\r\n"));
 }
 
-static void mcp_add(const struct adversary_site *s, struct buf *out, enum token token, str body)
+static void mcp_add(const struct adversary_setup *s, struct buf *out, enum token token, str body)
 {
     head_add(s, out, token, "POST /mcp");
     buf_add(out, STR("Accept: application/json, text/event-stream\r\n"));
     body_add(out, body);
 }
 
-static void many_sessions(const struct adversary_site *s, struct buf *out)
+static void many_sessions(const struct adversary_setup *s, struct buf *out)
 {
     for (int i = 0; i < PIPELINED; i++)
         mcp_add(s, out, VIEWER,
@@ -181,7 +181,7 @@ static void many_sessions(const struct adversary_site *s, struct buf *out)
                     "\"clientInfo\":{\"name\":\"ill\",\"version\":\"1\"}}}"));
 }
 
-static void huge_prompt(const struct adversary_site *s, struct buf *out)
+static void huge_prompt(const struct adversary_setup *s, struct buf *out)
 {
     struct buf body = buf_in(check_arena());
 
@@ -193,7 +193,7 @@ static void huge_prompt(const struct adversary_site *s, struct buf *out)
     mcp_add(s, out, LISTER, buf_str(&body));
 }
 
-static void many_moves(const struct adversary_site *s, struct buf *out)
+static void many_moves(const struct adversary_setup *s, struct buf *out)
 {
     struct buf body = buf_in(check_arena());
 
@@ -212,7 +212,7 @@ static void members_add(struct buf *out, bool reverse)
         buf_printf(out, "%s\"%d\":0", i ? "," : "", reverse ? MEMBERS - i : i + 1);
 }
 
-static void reverse_members(const struct adversary_site *s, struct buf *out)
+static void reverse_members(const struct adversary_setup *s, struct buf *out)
 {
     struct buf body = buf_in(check_arena());
 
@@ -223,7 +223,7 @@ static void reverse_members(const struct adversary_site *s, struct buf *out)
     body_add(out, buf_str(&body));
 }
 
-static void many_patterns(const struct adversary_site *s, struct buf *out)
+static void many_patterns(const struct adversary_setup *s, struct buf *out)
 {
     struct buf body = buf_in(check_arena());
 
@@ -235,7 +235,7 @@ static void many_patterns(const struct adversary_site *s, struct buf *out)
     body_add(out, buf_str(&body));
 }
 
-static void small_things(const struct adversary_site *s, struct buf *out)
+static void small_things(const struct adversary_setup *s, struct buf *out)
 {
     head_add(s, out, VIEWER, state_route("GET", s->small, ""));
     buf_add(out, STR("\r\n"));
@@ -244,7 +244,7 @@ static void small_things(const struct adversary_site *s, struct buf *out)
 // clang-format off
 static const struct kind {
     const char *name;
-    void (*make)(const struct adversary_site *s, struct buf *out);
+    void (*make)(const struct adversary_setup *s, struct buf *out);
     bool reads; /* takes its answers, and sends the same again; else it sends once and is deaf */
 } kinds[] = {
     { "connections that say nothing",               silence,          false },
@@ -328,9 +328,9 @@ static str large_state(const struct black *b)
     return id;
 }
 
-struct adversary_site *adversary_site_new(const struct black *b)
+struct adversary_setup *adversary_setup_new(const struct black *b)
 {
-    struct adversary_site *s = ARENA_NEW(check_arena(), struct adversary_site);
+    struct adversary_setup *s = ARENA_NEW(check_arena(), struct adversary_setup);
     struct buf list = buf_in(check_arena()), members = buf_in(check_arena());
 
     buf_add(&list, STR("{'list':["));
@@ -359,33 +359,33 @@ struct adversary_site *adversary_site_new(const struct black *b)
 
 /* ---- connections ---- */
 
-struct foe {
+struct adversary_conn {
     int fd; /* −1: it is to be opened */
     size_t kind, sent;
     bool reached; /* it has sent something, or was closed, at least once */
 };
 
 struct adversary {
-    const struct adversary_site *site;
+    const struct adversary_setup *setup;
     pthread_t thread;
     int epoll;
     bool any; /* kind */
     struct random random;
-    struct foe *foes;
+    struct adversary_conn *foes;
     int count;
     atomic_bool over;
     atomic_int reached;
     _Atomic int64_t rounds, closed;
 };
 
-static void foe_reached(struct adversary *a, struct foe *f)
+static void foe_reached(struct adversary *a, struct adversary_conn *f)
 {
     if (!f->reached)
         a->reached++;
     f->reached = true;
 }
 
-static void foe_close(struct adversary *a, struct foe *f)
+static void foe_close(struct adversary *a, struct adversary_conn *f)
 {
     foe_reached(a, f);
     close(f->fd);
@@ -395,7 +395,7 @@ static void foe_close(struct adversary *a, struct foe *f)
         f->kind = random_below(&a->random, HARMLESS);
 }
 
-static void foe_watch(struct adversary *a, struct foe *f, int how, bool writes)
+static void foe_watch(struct adversary *a, struct adversary_conn *f, int how, bool writes)
 {
     struct epoll_event e = { .data.ptr = f };
 
@@ -404,9 +404,9 @@ static void foe_watch(struct adversary *a, struct foe *f, int how, bool writes)
 }
 
 /* False: there is no room here for one more. */
-static bool foe_open(struct adversary *a, struct foe *f)
+static bool foe_open(struct adversary *a, struct adversary_conn *f)
 {
-    struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(a->site->server->port) };
+    struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(a->setup->server->port) };
 
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     f->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -421,9 +421,9 @@ static bool foe_open(struct adversary *a, struct foe *f)
     return true;
 }
 
-static void foe_send(struct adversary *a, struct foe *f)
+static void foe_send(struct adversary *a, struct adversary_conn *f)
 {
-    str text = a->site->texts[f->kind];
+    str text = a->setup->texts[f->kind];
     ssize_t n = send(f->fd, text.at + f->sent, text.len - f->sent, MSG_NOSIGNAL);
 
     foe_reached(a, f);
@@ -439,7 +439,7 @@ static void foe_send(struct adversary *a, struct foe *f)
 }
 
 /* Takes what there is, and begins the next round when the last one was sent. */
-static void foe_read(struct adversary *a, struct foe *f)
+static void foe_read(struct adversary *a, struct adversary_conn *f)
 {
     static __thread char piece[65536];
     ssize_t n = recv(f->fd, piece, sizeof piece, 0);
@@ -449,13 +449,13 @@ static void foe_read(struct adversary *a, struct foe *f)
         foe_close(a, f);
         return;
     }
-    if (n > 0 && f->sent == a->site->texts[f->kind].len) {
+    if (n > 0 && f->sent == a->setup->texts[f->kind].len) {
         f->sent = 0;
         foe_watch(a, f, EPOLL_CTL_MOD, true);
     }
 }
 
-static void foe_serve(struct adversary *a, struct foe *f, uint32_t events)
+static void foe_serve(struct adversary *a, struct adversary_conn *f, uint32_t events)
 {
     if (events & (EPOLLERR | EPOLLHUP | EPOLLRDHUP))
         foe_close(a, f);
@@ -473,7 +473,7 @@ static void *adversary_run(void *self)
 
     while (!a->over) {
         for (int i = 0, opened = 0; i < a->count && opened < OPEN_MOST; i++) {
-            struct foe *f = &a->foes[next++ % a->count];
+            struct adversary_conn *f = &a->foes[next++ % a->count];
             if (f->fd < 0 && ++opened && !foe_open(a, f))
                 break;
         }
@@ -487,7 +487,7 @@ static void *adversary_run(void *self)
 
 /* ---- from the beginning to the end ---- */
 
-static struct adversary *adversary_new(const struct adversary_site *site, int count)
+static struct adversary *adversary_new(const struct adversary_setup *setup, int count)
 {
     struct adversary *a = ARENA_NEW(check_arena(), struct adversary);
     struct rlimit files;
@@ -495,9 +495,9 @@ static struct adversary *adversary_new(const struct adversary_site *site, int co
     CHECK(getrlimit(RLIMIT_NOFILE, &files) == 0);
     files.rlim_cur = files.rlim_max;
     CHECK(setrlimit(RLIMIT_NOFILE, &files) == 0);
-    a->site = site;
+    a->setup = setup;
     a->count = count;
-    a->foes = ARENA_ARRAY(check_arena(), struct foe, (size_t)count);
+    a->foes = ARENA_ARRAY(check_arena(), struct adversary_conn, (size_t)count);
     a->epoll = epoll_create1(EPOLL_CLOEXEC);
     return a;
 }
@@ -508,31 +508,31 @@ static struct adversary *adversary_go(struct adversary *a)
     return a;
 }
 
-struct adversary *adversary_begin(const struct adversary_site *site, size_t kind, int count)
+struct adversary *adversary_begin(const struct adversary_setup *setup, size_t kind, int count)
 {
-    struct adversary *a = adversary_new(site, count);
+    struct adversary *a = adversary_new(setup, count);
 
     for (int i = 0; i < count; i++)
-        a->foes[i] = (struct foe){ .fd = -1, .kind = kind };
+        a->foes[i] = (struct adversary_conn){ .fd = -1, .kind = kind };
     return adversary_go(a);
 }
 
-struct adversary *adversary_begin_all(const struct adversary_site *site, int count_each,
+struct adversary *adversary_begin_all(const struct adversary_setup *setup, int count_each,
                                       uint64_t seed)
 {
-    struct adversary *a = adversary_new(site, count_each * HARMLESS);
+    struct adversary *a = adversary_new(setup, count_each * HARMLESS);
 
     a->any = true;
     a->random = (struct random){ seed };
     for (int i = 0; i < a->count; i++)
-        a->foes[i] = (struct foe){ .fd = -1, .kind = (size_t)i % HARMLESS };
+        a->foes[i] = (struct adversary_conn){ .fd = -1, .kind = (size_t)i % HARMLESS };
     return adversary_go(a);
 }
 
 void adversary_wait(const struct adversary *a)
 {
     while (a->reached < a->count) {
-        black_alive(a->site->server);
+        black_alive(a->setup->server);
         usleep(1000); /* the test's own time limit ends a wait in vain */
     }
 }

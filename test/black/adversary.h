@@ -10,8 +10,8 @@
 #include "black/black.h"
 
 /* Tokens and states that they use; made once for a server. */
-struct adversary_site;
-struct adversary_site *adversary_site_new(const struct black *b);
+struct adversary_setup;
+struct adversary_setup *adversary_setup_new(const struct black *b);
 
 /* The token of a session of this name, which has that state; `pointers` is empty, or what its scope
  * has beside: ",'pointers':[…]". */
@@ -26,11 +26,11 @@ size_t adversary_kind(const char *name); /* whose name begins so */
 struct adversary;
 
 /* Lets so many connections of a kind begin. */
-struct adversary *adversary_begin(const struct adversary_site *site, size_t kind, int count);
+struct adversary *adversary_begin(const struct adversary_setup *setup, size_t kind, int count);
 
 /* The same with so many of each kind that is ill; those that are closed, and now and then one that
  * is not, come back as another kind, by chance. */
-struct adversary *adversary_begin_all(const struct adversary_site *site, int count_each,
+struct adversary *adversary_begin_all(const struct adversary_setup *setup, int count_each,
                                       uint64_t seed);
 
 /* Waits until each of them has sent something, or was closed. */

@@ -190,18 +190,18 @@ TEST_LIMIT(adversary_of_any_kind_costs_bounded_memory_and_honest_clients_nothing
     soak_only();
     black_start(&b);
     black_add_schema(&b);
-    struct adversary_site *site = adversary_site_new(&b);
+    struct adversary_setup *setup = adversary_setup_new(&b);
     honest_begin(honest, &b);
     honest_go_on(honest, WRITES);
     memory_note(&b, "before");
     for (size_t kind = 0; kind < adversary_kinds(); kind++) {
-        struct adversary *a = adversary_begin(site, kind, EACH);
+        struct adversary *a = adversary_begin(setup, kind, EACH);
         adversary_wait(a);
         honest_go_on(honest, WRITES);
         adversary_end(a);
         memory_note(&b, adversary_name(kind));
     }
-    struct adversary *a = adversary_begin_all(site, TOGETHER, random_start().state);
+    struct adversary *a = adversary_begin_all(setup, TOGETHER, random_start().state);
     adversary_wait(a);
     honest_go_on(honest, WRITES);
     adversary_end(a);
@@ -243,15 +243,15 @@ TEST_LIMIT(honest_clients_wait_little_longer_beside_an_adversary_than_beside_bus
     soak_only();
     black_start(&b);
     black_add_schema(&b);
-    struct adversary_site *site = adversary_site_new(&b);
+    struct adversary_setup *setup = adversary_setup_new(&b);
     honest_begin(honest, &b);
     size_t harmless = adversary_harmless();
     struct waits busy =
-        waits_beside(honest, adversary_begin(site, harmless, count * (int)adversary_kinds()),
+        waits_beside(honest, adversary_begin(setup, harmless, count * (int)adversary_kinds()),
                      writes);
     waits_note("as many busy clients", &busy);
     struct waits ill =
-        waits_beside(honest, adversary_begin_all(site, count, random_start().state), writes);
+        waits_beside(honest, adversary_begin_all(setup, count, random_start().state), writes);
     waits_note("an adversary of all kinds", &ill);
     honest_end(honest);
     if (!BLACK_SANITIZED)
@@ -273,11 +273,11 @@ TEST_LIMIT(adversary_beside_every_other_load_loses_nothing_for_anybody, 4 * 3600
     soak_only();
     black_start(&b);
     chaos_begin(&c, &random);
-    struct adversary_site *site = adversary_site_new(&b);
+    struct adversary_setup *setup = adversary_setup_new(&b);
     honest_begin(honest, &b);
     int64_t until = socket_clock_ms() + chaos_ms(5, 5);
     while (socket_clock_ms() < until) {
-        struct adversary *a = adversary_begin_all(site, AT_ONCE, random_next(&random));
+        struct adversary *a = adversary_begin_all(setup, AT_ONCE, random_next(&random));
         adversary_wait(a);
         honest_go_on(honest, WRITES);
         adversary_end(a);

@@ -1,5 +1,5 @@
 /* chaos.c: writers and subscribers to whom nothing may get lost, whatever happens to the servers. */
-#include "black/visitor.h"
+#include "black/roaming_client.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ struct version_list {
 };
 
 struct writer {
-    struct visitor visitor;
+    struct roaming_client client;
     int number;
     pthread_t thread;
     struct track tracks[TARGETS];
@@ -79,7 +79,7 @@ static int state_of(const struct writer *w, int target)
 
 static str body_of(struct writer *w, int64_t n, int64_t expected)
 {
-    struct buf out = buf_in(w->visitor.arena);
+    struct buf out = buf_in(w->client.arena);
 
     buf_printf(&out,
                "{\"operations\":[{\"op\":\"add\",\"path\":\"/slots/%d/-\",\"value\":%lld},"
@@ -95,7 +95,7 @@ static str body_of(struct writer *w, int64_t n, int64_t expected)
  * answer to it was lost: had it been done, its key would be answered as it was then. */
 static void write_next(struct writer *w, int target)
 {
-    struct visitor *v = &w->visitor;
+    struct roaming_client *v = &w->client;
     struct track *t = &w->tracks[target];
     int state = state_of(w, target), tries = 0;
     int64_t expected = 0;
@@ -103,10 +103,10 @@ static void write_next(struct writer *w, int target)
 
     do {
         if (state == CHAOS_CAREFUL)
-            expected = json_int_or(visitor_read(v, state, ""), "version", 0);
+            expected = json_int_or(roaming_client_read(v, state, ""), "version", 0);
         str key = arena_printf(v->arena, "%d-%d-%lld-%d", w->number, target,
                                (long long)(t->count + 1), tries);
-        r = visitor_ask(v, "PATCH", state, "", key, body_of(w, t->count + 1, expected));
+        r = roaming_client_ask(v, "PATCH", state, "", key, body_of(w, t->count + 1, expected));
         w->conflicts += tries++ > 0;
     } while (r.status == 409 && state == CHAOS_CAREFUL);
     if (r.status != 200)
@@ -124,11 +124,11 @@ static void write_next(struct writer *w, int target)
 static void read_own(struct writer *w)
 {
     const struct track *t = &w->tracks[0];
-    const struct json *state = visitor_read(&w->visitor, w->number, "");
+    const struct json *state = roaming_client_read(&w->client, w->number, "");
 
     CHECK_INT(json_int_or(state, "version", 0), t->count + 1);
     const struct json *slots = json_get(json_get(state, "current_data"), "slots");
-    const struct json *slot = json_find(slots, arena_printf(w->visitor.arena, "%d", w->number));
+    const struct json *slot = json_find(slots, arena_printf(w->client.arena, "%d", w->number));
     int64_t newest = -1;
     CHECK(json_is(slot, JSON_ARRAY) && slot->len == WINDOW);
     CHECK(json_to_int(json_at(slot, WINDOW - 1), &newest));
@@ -138,19 +138,19 @@ static void read_own(struct writer *w)
 static void *writer_run(void *self)
 {
     struct writer *w = self;
-    struct visitor *v = &w->visitor;
+    struct roaming_client *v = &w->client;
 
     arena_take(v->arena);
     while (!v->chaos->over) {
         uint32_t choice = random_below(&v->random, 4);
         write_next(w, choice < 2 ? 0 : (int)choice - 1);
         if (random_below(&v->random, READ_EVERY) == 0) {
-            visitor_move(v);
+            roaming_client_move(v);
             read_own(w);
         }
         arena_reset(v->arena);
     }
-    visitor_close(v);
+    roaming_client_close(v);
     return NULL;
 }
 
@@ -391,7 +391,7 @@ void chaos_begin(struct chaos *c, struct random *random)
     for (int i = 0; i < CHAOS_WRITERS; i++) {
         struct writer *w = &c->writers[i];
         *w = (struct writer){ .number = i };
-        visitor_open(&w->visitor, c, random_next(random));
+        roaming_client_open(&w->client, c, random_next(random));
         CHECK(pthread_create(&w->thread, NULL, writer_run, w) == 0);
     }
 }
@@ -418,7 +418,7 @@ static void tell(const struct chaos *c, const char *before)
     for (const struct writer *w = c->writers; w < c->writers + CHAOS_WRITERS; w++) {
         for (int target = 0; target < TARGETS; target++)
             written += w->tracks[target].count;
-        again += w->visitor.sent_again;
+        again += w->client.sent_again;
         conflicts += w->conflicts;
     }
     check_note("%s, %lld writes acknowledged, %lld requests sent again, %lld conflicts", before,

@@ -1,5 +1,5 @@
 /* chaos_test.c: sixteen writers, a server that is killed twice a second, and nothing lost. */
-#include "black/visitor.h"
+#include "black/roaming_client.h"
 #include "client/socket.h"
 
 enum { UP_MS = 400 }; /* that a server lives, on average */

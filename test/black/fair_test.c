@@ -36,10 +36,10 @@ static int by_number(const void *a, const void *b)
 
 /* On a busy machine the one who writes may have to wait for a processor while the others go on: so the
  * lower quartile counts. A server that is not fair makes every write wait. */
-static void writes_beside(const struct black *b, const struct adversary_site *site, str id,
+static void writes_beside(const struct black *b, const struct adversary_setup *setup, str id,
                           const struct load *load)
 {
-    struct adversary *a = adversary_begin(site, adversary_kind(load->kind), load->count);
+    struct adversary *a = adversary_begin(setup, adversary_kind(load->kind), load->count);
     int64_t rounds[WRITES];
 
     adversary_wait(a);
@@ -61,9 +61,9 @@ TEST_LIMIT(one_who_sends_little_does_not_wait_for_all_of_those_who_send_much, 12
 
     black_start(&b);
     black_add_schema(&b);
-    struct adversary_site *site = adversary_site_new(&b);
+    struct adversary_setup *setup = adversary_setup_new(&b);
     for (size_t i = 0; i < sizeof loads / sizeof *loads; i++)
-        writes_beside(&b, site, black_add_state(&b, "{}"), &loads[i]);
+        writes_beside(&b, setup, black_add_state(&b, "{}"), &loads[i]);
     black_stop(&b);
 }
 
@@ -77,9 +77,9 @@ TEST_LIMIT(one_who_writes_does_not_wait_for_all_writes_of_another_token, 120)
 
     black_start(&b);
     black_add_schema(&b);
-    struct adversary_site *site = adversary_site_new(&b);
+    struct adversary_setup *setup = adversary_setup_new(&b);
     str id = black_add_state(&b, "{}");
-    struct adversary *a = adversary_begin(site, adversary_kind("patches that move"), CONNECTIONS);
+    struct adversary *a = adversary_begin(setup, adversary_kind("patches that move"), CONNECTIONS);
     adversary_wait(a);
     int64_t before = black_metric(&b, "baton_batch_commands_total");
     for (int i = 1; i <= WRITES; i++)

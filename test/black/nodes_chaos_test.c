@@ -5,7 +5,7 @@
  * whatever one of them was shown on one node, nobody is shown less on another. */
 #include <pthread.h>
 
-#include "black/visitor.h"
+#include "black/roaming_client.h"
 #include "client/socket.h"
 #include "sim/postgres.h"
 
@@ -22,8 +22,8 @@ enum {
     POLLERS = 2,
 };
 
-struct guest {
-    struct visitor visitor;
+struct reader {
+    struct roaming_client client;
     pthread_t thread;
     int64_t reads, news;
 };
@@ -31,47 +31,47 @@ struct guest {
 /* Each time on another node than before. */
 static void *reader_run(void *self)
 {
-    struct guest *g = self;
+    struct reader *g = self;
 
-    arena_take(g->visitor.arena);
-    while (!g->visitor.chaos->over) {
-        visitor_move(&g->visitor);
-        visitor_read(&g->visitor, (int)random_below(&g->visitor.random, CHAOS_STATES), "");
+    arena_take(g->client.arena);
+    while (!g->client.chaos->over) {
+        roaming_client_move(&g->client);
+        roaming_client_read(&g->client, (int)random_below(&g->client.random, CHAOS_STATES), "");
         g->reads++;
-        arena_reset(g->visitor.arena);
+        arena_reset(g->client.arena);
     }
-    visitor_close(&g->visitor);
+    roaming_client_close(&g->client);
     return NULL;
 }
 
 /* Waits on one node for what is to come, by what another has shown. */
 static void *poller_run(void *self)
 {
-    struct guest *g = self;
-    struct visitor *v = &g->visitor;
+    struct reader *g = self;
+    struct roaming_client *v = &g->client;
 
     arena_take(v->arena);
     v->patience_ms += POLL_MS;
     while (!v->chaos->over) {
         int state = CHAOS_SHARED + (int)random_below(&v->random, 2);
-        int64_t next = json_int_or(visitor_read(v, state, ""), "version", 0) + 1;
-        visitor_move(v);
+        int64_t next = json_int_or(roaming_client_read(v, state, ""), "version", 0) + 1;
+        roaming_client_move(v);
         const char *query =
             arena_printf(v->arena, "?wait_version=%lld&timeout=%d", (long long)next, POLL_MS / 1000)
                 .at;
-        g->news += json_int_or(visitor_read(v, state, query), "version", 0) >= next;
+        g->news += json_int_or(roaming_client_read(v, state, query), "version", 0) >= next;
         g->reads += 2;
         arena_reset(v->arena);
     }
-    visitor_close(v);
+    roaming_client_close(v);
     return NULL;
 }
 
-static void guests_start(struct guest *guests, int count, void *(*run)(void *), struct chaos *c,
-                         struct random *random)
+static void readers_start(struct reader *readers, int count, void *(*run)(void *), struct chaos *c,
+                          struct random *random)
 {
-    for (struct guest *g = guests; g < guests + count; g++) {
-        visitor_open(&g->visitor, c, random_next(random));
+    for (struct reader *g = readers; g < readers + count; g++) {
+        roaming_client_open(&g->client, c, random_next(random));
         CHECK(pthread_create(&g->thread, NULL, run, g) == 0);
     }
 }
@@ -163,11 +163,11 @@ static void rage(struct fate *f)
 
 /* ---- the test ---- */
 
-static void guests_tell(const struct guest *guests, int count)
+static void readers_tell(const struct reader *readers, int count)
 {
     int64_t reads = 0, news = 0;
 
-    for (const struct guest *g = guests; g < guests + count; g++) {
+    for (const struct reader *g = readers; g < readers + count; g++) {
         pthread_join(g->thread, NULL);
         reads += g->reads;
         news += g->news;
@@ -183,7 +183,7 @@ TEST_LIMIT(
     static const char *const settings[] = { "fsync=on", NULL };
     static struct black nodes[NODES];
     static struct chaos c = { .nodes = nodes, .node_count = NODES, .patience_ms = PATIENCE_MS };
-    static struct guest guests[READERS + POLLERS];
+    static struct reader readers[READERS + POLLERS];
     struct fate fate = { .nodes = nodes, .random = random_start() };
     struct random random = { random_next(&fate.random) };
 
@@ -198,13 +198,13 @@ TEST_LIMIT(
         black_start(&nodes[i]);
     }
     chaos_begin(&c, &random);
-    guests_start(guests, READERS, reader_run, &c, &random);
-    guests_start(guests + READERS, POLLERS, poller_run, &c, &random);
+    readers_start(readers, READERS, reader_run, &c, &random);
+    readers_start(readers + READERS, POLLERS, poller_run, &c, &random);
     rage(&fate);
     chaos_end(&c, arena_printf(check_arena(), "%d kills, %d pauses, %d crashes of the database",
                                fate.kills, fate.pauses, fate.crashes)
                       .at);
-    guests_tell(guests, READERS + POLLERS);
+    readers_tell(readers, READERS + POLLERS);
     black_run((const char *const[]){ "store", "check", store, "--deep", NULL });
     for (int i = 0; i < NODES; i++)
         black_stop(&nodes[i]);

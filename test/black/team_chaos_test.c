@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 
 #include "black/team.h"
-#include "black/visitor.h"
+#include "black/roaming_client.h"
 #include "client/socket.h"
 #include "sim/postgres.h"
 
@@ -19,7 +19,7 @@ enum {
     SETTLE_MS = BLACK_SANITIZED ? 120000 : 60000 /* until all has come to its end */
 };
 
-struct world {
+struct deployment {
     struct black nodes[NODES_MAX];
     pid_t runners[NODES_MAX];
     int count;
@@ -27,7 +27,7 @@ struct world {
     int trees, kills, runner_kills;
 };
 
-static void world_start(struct world *w)
+static void deployment_start(struct deployment *w)
 {
     setenv("BATON_AGENT_STOP_TIME", "200ms", 1);
     for (int i = 0; i < w->count; i++)
@@ -38,7 +38,7 @@ static void world_start(struct world *w)
         w->runners[i] = team_runner_start(&w->nodes[i]);
 }
 
-static int any_node(struct world *w)
+static int any_node(struct deployment *w)
 {
     return (int)random_below(&w->random, (uint32_t)w->count);
 }
@@ -73,7 +73,7 @@ static const char *const kinds[] = {
 };
 // clang-format on
 
-static void tree_start(struct world *w)
+static void tree_start(struct deployment *w)
 {
     struct arena *a = check_arena();
     int number = w->trees++;
@@ -89,7 +89,7 @@ static void tree_start(struct world *w)
     black_expect(&w->nodes[any_node(w)], 201, "POST /runs", json_printed(a, &body).at);
 }
 
-static int64_t live_sessions(struct world *w)
+static int64_t live_sessions(struct deployment *w)
 {
     static const char *const live[] = { "pending", "running", "idle" };
     int64_t sum = 0;
@@ -103,7 +103,7 @@ static int64_t live_sessions(struct world *w)
 
 /* ---- what happens ---- */
 
-static void kill_server(struct world *w, int i)
+static void kill_server(struct deployment *w, int i)
 {
     black_kill(&w->nodes[i]);
     chaos_wait_ms((long)random_below(&w->random, DOWN_MS));
@@ -111,7 +111,7 @@ static void kill_server(struct world *w, int i)
     w->kills++;
 }
 
-static void kill_runner(struct world *w, int i)
+static void kill_runner(struct deployment *w, int i)
 {
     team_runner_kill(w->runners[i]);
     chaos_wait_ms((long)random_below(&w->random, DOWN_MS));
@@ -119,7 +119,7 @@ static void kill_runner(struct world *w, int i)
     w->runner_kills++;
 }
 
-static void rage(struct world *w)
+static void rage(struct deployment *w)
 {
     int64_t end = socket_clock_ms() + chaos_ms(15, 8);
 
@@ -137,7 +137,7 @@ static void rage(struct world *w)
 
 /* ---- what has become of it ---- */
 
-static bool is_settled(struct world *w)
+static bool is_settled(struct deployment *w)
 {
     struct json sessions = team_sessions(&w->nodes[0]);
 
@@ -148,7 +148,7 @@ static bool is_settled(struct world *w)
 }
 
 /* Looks one after the other show one moment when nothing has happened meanwhile. */
-static void settle_wait(struct world *w)
+static void settle_wait(struct deployment *w)
 {
     int64_t until = socket_clock_ms() + SETTLE_MS, seq;
     bool over = false;
@@ -189,7 +189,7 @@ static void check_prompts(const struct json *sessions)
     }
 }
 
-static void world_check(struct world *w)
+static void deployment_check(struct deployment *w)
 {
     struct json sessions = team_sessions(&w->nodes[0]);
     struct json settled = team_events(&w->nodes[0], "session_settled");
@@ -205,7 +205,7 @@ static void world_check(struct world *w)
                w->runner_kills);
 }
 
-static void world_stop(struct world *w, const char *store)
+static void deployment_stop(struct deployment *w, const char *store)
 {
     for (int i = 0; i < w->count; i++) {
         kill(w->runners[i], SIGTERM);
@@ -215,18 +215,18 @@ static void world_stop(struct world *w, const char *store)
     black_run((const char *const[]){ "store", "check", store, "--deep", NULL });
 }
 
-static void play(struct world *w, const char *store)
+static void play(struct deployment *w, const char *store)
 {
-    world_start(w);
+    deployment_start(w);
     rage(w);
     settle_wait(w);
-    world_check(w);
-    world_stop(w, store);
+    deployment_check(w);
+    deployment_stop(w, store);
 }
 
 TEST_LIMIT(each_child_is_told_once_by_a_server_and_a_runner_that_are_killed_again_and_again, 240)
 {
-    static struct world w = { .count = 1 };
+    static struct deployment w = { .count = 1 };
 
     w.random = random_start();
     w.nodes[0] = (struct black){ .data = "data", .args = team_args("off", NULL, NULL) };
@@ -235,7 +235,7 @@ TEST_LIMIT(each_child_is_told_once_by_a_server_and_a_runner_that_are_killed_agai
 
 TEST_LIMIT(each_child_is_told_once_by_two_nodes_and_their_runners_that_are_killed, 240)
 {
-    static struct world w = { .count = 2 };
+    static struct deployment w = { .count = 2 };
 
     w.random = random_start();
     struct postgres *postgres = postgres_start();

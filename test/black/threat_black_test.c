@@ -20,15 +20,15 @@ enum { LIMIT_S = BLACK_SANITIZED ? 120 : 60, WS_MS = 10000 };
 
 /* ---- a runner by hand ---- */
 
-struct hand {
+struct fake_runner {
     struct black as; /* the server, as one sees it who shows the runner's token */
     str runner_id, run_id, session_id, token;
     int64_t fence;
 };
 
-static struct hand hand_claim(const struct black *b, const char *session)
+static struct fake_runner fake_runner_claim(const struct black *b, const char *session)
 {
-    struct hand h = { .as = *b };
+    struct fake_runner h = { .as = *b };
     struct arena *a = check_arena();
 
     h.as.endpoint.token = black_add_token(b, "runner").text;
@@ -51,7 +51,7 @@ static struct hand hand_claim(const struct black *b, const char *session)
     return h;
 }
 
-static void hand_report(const struct hand *h, const char *what)
+static void fake_runner_report(const struct fake_runner *h, const char *what)
 {
     struct arena *a = check_arena();
     str route = arena_printf(a, "POST /runner/runs/" STR_FMT "/%s", STR_ARG(h->run_id), what);
@@ -73,12 +73,12 @@ static int ask_on(struct peer *p, const struct black *as, const char *route)
 /* The token of a run on one server, and the end of the run on another or the same. */
 static void token_ends(const struct black *shown_to, const struct black *ended_on)
 {
-    struct hand h = hand_claim(ended_on, "root");
+    struct fake_runner h = fake_runner_claim(ended_on, "root");
     struct black agent = *shown_to;
     struct ws_client *ws;
     str text;
 
-    hand_report(&h, "started");
+    fake_runner_report(&h, "started");
     agent.endpoint.token = h.token;
     struct peer p = peer_open(&agent, check_arena());
     CHECK_INT(ask_on(&p, &agent, "GET /sessions/root"), 200);
@@ -89,7 +89,7 @@ static void token_ends(const struct black *shown_to, const struct black *ended_o
     CHECK_OK(ws_client_send(ws, check_arena(), subscribe, WS_MS));
     CHECK_OK(ws_client_next(ws, check_arena(), WS_MS, &text));
 
-    hand_report(&h, "completed");
+    fake_runner_report(&h, "completed");
     CHECK_INT(ask_on(&p, &agent, "GET /sessions/root"), 401);
     err e;
     do

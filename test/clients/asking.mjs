@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { say, tokens } from './model.mjs';
-import { check, until } from './site.mjs';
+import { check, until } from './harness.mjs';
 
 const command = 'touch made';
 export const mustAsk = ['Bash(touch:*)'];
@@ -29,38 +29,38 @@ export function askingScript(run, keepsCall, otherwise) {
   };
 }
 
-async function one(site, { name, agent, project, decision, turns }) {
+async function one(server, { name, agent, project, decision, turns }) {
   const { status, last, exists } = ends[decision];
   const asked = { type: 'start_session', session_name: name, agent_name: agent, prompt: 'Make the file.' };
-  const { session_id } = await site.call('POST', '/runs', { ...asked, project_dir: project });
+  const { session_id } = await server.call('POST', '/runs', { ...asked, project_dir: project });
   const question = await until('its question', async () => {
-    const { permissions } = await site.call('GET', '/permissions?status=waiting');
+    const { permissions } = await server.call('GET', '/permissions?status=waiting');
     return permissions.find((p) => p.session_id === session_id);
   }, 60000);
   assert.equal(question.tool_name, 'Bash');
   assert.equal(question.tool_input.command, command);
-  const session = () => site.call('GET', `/sessions/${name}`);
+  const session = () => server.call('GET', `/sessions/${name}`);
   await until('the end of its run', async () => (await session()).run_id === null, 60000);
   assert.equal((await session()).settled, false);
   assert.equal(existsSync(join(project, 'made')), false);
 
-  await site.call('POST', `/permissions/${question.permission_id}`, { decision });
+  await server.call('POST', `/permissions/${question.permission_id}`, { decision });
   const settled = await until('its end', async () => {
     const now = await session();
     return now.settled && now;
   }, 60000);
   assert.equal(settled.status, 'finished');
   assert.equal(settled.usage.input_tokens, turns[decision] * tokens.input);
-  const { result } = await site.call('GET', `/sessions/${name}/result`);
+  const { result } = await server.call('GET', `/sessions/${name}/result`);
   assert.equal(result, last);
   assert.equal(existsSync(join(project, 'made')), exists);
-  const { permissions } = await site.call('GET', '/permissions');
+  const { permissions } = await server.call('GET', '/permissions');
   const own = permissions.filter((p) => p.session_id === session_id);
   assert.deepEqual(own.map((p) => p.status), [status]);
 }
 
 // `turns`: how often its model is asked, by what was decided.
-export async function ask(site, { named, agent, project, turns }) {
+export async function ask(server, { named, agent, project, turns }) {
   const stem = named.replaceAll(/[^a-z]+/gi, '-').toLowerCase();
   const sentences = {
     deny: 'what it must ask for and is denied is not done, and it goes on',
@@ -68,6 +68,6 @@ export async function ask(site, { named, agent, project, turns }) {
   };
   for (const [decision, sentence] of Object.entries(sentences)) {
     const name = `${stem}-${decision}`;
-    await check(`${named}: ${sentence}`, () => one(site, { name, agent, project, decision, turns }));
+    await check(`${named}: ${sentence}`, () => one(server, { name, agent, project, decision, turns }));
   }
 }

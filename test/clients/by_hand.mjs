@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { check, clean } from './site.mjs';
+import { check, clean } from './harness.mjs';
 import { say, use } from './model.mjs';
 
 const child = { session_name: 'helper', agent_name: 'player', prompt: '{"work":[{"say":"hello"}]}' };
@@ -32,16 +32,16 @@ function timesRead(requests) {
 
 // `ask(prompt, resumed)` runs the client once, in a conversation of its own or in that one again, and
 // gives what it said.
-export async function byHand(site, { named, client, model, ask }) {
-  const { agents } = await site.call('GET', '/agents');
+export async function byHand(server, { named, client, model, ask }) {
+  const { agents } = await server.call('GET', '/agents');
   if (!agents.some(({ name }) => name === 'player'))
-    await site.call('POST', '/agents', { name: 'player', profile: 'scripted' });
+    await server.call('POST', '/agents', { name: 'player', profile: 'scripted' });
   const ours = async () => {
-    const { sessions } = await site.call('GET', '/sessions');
+    const { sessions } = await server.call('GET', '/sessions');
     return sessions.filter((s) => new RegExp(`^(mcp-)?${client}`).test(s.session_id) && s.attended);
   };
   const delivered = async () => {
-    const { events } = await site.call('GET', '/events?limit=500&type=callback_delivered');
+    const { events } = await server.call('GET', '/events?limit=500&type=callback_delivered');
     return events.filter((event) => JSON.stringify(event).includes('"helper"')).length;
   };
   const before = (await ours()).map((s) => s.session_id);
@@ -50,7 +50,7 @@ export async function byHand(site, { named, client, model, ask }) {
   await check(`${named} by hand: hooks and tools are one session, on resume too`, async () => {
     assert.match(await ask('Start a helper.', false), /It is started\./);
     assert.match(await ask('How is the helper?', true), /It is well\./);
-    const helper = await site.call('GET', '/sessions/helper');
+    const helper = await server.call('GET', '/sessions/helper');
     const sessions = (await ours()).map((s) => s.session_id).filter((id) => !before.includes(id));
     assert.deepEqual(sessions, [helper.parent_session_id]);
   });
@@ -58,7 +58,7 @@ export async function byHand(site, { named, client, model, ask }) {
     assert.equal(timesRead(model.requests.slice(from)), 1);
     assert.equal(await delivered(), deliveredBefore + 1);
   });
-  await site.call('DELETE', '/sessions/helper');
+  await server.call('DELETE', '/sessions/helper');
 }
 
 // Runs a program to its end, in a project.

@@ -4,12 +4,12 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ask, askingScript, mustAsk } from './asking.mjs';
 import { byHand, byHandScript, run as runBy } from './by_hand.mjs';
-import { edit, handOn, house, live, parentByHand, runByHand, script, start } from './life.mjs';
+import { edit, handOn, projectDirs, live, parentByHand, runByHand, script, start } from './life.mjs';
 import { startModel, use } from './model.mjs';
-import { check, end, finally_, from } from './site.mjs';
+import { check, end, finally_, from } from './harness.mjs';
 
 const program = from('agents/codex', '.bin/codex');
-const { home, wired, bare, env } = house('codex', program);
+const { home, wired, bare, env } = projectDirs('codex', program);
 
 const run = (command) => use('exec_command', { cmd: command });
 const model = await startModel(askingScript(run, false, byHandScript(script)));
@@ -32,48 +32,48 @@ trust_level = "trusted"
 `,
 );
 const all = { ...env, LOOPBACK_KEY: 'a key that nobody looks at' };
-const site = await start(all);
+const server = await start(all);
 
 // Hooks that nobody has trusted do not run. A person trusts them once; here an option does.
-const { source, created_at, updated_at, ...codex } = await site.call('GET', '/profiles/codex');
+const { source, created_at, updated_at, ...codex } = await server.call('GET', '/profiles/codex');
 const trust = (line) => line.toSpliced(line.indexOf('exec') + 1, 0, '--dangerously-bypass-hook-trust');
 const trusting = { ...codex, name: 'codex-trusting', start: trust(codex.start), resume: trust(codex.resume) };
-await site.call('POST', '/profiles', trusting);
-await site.call('POST', '/agents', { name: 'coder', profile: 'codex' });
-await site.call('POST', '/agents', { name: 'trusting', profile: 'codex-trusting' });
-await site.call('POST', '/agents', { name: 'asker', profile: 'codex-trusting', ask: mustAsk });
+await server.call('POST', '/profiles', trusting);
+await server.call('POST', '/agents', { name: 'coder', profile: 'codex' });
+await server.call('POST', '/agents', { name: 'trusting', profile: 'codex-trusting' });
+await server.call('POST', '/agents', { name: 'asker', profile: 'codex-trusting', ask: mustAsk });
 
-await live(site, { named: 'Codex with hooks', agent: 'trusting', project: wired, how: ['work'] });
-await live(site, {
+await live(server, { named: 'Codex with hooks', agent: 'trusting', project: wired, how: ['work'] });
+await live(server, {
   named: 'Codex without hooks', agent: 'coder', project: bare, how: ['work', 'state_update'],
 });
-await parentByHand(site, model, {
+await parentByHand(server, model, {
   named: 'Codex by hand',
   agent: 'coder',
   run: (prompt) =>
-    runByHand(site, program, ['exec', '--skip-git-repo-check', prompt], { cwd: wired, env: all }),
+    runByHand(server, program, ['exec', '--skip-git-repo-check', prompt], { cwd: wired, env: all }),
 });
-await edit(site, {
+await edit(server, {
   named: 'Codex',
   profile: 'codex',
   project: bare,
   write: (path, text) => ['exec_command', { cmd: `echo ${text} >${path}` }],
 });
-await ask(site, { named: 'Codex', agent: 'asker', project: wired, turns: { deny: 3, allow: 4 } });
-await handOn(site, { named: 'Codex as a parent', agent: 'coder', project: bare });
+await ask(server, { named: 'Codex', agent: 'asker', project: wired, turns: { deny: 3, allow: 4 } });
+await handOn(server, { named: 'Codex as a parent', agent: 'coder', project: bare });
 // Codex by hand. Hooks that are not trusted do not run: then its tools are all that it has.
 let thread;
 const byHandOf = (hooks) => async (prompt, resumed) => {
   const args = ['exec', ...(resumed ? ['resume'] : []), '--skip-git-repo-check', '--json'];
   if (hooks) args.push('--dangerously-bypass-hook-trust');
   const said = await runBy(program, [...args, ...(resumed ? [thread] : []), prompt], wired, {
-    ...env, LOOPBACK_KEY: 'a key that nobody looks at', BATON_DATA: site.data,
+    ...env, LOOPBACK_KEY: 'a key that nobody looks at', BATON_DATA: server.data,
   });
   thread = said.match(/"thread_id":"([^"]+)"/)?.[1];
   return said;
 };
-await byHand(site, { named: 'Codex', client: 'codex', model, ask: byHandOf(true) });
-await byHand(site, { named: 'Codex without hooks', client: 'codex', model, ask: byHandOf(false) });
+await byHand(server, { named: 'Codex', client: 'codex', model, ask: byHandOf(true) });
+await byHand(server, { named: 'Codex without hooks', client: 'codex', model, ask: byHandOf(false) });
 await check('Codex: the model was asked for nothing that it does not know', () => {
   if (model.strange.length) throw new Error(model.strange.join(', '));
 });

@@ -2,16 +2,16 @@
 // one that it has not; and started by hand.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { edit, handOn, house, live, parentByHand, runByHand, script, start } from './life.mjs';
+import { edit, handOn, projectDirs, live, parentByHand, runByHand, script, start } from './life.mjs';
 import { startModel } from './model.mjs';
-import { check, end, finally_, from, packages } from './site.mjs';
+import { check, end, finally_, from, packages } from './harness.mjs';
 
 // It ignores the file with the tools of a run where others may write to a folder above it, as in /tmp.
 process.env.TMPDIR = join(packages, 'tmp');
 mkdirSync(process.env.TMPDIR, { recursive: true });
 
 const program = from('agents/gemini', '.bin/gemini');
-const { home, wired, bare, env } = house('gemini', program);
+const { home, wired, bare, env } = projectDirs('gemini', program);
 
 const model = await startModel(script);
 finally_(model.close);
@@ -28,26 +28,26 @@ writeFileSync(
 writeFileSync(join(home, '.gemini/trustedFolders.json'), JSON.stringify({ [wired]: 'TRUST_FOLDER' }));
 const key = 'a key that nobody looks at';
 const all = { ...env, GEMINI_API_KEY: key, GOOGLE_GEMINI_BASE_URL: model.url };
-const site = await start(all);
+const server = await start(all);
 
-await site.call('POST', '/agents', { name: 'coder', profile: 'gemini' });
-await live(site, { named: 'Gemini CLI with hooks', agent: 'coder', project: wired, how: ['work'] });
-await live(site, {
+await server.call('POST', '/agents', { name: 'coder', profile: 'gemini' });
+await live(server, { named: 'Gemini CLI with hooks', agent: 'coder', project: wired, how: ['work'] });
+await live(server, {
   named: 'Gemini CLI without hooks', agent: 'coder', project: bare, how: ['work', 'state_update'],
 });
-await parentByHand(site, model, {
+await parentByHand(server, model, {
   named: 'Gemini CLI by hand',
   agent: 'coder',
   run: (prompt) =>
-    runByHand(site, program, ['--approval-mode', 'yolo', '-p', prompt], { cwd: wired, env: all }),
+    runByHand(server, program, ['--approval-mode', 'yolo', '-p', prompt], { cwd: wired, env: all }),
 });
-await edit(site, {
+await edit(server, {
   named: 'Gemini CLI',
   profile: 'gemini',
   project: bare,
   write: (file_path, content) => ['write_file', { file_path, content }],
 });
-await handOn(site, { named: 'Gemini CLI as a parent', agent: 'coder', project: bare });
+await handOn(server, { named: 'Gemini CLI as a parent', agent: 'coder', project: bare });
 await check('Gemini CLI: the model was asked for nothing that it does not know', () => {
   if (model.strange.length) throw new Error(model.strange.join(', '));
 });

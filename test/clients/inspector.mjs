@@ -1,13 +1,13 @@
 // inspector.mjs PACKAGES BATON: the Inspector of MCP, by its command line, over HTTP and stdio.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { baton, check, clean, end, folder, from, Site } from './site.mjs';
+import { baton, check, clean, end, folder, from, Server } from './harness.mjs';
 
 const program = from('inspector', '@modelcontextprotocol/inspector/clients/launcher/build/index.js');
-const site = await Site.start({}, '--runner', 'off');
+const server = await Server.start({}, '--runner', 'off');
 const home = folder();
 
-await site.call('POST', '/workflow-schemas', { name: 'any', json_schema: true });
+await server.call('POST', '/workflow-schemas', { name: 'any', json_schema: true });
 
 // The answer to one method; it connects, asks and leaves.
 function ask(target, method, ...more) {
@@ -26,9 +26,9 @@ const call = (target, tool, args) =>
   ask(target, 'tools/call', '--tool-name', tool, '--tool-args-json', JSON.stringify(args));
 
 for (const era of ['legacy', 'modern']) {
-  const { token } = await site.session(`root-${era}`);
-  const http = [`${site.url}/mcp`, '--header', `Authorization: Bearer ${token}`, '--protocol-era', era];
-  const stdio = [baton, 'mcp', '--data', site.data, '--protocol-era', era];
+  const { token } = await server.session(`root-${era}`);
+  const http = [`${server.url}/mcp`, '--header', `Authorization: Bearer ${token}`, '--protocol-era', era];
+  const stdio = [baton, 'mcp', '--data', server.data, '--protocol-era', era];
   for (const [place, target] of [['HTTP', http], ['stdio', stdio]]) {
     const named = `Inspector, ${era}, over ${place}`;
     await check(`${named}: it lists tools, whose schemas every client can use`, () => {
@@ -43,9 +43,9 @@ for (const era of ['legacy', 'modern']) {
 }
 
 await check('Inspector: it reads a state as a resource', async () => {
-  const { states } = await site.call('GET', '/workflow-states');
+  const { states } = await server.call('GET', '/workflow-states');
   const uri = `baton://state/${states[0].state_id}`;
-  const operator = [`${site.url}/mcp`, '--header', `Authorization: Bearer ${site.token}`];
+  const operator = [`${server.url}/mcp`, '--header', `Authorization: Bearer ${server.token}`];
   const { contents } = ask(operator, 'resources/read', '--uri', uri);
   assert.match(contents[0].text, /"a":\s*1/);
 });

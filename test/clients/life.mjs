@@ -9,7 +9,7 @@ import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { baton, check, clean, folder, Site, until } from './site.mjs';
+import { baton, check, clean, folder, Server, until } from './harness.mjs';
 import { say, tokens, use } from './model.mjs';
 
 const update = /Required: Update Workflow State/;
@@ -65,7 +65,7 @@ const settings = {
 };
 
 // A home with the client in its path and two projects: one is wired for it, the other is not.
-export function house(client, program) {
+export function projectDirs(client, program) {
   const home = folder();
   const [bin, wired, bare] = ['bin', 'wired', 'bare'].map((name) => join(home, name));
   for (const path of [bin, wired, bare]) mkdirSync(path);
@@ -74,31 +74,31 @@ export function house(client, program) {
   return { home, wired, bare, env: { HOME: home, PATH: `${bin}:${process.env.PATH}` } };
 }
 
-let site_;
+let server_;
 
 export async function start(env) {
-  const site = (site_ = await Site.start({ ...settings, ...env }));
-  await site.call('POST', '/workflow-schemas', { name: 'any', json_schema: { type: 'object' } });
-  return site;
+  const server = (server_ = await Server.start({ ...settings, ...env }));
+  await server.call('POST', '/workflow-schemas', { name: 'any', json_schema: { type: 'object' } });
+  return server;
 }
 
 // The session, when it has settled.
 const settled = (name) =>
   until(`the end of ${name}`, async () => {
-    const session = await site_.call('GET', `/sessions/${name}`);
+    const session = await server_.call('GET', `/sessions/${name}`);
     return session.settled && session;
   }, 240000);
 
 const stemOf = (named) => named.replaceAll(/[^a-z]+/gi, '-').toLowerCase();
 
 // A tool of the parent's, as its client calls it: the texts of the result.
-async function tool(site, parent, name, args = {}) {
+async function tool(server, parent, name, args = {}) {
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientCapabilities': {},
   };
   const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args, _meta } };
-  const answer = await fetch(`${site.url}/mcp`, {
+  const answer = await fetch(`${server.url}/mcp`, {
     method: 'POST',
     headers: {
       Authorization: `Bearer ${parent.token}`,
@@ -116,19 +116,19 @@ async function tool(site, parent, name, args = {}) {
   return result.content.map((block) => block.text);
 }
 
-async function failure(site, name) {
-  const result = await site.call('GET', `/sessions/${name}/result`);
-  const { runs } = await site.call('GET', '/runs');
+async function failure(server, name) {
+  const result = await server.call('GET', `/sessions/${name}/result`);
+  const { runs } = await server.call('GET', '/runs');
   const ended = runs.map((run) => `${run.session_name} ${run.purpose} ${run.status}: ${run.error}`);
   return JSON.stringify({ ...result, runs: ended }, null, 1);
 }
 
 // One child of a root that somebody runs by hand. `how`: the purposes of its runs, one after the other.
-export async function live(site, { named, agent, project, how }) {
+export async function live(server, { named, agent, project, how }) {
   const name = stemOf(named);
   const say = (sentence, body) => check(`${named}: ${sentence}`, body);
-  const root = await site.session(`${name}-root`, { project_dir: project });
-  const [text] = await tool(site, root, 'state_create', made);
+  const root = await server.session(`${name}-root`, { project_dir: project });
+  const [text] = await tool(server, root, 'state_create', made);
   const { state_id } = JSON.parse(text);
   let child;
 
@@ -139,17 +139,17 @@ export async function live(site, { named, agent, project, how }) {
       prompt: 'Find the answer.',
       execution_mode: 'async_callback',
     };
-    await tool(site, root, 'start_agent_session', asked);
+    await tool(server, root, 'start_agent_session', asked);
     child = await settled(name);
-    assert.equal(child.status, 'finished', await failure(site, name));
+    assert.equal(child.status, 'finished', await failure(server, name));
   });
   if (!child) return;
   await say('it has recorded, because it was made to', async () => {
-    const state = await site.call('GET', `/workflow-states/${state_id}`);
-    assert.deepEqual(state.current_data, { answer: 42 }, await failure(site, name));
+    const state = await server.call('GET', `/workflow-states/${state_id}`);
+    assert.deepEqual(state.current_data, { answer: 42 }, await failure(server, name));
     assert.equal(state.version, 2);
     assert.equal(child.state_update_status, 'completed');
-    const { runs } = await site.call('GET', '/runs');
+    const { runs } = await server.call('GET', '/runs');
     const purposes = runs.filter((run) => run.session_name === name).map((run) => run.purpose);
     assert.deepEqual(purposes.sort(), [...how].sort());
   });
@@ -161,11 +161,11 @@ export async function live(site, { named, agent, project, how }) {
   });
   await say('its parent is told once, after the state was written', async () => {
     const told = [];
-    for (let i = 0; i < 3; i++) told.push(...(await tool(site, root, 'state_read')).slice(1));
+    for (let i = 0; i < 3; i++) told.push(...(await tool(server, root, 'state_read')).slice(1));
     assert.equal(told.length, 1, JSON.stringify(told));
     assert.match(told[0], new RegExp(`Session \`${name}\` has completed`));
     assert.match(told[0], /Workflow State Version: 2\b/);
-    const { events } = await site.call('GET', '/events?limit=500');
+    const { events } = await server.call('GET', '/events?limit=500');
     const about = (type, id) => events.filter((e) => e.type === type && JSON.stringify(e).includes(id));
     const delivered = about('callback_delivered', child.session_id);
     assert.equal(delivered.length, 1);
@@ -177,34 +177,34 @@ export async function live(site, { named, agent, project, how }) {
 
 // A root whose agent is a real client, too: it hands its work on and ends, and a run of its own tells
 // it how the child has ended.
-export async function handOn(site, { named, agent, project }) {
+export async function handOn(server, { named, agent, project }) {
   await check(`${named}: it is resumed once, when its child has recorded`, async () => {
     const name = 'root-of-handed-on';
     const asked = { type: 'start_session', session_name: name, agent_name: agent, prompt: 'Hand it on.' };
-    await site.call('POST', '/runs', { ...asked, project_dir: project });
+    await server.call('POST', '/runs', { ...asked, project_dir: project });
     const ofRoot = async () => {
-      const { runs } = await site.call('GET', '/runs');
+      const { runs } = await server.call('GET', '/runs');
       return runs.filter((run) => run.session_name === name);
     };
     await until('the run that tells it', async () => {
       const runs = await ofRoot();
-      const { settled } = await site.call('GET', `/sessions/${name}`);
+      const { settled } = await server.call('GET', `/sessions/${name}`);
       return runs.length > 1 && runs.every((run) => run.ended_at) && settled;
     }, 240000);
     const runs = (await ofRoot()).map((run) => `${run.purpose} ${run.status}`);
     assert.deepEqual(runs.sort(), ['callback completed', 'work completed']);
-    const { result } = await site.call('GET', `/sessions/${name}/result`);
+    const { result } = await server.call('GET', `/sessions/${name}/result`);
     assert.equal(result, 'I have heard.');
-    const { state_update_status } = await site.call('GET', '/sessions/handed-on');
+    const { state_update_status } = await server.call('GET', '/sessions/handed-on');
     assert.equal(state_update_status, 'completed');
   });
 }
 
 // A client that a person runs, with its input from nobody: what it prints.
-export async function runByHand(site, program, args, { cwd, env }) {
+export async function runByHand(server, program, args, { cwd, env }) {
   const started = promisify(execFile)(program, args, {
     cwd,
-    env: clean({ ...env, BATON_DATA: site.data, PWD: cwd }), // which a shell would have set
+    env: clean({ ...env, BATON_DATA: server.data, PWD: cwd }), // which a shell would have set
     timeout: 300000,
   });
   started.child.stdin.end();
@@ -214,12 +214,12 @@ export async function runByHand(site, program, args, { cwd, env }) {
 
 // A root that a person runs: it gives its work to a child, and its model reads of that one's end, in
 // whichever part of what it is sent. `run` runs the client with a prompt.
-export async function parentByHand(site, model, { named, agent, run }) {
+export async function parentByHand(server, model, { named, agent, run }) {
   const name = `${stemOf(named)}-child`;
   await check(`${named}: its model reads how its child has ended, and it settles`, async () => {
     const said = await run(`Give it to ${agent} as ${name}, and wait.`);
     assert.match(said, /I know how it went\.|I have heard\./);
-    const child = await site.call('GET', `/sessions/${name}`);
+    const child = await server.call('GET', `/sessions/${name}`);
     assert.equal(child.status, 'finished');
     assert.equal(child.state_update_status, 'completed');
     const told = model.requests.filter(({ body }) =>
@@ -229,26 +229,26 @@ export async function parentByHand(site, model, { named, agent, run }) {
     const parent = await settled(child.parent_session_id);
     assert.equal(parent.status, 'finished');
     assert.equal(parent.parent_session_id, null);
-    const { tokens: all } = await site.call('GET', '/tokens?limit=500');
+    const { tokens: all } = await server.call('GET', '/tokens?limit=500');
     const held = all.filter((t) => t.scope.session_id === parent.session_id && !t.revoked_at);
     assert.deepEqual(held, []);
   });
 }
 
 // A child that writes a file, and one that must not. `write` gives the client's own tool for that.
-export async function edit(site, { named, profile, project, write }) {
+export async function edit(server, { named, profile, project, write }) {
   for (const [permissions, exists] of [[undefined, true], ['read', false]]) {
     const stem = `${stemOf(named)}-${permissions ?? 'work'}`;
     const path = join(project, `${stem}.txt`);
     const [tool, input] = write(path, 'hello');
     const sentence = exists ? 'a child writes a file' : 'a child that may only read writes none';
     await check(`${named}: ${sentence}`, async () => {
-      await site.call('POST', '/agents', { name: stem, profile, permissions });
+      await server.call('POST', '/agents', { name: stem, profile, permissions });
       const prompt = `Write a note into ${path}, by ${tool} and ${btoa(JSON.stringify(input))}.`;
       const asked = { type: 'start_session', session_name: stem, agent_name: stem, prompt };
-      await site.call('POST', '/runs', { ...asked, project_dir: project });
+      await server.call('POST', '/runs', { ...asked, project_dir: project });
       const session = await settled(stem);
-      assert.equal(session.status, 'finished', await failure(site, stem));
+      assert.equal(session.status, 'finished', await failure(server, stem));
       assert.equal(existsSync(path), exists);
       if (exists) assert.equal(readFileSync(path, 'utf8').trim(), 'hello');
     });

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { baton, check, clean, end, folder, packages, Site } from './site.mjs';
+import { baton, check, clean, end, folder, packages, Server } from './harness.mjs';
 
 const native = `${process.platform}-${process.arch}`;
 const home = folder();
@@ -48,13 +48,13 @@ function trust(name) {
   writeFileSync(join(home, trusts[0]), trusts[1]);
 }
 
-function run(site, program, ...args) {
+function run(server, program, ...args) {
   const done = spawnSync(program, args, {
     cwd: project,
     env: clean({
       HOME: home,
       PATH: `${join(home, 'bin')}:${process.env.PATH}`,
-      BATON_DATA: site.data,
+      BATON_DATA: server.data,
       DISABLE_AUTOUPDATER: '1',
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     }),
@@ -66,8 +66,8 @@ function run(site, program, ...args) {
 }
 
 // What the doctor says of each client's list: ok, or what is wrong.
-function doctor(site) {
-  const { checks } = JSON.parse(run(site, baton, 'doctor', '--json'));
+function doctor(server) {
+  const { checks } = JSON.parse(run(server, baton, 'doctor', '--json'));
   const of = (name) => checks.find(({ check }) => check === `${name} mcp list`);
   return Object.fromEntries(here.map((name) => [name, of(name)?.result]));
 }
@@ -76,7 +76,7 @@ if (here.length === 0) {
   console.log('no client of agents is here: make test-clients gets them');
   process.exit(77);
 }
-const site = await Site.start({}, '--runner', 'off');
+const server = await Server.start({}, '--runner', 'off');
 mkdirSync(project);
 mkdirSync(join(home, 'bin'));
 for (const name of here) symlinkSync(path(name), join(home, 'bin', name));
@@ -85,7 +85,7 @@ execFileSync(baton, wire, { env: clean({ HOME: home }) });
 
 await check('the doctor sees that a folder is not trusted, where the client asks for that', () => {
   const wanted = here.map((name) => [name, clients[name].trusts ? 'fail' : 'ok']);
-  assert.deepEqual(doctor(site), Object.fromEntries(wanted));
+  assert.deepEqual(doctor(server), Object.fromEntries(wanted));
 });
 for (const name of Object.keys(clients)) {
   if (!here.includes(name)) {
@@ -94,12 +94,12 @@ for (const name of Object.keys(clients)) {
   }
   trust(name);
   await check(`${name} mcp list: it finds baton in a wired project`, () => {
-    assert.match(run(site, path(name), 'mcp', 'list'), clients[name].says);
+    assert.match(run(server, path(name), 'mcp', 'list'), clients[name].says);
   });
 }
 await check('the doctor sees that the clients use the server, and leaves nothing behind', async () => {
-  assert.deepEqual(doctor(site), Object.fromEntries(here.map((name) => [name, 'ok'])));
-  const { sessions } = await site.call('GET', '/sessions');
+  assert.deepEqual(doctor(server), Object.fromEntries(here.map((name) => [name, 'ok'])));
+  const { sessions } = await server.call('GET', '/sessions');
   assert.deepEqual(sessions, []);
 });
 await end();

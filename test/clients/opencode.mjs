@@ -2,12 +2,12 @@
 // init has wired. It has no hooks, so that a child is asked for its update in another run.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { edit, handOn, house, live, parentByHand, runByHand, script, start } from './life.mjs';
+import { edit, handOn, projectDirs, live, parentByHand, runByHand, script, start } from './life.mjs';
 import { startModel } from './model.mjs';
-import { check, end, finally_, from } from './site.mjs';
+import { check, end, finally_, from } from './harness.mjs';
 
 const program = from('agents/opencode', `opencode-${process.platform}-${process.arch}/bin/opencode`);
-const { home, wired, bare, env } = house('opencode', program);
+const { home, wired, bare, env } = projectDirs('opencode', program);
 
 const model = await startModel(script);
 finally_(model.close);
@@ -28,24 +28,24 @@ writeFileSync(
   }),
 );
 const all = { ...env, OPENCODE_DISABLE_MODELS_FETCH: '1', OPENCODE_DISABLE_DEFAULT_PLUGINS: '1' };
-const site = await start(all);
+const server = await start(all);
 
-await site.call('POST', '/agents', { name: 'coder', profile: 'opencode' });
-await live(site, {
+await server.call('POST', '/agents', { name: 'coder', profile: 'opencode' });
+await live(server, {
   named: 'opencode', agent: 'coder', project: bare, how: ['work', 'state_update'],
 });
-await parentByHand(site, model, {
+await parentByHand(server, model, {
   named: 'opencode by hand',
   agent: 'coder',
-  run: (prompt) => runByHand(site, program, ['run', prompt], { cwd: wired, env: all }),
+  run: (prompt) => runByHand(server, program, ['run', prompt], { cwd: wired, env: all }),
 });
-await edit(site, {
+await edit(server, {
   named: 'opencode',
   profile: 'opencode',
   project: bare,
   write: (filePath, content) => ['write', { filePath, content }],
 });
-await handOn(site, { named: 'opencode as a parent', agent: 'coder', project: bare });
+await handOn(server, { named: 'opencode as a parent', agent: 'coder', project: bare });
 await check('opencode: the model was asked for nothing that it does not know', () => {
   if (model.strange.length) throw new Error(model.strange.join(', '));
 });

@@ -4,7 +4,7 @@
 // is the SDK's, so that it checks what it is given: our lists against the protocol's types, and each
 // tool's structured content against its output schema. `others` is a state of somebody else.
 import assert from 'node:assert/strict';
-import { check, until } from './site.mjs';
+import { check, until } from './harness.mjs';
 
 const schema = {
   name: 'list-of-tasks',
@@ -26,10 +26,10 @@ const schema = {
 };
 
 // Registers the schema; gives the id of a state that belongs to nobody who plays.
-export async function prepare(site) {
-  await site.call('POST', '/workflow-schemas', schema);
+export async function prepare(server) {
+  await server.call('POST', '/workflow-schemas', schema);
   const initial_data = { tasks: [{ title: 'not yours', status: 'open' }] };
-  const state = await site.call('POST', '/workflow-states', { schema_name: schema.name, initial_data });
+  const state = await server.call('POST', '/workflow-states', { schema_name: schema.name, initial_data });
   return state.state_id;
 }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { pathToFileURL } from 'node:url';
 import { play, prepare } from './scenario.mjs';
-import { baton, check, clean, end, from, Site } from './site.mjs';
+import { baton, check, clean, end, from, Server } from './harness.mjs';
 
 const sdk = (file) => import(pathToFileURL(from('sdk_v1', `@modelcontextprotocol/sdk/dist/esm/${file}`)));
 const { Client } = await sdk('client/index.js');
@@ -21,11 +21,11 @@ async function seat(transport) {
   return { client, subscribe };
 }
 
-const site = await Site.start({}, '--runner', 'off');
-const others = await prepare(site);
+const server = await Server.start({}, '--runner', 'off');
+const others = await prepare(server);
 
-const { token } = await site.session('root');
-const http = new StreamableHTTPClientTransport(new URL('/mcp', site.url), {
+const { token } = await server.session('root');
+const http = new StreamableHTTPClientTransport(new URL('/mcp', server.url), {
   requestInit: { headers: { Authorization: `Bearer ${token}` } },
 });
 const overHttp = await seat(http);
@@ -39,7 +39,7 @@ await check('SDK v1 over HTTP: it has a session of the protocol, and ends it', a
 
 const pipe = new StdioClientTransport({
   command: baton,
-  args: ['mcp', '--data', site.data],
+  args: ['mcp', '--data', server.data],
   env: clean(),
   stderr: 'inherit',
 });
@@ -47,7 +47,7 @@ const overStdio = await seat(pipe);
 await play('SDK v1 over stdio', overStdio, others);
 await check('SDK v1 over stdio: it has acted as a root of its own', async () => {
   await overStdio.client.close();
-  const { sessions } = await site.call('GET', '/sessions');
+  const { sessions } = await server.call('GET', '/sessions');
   const made = sessions.find((session) => session.session_name.startsWith('sdk-v1-'));
   assert.equal(made?.parent_session_id, null);
   assert.match(made.workflow_state_id, /^wfstate_/);

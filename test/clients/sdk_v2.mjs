@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { play, prepare } from './scenario.mjs';
-import { baton, check, clean, end, from, Site } from './site.mjs';
+import { baton, check, clean, end, from, Server } from './harness.mjs';
 
 const sdk = (file) => import(pathToFileURL(from('sdk_v2', `@modelcontextprotocol/client/dist/${file}`)));
 const { Client, StreamableHTTPClientTransport } = await sdk('index.mjs');
@@ -16,8 +16,8 @@ const modes = [
   { named: 'pinned', mode: { pin: '2026-07-28' }, version: '2026-07-28' },
 ];
 
-const site = await Site.start({ BATON_MCP_WAIT_TIME: '200ms' }, '--runner', 'off');
-const others = await prepare(site);
+const server = await Server.start({ BATON_MCP_WAIT_TIME: '200ms' }, '--runner', 'off');
+const others = await prepare(server);
 
 const waits = {
   legacy: 'a wait that takes long ends with the state as it is, and can be repeated',
@@ -32,7 +32,7 @@ async function waitFor(client) {
   const change = { operations: [{ op: 'add', path: '/tasks/-', value: { title: 'more', status: 'open' } }] };
   let seen = await Promise.all([
     read({ wait_version: version + 1 }),
-    sleep(500).then(() => site.call('PATCH', `/workflow-states/${state_id}`, change)),
+    sleep(500).then(() => server.call('PATCH', `/workflow-states/${state_id}`, change)),
   ]).then(([first]) => first.version);
   if (client.getProtocolEra() === 'legacy') {
     assert.equal(seen, version);
@@ -57,14 +57,14 @@ function subscriber(client) {
 }
 
 async function overHttp(named) {
-  const { token } = await site.session(`root-${named}`);
-  return new StreamableHTTPClientTransport(new URL('/mcp', site.url), {
+  const { token } = await server.session(`root-${named}`);
+  return new StreamableHTTPClientTransport(new URL('/mcp', server.url), {
     requestInit: { headers: { Authorization: `Bearer ${token}` } },
   });
 }
 
 function overStdio() {
-  const args = ['mcp', '--data', site.data];
+  const args = ['mcp', '--data', server.data];
   return new StdioClientTransport({ command: baton, args, env: clean(), stderr: 'inherit' });
 }
 

@@ -1,6 +1,6 @@
-/* hand.c: one pass over the members of each object; a name is told by its length and its bytes, a
+/* handwritten.c: one pass over the members of each object; a name is told by its length and its bytes, a
  * required member by a bit. */
-#include "bench/hand.h"
+#include "bench/handwritten.h"
 
 enum { HAS_STATUS = 1, HAS_TASKS = 2, HAS_NAME = 4 };
 
@@ -94,7 +94,7 @@ static bool member_fits(const struct json_member *m, unsigned *has)
     return true;
 }
 
-bool hand_check(const struct json *doc)
+bool handwritten_check(const struct json *doc)
 {
     unsigned has = 0;
 

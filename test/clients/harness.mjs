@@ -1,4 +1,4 @@
-// site.mjs: what the checks of this folder stand on: a server of their own, and a line for each check.
+// harness.mjs: what the checks of this folder stand on: a server of their own, and a line for each check.
 //
 // A check is a sentence that says what holds; it prints one line. A program that cannot be had here
 // is no failure: the script says so and ends with status 77.
@@ -58,29 +58,29 @@ export function clean(more = {}) {
 }
 
 // A server with a data directory of its own, and calls of its HTTP by the operator's token.
-export class Site {
+export class Server {
   static async start(env = {}, ...args) {
-    const site = new Site();
-    site.work = folder();
-    site.data = join(site.work, 'data');
-    site.process = spawn(baton, ['serve', '--data', site.data, '--listen', '127.0.0.1:0', ...args], {
+    const server = new Server();
+    server.work = folder();
+    server.data = join(server.work, 'data');
+    server.process = spawn(baton, ['serve', '--data', server.data, '--listen', '127.0.0.1:0', ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: clean(env),
-      cwd: site.work,
+      cwd: server.work,
     });
-    site.log = '';
-    site.process.stderr.on('data', (text) => (site.log += text));
-    const closed = once(site.process, 'close');
-    process.on('exit', () => site.process.kill());
-    finally_(() => site.stop(closed));
+    server.log = '';
+    server.process.stderr.on('data', (text) => (server.log += text));
+    const closed = once(server.process, 'close');
+    process.on('exit', () => server.process.kill());
+    finally_(() => server.stop(closed));
     const line = await new Promise((found) => {
-      createInterface({ input: site.process.stdout }).once('line', found);
-      site.process.once('close', () => found(''));
+      createInterface({ input: server.process.stdout }).once('line', found);
+      server.process.once('close', () => found(''));
     });
-    if (!line) throw new Error(`the server did not start:\n${site.log}`);
-    site.url = line.replace('baton listening on ', '');
-    site.token = readFileSync(join(site.data, 'operator.token'), 'utf8').trim();
-    return site;
+    if (!line) throw new Error(`the server did not start:\n${server.log}`);
+    server.url = line.replace('baton listening on ', '');
+    server.token = readFileSync(join(server.data, 'operator.token'), 'utf8').trim();
+    return server;
   }
 
   async stop(closed) {

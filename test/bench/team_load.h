@@ -1,22 +1,22 @@
-/* crew.h: runners and agents of a benchmark: threads that claim runs by HTTP and play their agents.
+/* team_load.h: runners and agents of a benchmark: threads that claim runs by HTTP and play their agents.
  *
  * Children are scripted agents, played in the thread that claimed them, so that no
  * process is started and what is measured is the server. Their parent keeps some of
  * them at work until all have been started, and ends when the last has called back. */
-#ifndef BENCH_CREW_H
-#define BENCH_CREW_H
+#ifndef BENCH_TEAM_LOAD_H
+#define BENCH_TEAM_LOAD_H
 
 #include "bench/target.h"
 #include "json/json.h"
 
-struct crew {
+struct team_load {
     int workers;   /* runners, each with room for one run */
     int children;  /* of the one parent */
     int at_a_time; /* at work */
     const char
         *socket; /* the server's, which its own runner uses; NULL: by TCP, as from elsewhere */
 
-    /* Set by crew_run: how long it took, the server's processor time, how many requests there were, and
+    /* Set by team_load_run: how long it took, the server's processor time, how many requests there were, and
      * how many commits came of them. */
     double seconds, cpu_s;
     int requests;
@@ -24,29 +24,29 @@ struct crew {
 };
 
 /* Has a server with an empty database run one parent with its children. */
-void crew_run(struct crew *c, const struct target *t);
+void team_load_run(struct team_load *c, const struct target *t);
 
 /* ---- a client by hand ---- */
 
-struct talker {
+struct api_client {
     int fd;
     struct arena *arena; /* of the answers */
     int requests;
 };
 
-struct talker talker_new(int port);
-struct talker talker_local(const char *socket);
-void talker_free(struct talker *k);
+struct api_client api_client_new(int port);
+struct api_client api_client_local(const char *socket);
+void api_client_free(struct api_client *k);
 
 /* One request with a token and a body (empty: none); its status, and the answer (NULL: none). */
-int talker_ask(struct talker *k, const char *token, const char *method, str path, str body,
-               const struct json **answer);
+int api_client_ask(struct api_client *k, const char *token, const char *method, str path, str body,
+                   const struct json **answer);
 
 /* The same, for what must succeed. */
-const struct json *talker_must(struct talker *k, const char *token, const char *method, str path,
-                               str body);
+const struct json *api_client_must(struct api_client *k, const char *token, const char *method,
+                                   str path, str body);
 
 /* A new token of a runner. */
-const char *talker_runner_token(struct talker *k, struct arena *a, const struct target *t);
+const char *api_client_runner_token(struct api_client *k, struct arena *a, const struct target *t);
 
 #endif

@@ -1,14 +1,14 @@
-/* site.c: data directories of the measured servers. */
+/* data_dirs.c: data directories of the measured servers. */
 #include <stdio.h>
 
 #include "bench/tables.h"
 
-str site_path(struct arena *a, const struct site *s, const char *name)
+str bench_path(struct arena *a, const struct bench_paths *s, const char *name)
 {
     return arena_printf(a, "%s/%s", s->folder, name);
 }
 
-void site_empty(const char *folder)
+void data_dir_empty(const char *folder)
 {
     static const char *const files[] = { "baton.db",       "baton.db-wal", "baton.db-shm",
                                          "operator.token", "runner.token", "baton.toml" };
@@ -20,11 +20,11 @@ void site_empty(const char *folder)
     }
 }
 
-str site_fresh(struct arena *a, const struct site *s, const char *name)
+str data_dir_fresh(struct arena *a, const struct bench_paths *s, const char *name)
 {
-    str folder = site_path(a, s, name);
+    str folder = bench_path(a, s, name);
 
-    site_empty(folder.at);
+    data_dir_empty(folder.at);
     struct filler *f = fill_open(folder.at);
     fill_states(f, 0, SMALL_STATES, 4, 215);
     fill_states(f, FILL_LARGE, LARGE_STATES, 200, 250);

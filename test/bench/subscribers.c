@@ -1,7 +1,7 @@
-/* audience.c: many WebSocket subscribers who only listen.
+/* subscribers.c: many WebSocket subscribers who only listen.
  *
  * Frames are counted and not looked into: what they hold is the tests' business. */
-#include "bench/audience.h"
+#include "bench/subscribers.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 enum { ROOM = 256 << 10, FRAME_HEAD_MAX = 10, OPCODE_TEXT = 1, HEAR_MS = 30 * 1000 };
 
-struct listener_end {
+struct subscriber_conn {
     int fd;
     unsigned char head[FRAME_HEAD_MAX]; /* of the frame that has begun */
     size_t head_len;
@@ -23,10 +23,10 @@ struct listener_end {
     uint64_t messages;
 };
 
-struct audience {
+struct subscribers {
     int epoll;
     uint32_t count;
-    struct listener_end *ends;
+    struct subscriber_conn *ends;
     unsigned char *room;
     uint64_t wanted; /* messages that each is to have */
     uint32_t behind; /* how many have fewer */
@@ -52,7 +52,7 @@ static uint64_t body_bytes(const unsigned char *head)
     return len;
 }
 
-static void frame_done(struct audience *a, struct listener_end *e)
+static void frame_done(struct subscribers *a, struct subscriber_conn *e)
 {
     e->head_len = 0;
     e->in_body = false;
@@ -64,7 +64,7 @@ static void frame_done(struct audience *a, struct listener_end *e)
         a->behind--;
 }
 
-static void bytes_take(struct audience *a, struct listener_end *e, const unsigned char *at,
+static void bytes_take(struct subscribers *a, struct subscriber_conn *e, const unsigned char *at,
                        size_t len)
 {
     while (len > 0) {
@@ -86,7 +86,7 @@ static void bytes_take(struct audience *a, struct listener_end *e, const unsigne
     }
 }
 
-void audience_hear(struct audience *a, uint64_t events)
+void subscribers_receive(struct subscribers *a, uint64_t events)
 {
     struct epoll_event ready[256];
 
@@ -99,7 +99,7 @@ void audience_hear(struct audience *a, uint64_t events)
         if (count <= 0)
             fail("subscribers", STR("did not hear of all events"));
         for (int i = 0; i < count; i++) {
-            struct listener_end *e = ready[i].data.ptr;
+            struct subscriber_conn *e = ready[i].data.ptr;
             ssize_t got = recv(e->fd, a->room, ROOM, MSG_DONTWAIT);
             if (got <= 0)
                 fail("a subscriber", str_from(got ? strerror(errno) : "was disconnected"));
@@ -110,13 +110,13 @@ void audience_hear(struct audience *a, uint64_t events)
     }
 }
 
-struct audience_heard audience_heard(struct audience *a)
+struct subscribers_received subscribers_received(struct subscribers *a)
 {
-    struct audience_heard heard = { 0 };
+    struct subscribers_received heard = { 0 };
 
     if (a->messages)
-        heard = (struct audience_heard){ (double)a->messages / (double)a->reads,
-                                         (double)a->bytes / (double)a->messages };
+        heard = (struct subscribers_received){ (double)a->messages / (double)a->reads,
+                                               (double)a->bytes / (double)a->messages };
     a->reads = a->messages = a->bytes = 0;
     return heard;
 }
@@ -131,14 +131,14 @@ static void subscribe(int fd)
     load_ask(fd, (str){ frame, 6 + sizeof text - 1 });
 }
 
-struct audience *audience_new(int port, const char *token, uint32_t count)
+struct subscribers *subscribers_new(int port, const char *token, uint32_t count)
 {
-    struct audience *a = mem_alloc(sizeof *a);
+    struct subscribers *a = mem_alloc(sizeof *a);
     struct arena *scratch = arena_new();
     char request[512];
     str none;
 
-    *a = (struct audience){ .epoll = epoll_create1(EPOLL_CLOEXEC), .count = count };
+    *a = (struct subscribers){ .epoll = epoll_create1(EPOLL_CLOEXEC), .count = count };
     a->room = mem_alloc(ROOM);
     a->ends = mem_alloc(count * sizeof *a->ends);
     snprintf(request, sizeof request,
@@ -147,8 +147,8 @@ struct audience *audience_new(int port, const char *token, uint32_t count)
              "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
              token);
     for (uint32_t i = 0; i < count; i++) {
-        struct listener_end *e = &a->ends[i];
-        *e = (struct listener_end){ .fd = load_connect(port) };
+        struct subscriber_conn *e = &a->ends[i];
+        *e = (struct subscriber_conn){ .fd = load_connect(port) };
         struct epoll_event event = { EPOLLIN, { .ptr = e } };
         load_ask(e->fd, str_from(request));
         if (load_answer(scratch, e->fd, &none) != 101)
@@ -158,12 +158,12 @@ struct audience *audience_new(int port, const char *token, uint32_t count)
         arena_reset(scratch);
     }
     arena_free(scratch);
-    audience_hear(a, 1); /* what the subscription begins at */
-    audience_heard(a);
+    subscribers_receive(a, 1); /* what the subscription begins at */
+    subscribers_received(a);
     return a;
 }
 
-void audience_free(struct audience *a)
+void subscribers_free(struct subscribers *a)
 {
     for (uint32_t i = 0; i < a->count; i++)
         close(a->ends[i].fd);

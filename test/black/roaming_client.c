@@ -1,5 +1,5 @@
-/* visitor.c: somebody with a connection, who moves to another node when one does not answer. */
-#include "black/visitor.h"
+/* roaming_client.c: somebody with a connection, who moves to another node when one does not answer. */
+#include "black/roaming_client.h"
 
 #include <time.h>
 
@@ -31,9 +31,9 @@ void chaos_shown(struct chaos *c, int state, int64_t version)
     }
 }
 
-void visitor_open(struct visitor *v, struct chaos *c, uint64_t seed)
+void roaming_client_open(struct roaming_client *v, struct chaos *c, uint64_t seed)
 {
-    *v = (struct visitor){
+    *v = (struct roaming_client){
         .chaos = c, .random = { seed }, .arena = arena_new(), .patience_ms = c->patience_ms
     };
     v->node = (int)random_below(&v->random, (uint32_t)c->node_count);
@@ -41,13 +41,13 @@ void visitor_open(struct visitor *v, struct chaos *c, uint64_t seed)
     arena_give(v->arena);
 }
 
-void visitor_close(struct visitor *v)
+void roaming_client_close(struct roaming_client *v)
 {
     http_client_free(v->client);
     arena_free(v->arena);
 }
 
-void visitor_move(struct visitor *v)
+void roaming_client_move(struct roaming_client *v)
 {
     int to = chaos_other_node(v->chaos, v->node, &v->random);
 
@@ -58,8 +58,8 @@ void visitor_move(struct visitor *v)
     v->client = http_client_new(&v->chaos->nodes[to].endpoint);
 }
 
-struct response visitor_ask(struct visitor *v, const char *method, int state, const char *query,
-                            str key, str body)
+struct response roaming_client_ask(struct roaming_client *v, const char *method, int state,
+                                   const char *query, str key, str body)
 {
     struct response_field fields[] = { { STR("Idempotency-Key"), key } };
     struct http_call call = {
@@ -76,15 +76,15 @@ struct response visitor_ask(struct visitor *v, const char *method, int state, co
     while (http_client_call(v->client, v->arena, &call, &r) || r.status == 503) {
         v->sent_again++;
         chaos_wait_ms(2);
-        visitor_move(v);
+        roaming_client_move(v);
     }
     return r;
 }
 
-const struct json *visitor_read(struct visitor *v, int state, const char *query)
+const struct json *roaming_client_read(struct roaming_client *v, int state, const char *query)
 {
     int64_t known = v->chaos->known[state];
-    struct response r = visitor_ask(v, "GET", state, query, STR(""), STR(""));
+    struct response r = roaming_client_ask(v, "GET", state, query, STR(""), STR(""));
 
     CHECK_INT(r.status, 200);
     const struct json *found = chaos_parsed(v->arena, r.body);

@@ -1,12 +1,12 @@
-/* visitor.h: somebody with a connection, who moves to another node when one does not answer.
+/* roaming_client.h: somebody with a connection, who moves to another node when one does not answer.
  *
  * For the threads of chaos: whatever happens to the servers, each gets its answers in the end. */
-#ifndef TEST_BLACK_VISITOR_H
-#define TEST_BLACK_VISITOR_H
+#ifndef TEST_BLACK_ROAMING_CLIENT_H
+#define TEST_BLACK_ROAMING_CLIENT_H
 
 #include "black/chaos.h"
 
-struct visitor {
+struct roaming_client {
     struct chaos *chaos;
     struct random random;
     struct arena *arena; /* of what it does at the moment */
@@ -17,20 +17,20 @@ struct visitor {
 };
 
 /* For a thread that takes its arena: see arena_take. */
-void visitor_open(struct visitor *v, struct chaos *c, uint64_t seed);
-void visitor_close(struct visitor *v);
+void roaming_client_open(struct roaming_client *v, struct chaos *c, uint64_t seed);
+void roaming_client_close(struct roaming_client *v);
 
 /* To another node, where there is one. */
-void visitor_move(struct visitor *v);
+void roaming_client_move(struct roaming_client *v);
 
 /* Asks for a state until there is an answer, with the same key each time. `query` is empty or
  * "?…". */
-struct response visitor_ask(struct visitor *v, const char *method, int state, const char *query,
-                            str key, str body);
+struct response roaming_client_ask(struct roaming_client *v, const char *method, int state,
+                                   const char *query, str key, str body);
 
 /* Reads one. Fails the test when it is shown less than anybody, on any node, was shown before it
  * asked. */
-const struct json *visitor_read(struct visitor *v, int state, const char *query);
+const struct json *roaming_client_read(struct roaming_client *v, int state, const char *query);
 
 /* ---- what others need, too ---- */
 

@@ -1,5 +1,5 @@
-/* crew.c: runners and agents of a benchmark. */
-#include "bench/crew.h"
+/* team_load.c: runners and agents of a benchmark. */
+#include "bench/team_load.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -11,24 +11,24 @@
 
 /* ---- a client by hand ---- */
 
-struct talker talker_new(int port)
+struct api_client api_client_new(int port)
 {
-    return (struct talker){ .fd = load_connect(port), .arena = arena_new() };
+    return (struct api_client){ .fd = load_connect(port), .arena = arena_new() };
 }
 
-struct talker talker_local(const char *socket)
+struct api_client api_client_local(const char *socket)
 {
-    return (struct talker){ .fd = load_connect_local(socket), .arena = arena_new() };
+    return (struct api_client){ .fd = load_connect_local(socket), .arena = arena_new() };
 }
 
-void talker_free(struct talker *k)
+void api_client_free(struct api_client *k)
 {
     close(k->fd);
     arena_free(k->arena);
 }
 
-int talker_ask(struct talker *k, const char *token, const char *method, str path, str body,
-               const struct json **answer)
+int api_client_ask(struct api_client *k, const char *token, const char *method, str path, str body,
+                   const struct json **answer)
 {
     struct arena *a = k->arena;
     str found;
@@ -44,11 +44,11 @@ int talker_ask(struct talker *k, const char *token, const char *method, str path
     return status;
 }
 
-const struct json *talker_must(struct talker *k, const char *token, const char *method, str path,
-                               str body)
+const struct json *api_client_must(struct api_client *k, const char *token, const char *method,
+                                   str path, str body)
 {
     const struct json *answer;
-    int status = talker_ask(k, token, method, path, body, &answer);
+    int status = api_client_ask(k, token, method, path, body, &answer);
 
     if (status < 200 || status > 299)
         fail(arena_copy(k->arena, path).at,
@@ -56,18 +56,18 @@ const struct json *talker_must(struct talker *k, const char *token, const char *
     return answer;
 }
 
-const char *talker_runner_token(struct talker *k, struct arena *a, const struct target *t)
+const char *api_client_runner_token(struct api_client *k, struct arena *a, const struct target *t)
 {
     const struct json *made =
-        talker_must(k, t->token, "POST", STR("/tokens"), STR("{\"kind\":\"runner\"}"));
+        api_client_must(k, t->token, "POST", STR("/tokens"), STR("{\"kind\":\"runner\"}"));
 
     return arena_copy(a, json_str(made, "token")).at;
 }
 
 /* ---- all that the threads share ---- */
 
-struct stage {
-    const struct crew *crew;
+struct shared {
+    const struct team_load *load;
     const struct target *target;
     const char *runner_token;
     pthread_mutex_t lock;
@@ -76,19 +76,19 @@ struct stage {
 };
 
 struct worker {
-    struct stage *stage;
+    struct shared *shared;
     pthread_t thread;
     int number;
-    struct talker talker;
+    struct api_client client;
     str id;    /* as a runner */
     str token; /* of the run that it has */
     str state_id;
 };
 
-static int64_t take_number(struct stage *s)
+static int64_t take_number(struct shared *s)
 {
     pthread_mutex_lock(&s->lock);
-    int number = s->started < s->crew->children ? ++s->started : 0;
+    int number = s->started < s->load->children ? ++s->started : 0;
     pthread_mutex_unlock(&s->lock);
     return number;
 }
@@ -102,10 +102,10 @@ static const char scenario[] =
 
 static void children_start(struct worker *w, uint32_t count)
 {
-    struct arena *a = w->talker.arena;
+    struct arena *a = w->client.arena;
     int64_t number;
 
-    while (count-- > 0 && (number = take_number(w->stage))) {
+    while (count-- > 0 && (number = take_number(w->shared))) {
         struct json prompt = json_string(str_from(scenario));
         str body = arena_printf(
             a,
@@ -113,7 +113,7 @@ static void children_start(struct worker *w, uint32_t count)
             "{\"profile\":\"scripted\"},\"execution_mode\":\"async_callback\",\"prompt\":" STR_FMT
             "}",
             (long long)number, STR_ARG(json_printed(a, &prompt)));
-        talker_must(&w->talker, arena_copy(a, w->token).at, "POST", STR("/runs"), body);
+        api_client_must(&w->client, arena_copy(a, w->token).at, "POST", STR("/runs"), body);
     }
 }
 
@@ -122,7 +122,7 @@ static void parent_play(struct worker *w, const struct json *run)
 {
     const struct json *sources = json_get(json_get(run, "metadata"), "callback_sources");
 
-    children_start(w, sources ? sources->len : (uint32_t)w->stage->crew->at_a_time);
+    children_start(w, sources ? sources->len : (uint32_t)w->shared->load->at_a_time);
 }
 
 /* ---- a child ---- */
@@ -135,8 +135,8 @@ static err child_call(void *self, struct arena *a, str op, const struct json *in
     if (!str_eq(op, STR("state.patch")))
         return err_new(a, ERR_INVALID, "the benchmark knows state.patch alone");
     str path = arena_printf(a, "/workflow-states/" STR_FMT, STR_ARG(w->state_id));
-    *status = talker_ask(&w->talker, arena_copy(a, w->token).at, "PATCH", path,
-                         json_printed(a, input), answer);
+    *status = api_client_ask(&w->client, arena_copy(a, w->token).at, "PATCH", path,
+                             json_printed(a, input), answer);
     return NULL;
 }
 
@@ -148,7 +148,7 @@ static err child_tell(void *self, struct arena *a, const struct json *line)
 
 static void child_play(struct worker *w, const struct json *run)
 {
-    struct arena *a = w->talker.arena;
+    struct arena *a = w->client.arena;
     struct scripted_io io = { .self = w, .emit = child_tell, .call = child_call };
     struct scripted_turn turn = { .purpose = json_str(run, "purpose"),
                                   .attempt = 1,
@@ -163,18 +163,18 @@ static void child_play(struct worker *w, const struct json *run)
 
 static void report(struct worker *w, const struct json *run, const char *what, const char *more)
 {
-    struct arena *a = w->talker.arena;
+    struct arena *a = w->client.arena;
     str path =
         arena_printf(a, "/runner/runs/" STR_FMT "/%s", STR_ARG(json_str(run, "run_id")), what);
     str body = arena_printf(a, "{\"runner_id\":\"" STR_FMT "\",\"fence\":%lld%s}", STR_ARG(w->id),
                             (long long)json_int_or(run, "fence", 0), more);
 
-    talker_must(&w->talker, w->stage->runner_token, "POST", path, body);
+    api_client_must(&w->client, w->shared->runner_token, "POST", path, body);
 }
 
 static void run_play(struct worker *w, const struct json *run)
 {
-    str client = arena_printf(w->talker.arena, ",\"client_id\":\"" STR_FMT "\"",
+    str client = arena_printf(w->client.arena, ",\"client_id\":\"" STR_FMT "\"",
                               STR_ARG(json_str(run, "session_name")));
 
     w->token = json_str(run, "token");
@@ -193,22 +193,22 @@ static void *worker_main(void *self)
 {
     struct worker *w = self;
     struct arena *own = arena_new();
-    const char *token = w->stage->runner_token;
+    const char *token = w->shared->runner_token;
     str name = arena_printf(own, "{\"name\":\"worker-%d\",\"hostname\":\"bench\",\"capacity\":1}",
                             w->number);
 
-    w->id = arena_copy(own, json_str(talker_must(&w->talker, token, "POST", STR("/runner/register"),
-                                                 name),
+    w->id = arena_copy(own, json_str(api_client_must(&w->client, token, "POST",
+                                                     STR("/runner/register"), name),
                                      "runner_id"));
     str claim = arena_printf(own, "/runner/runs?runner_id=" STR_FMT, STR_ARG(w->id));
-    while (!__atomic_load_n(&w->stage->over, __ATOMIC_ACQUIRE)) {
+    while (!__atomic_load_n(&w->shared->over, __ATOMIC_ACQUIRE)) {
         const struct json *answer;
-        int status = talker_ask(&w->talker, token, "GET", claim, STR(""), &answer);
+        int status = api_client_ask(&w->client, token, "GET", claim, STR(""), &answer);
         if (status == 200 && json_get(answer, "run"))
             run_play(w, json_get(answer, "run"));
         else if (status != 204)
             fail("a claim", STR("was refused"));
-        arena_reset(w->talker.arena);
+        arena_reset(w->client.arena);
     }
     arena_free(own);
     return NULL;
@@ -216,24 +216,26 @@ static void *worker_main(void *self)
 
 /* ---- all of it ---- */
 
-static void stage_prepare(struct talker *k, const struct target *t)
+static void stage_prepare(struct api_client *k, const struct target *t)
 {
-    talker_must(k, t->token, "POST", STR("/workflow-schemas"),
-                STR("{\"name\":\"results\",\"json_schema\":{\"type\":\"object\",\"properties\":"
-                    "{\"results\":{\"type\":\"array\"}}}}"));
+    api_client_must(k, t->token, "POST", STR("/workflow-schemas"),
+                    STR("{\"name\":\"results\",\"json_schema\":{\"type\":\"object\",\"properties\":"
+                        "{\"results\":{\"type\":\"array\"}}}}"));
     const struct json *state =
-        talker_must(k, t->token, "POST", STR("/workflow-states"),
-                    STR("{\"schema_name\":\"results\",\"initial_data\":{\"results\":[]}}"));
-    talker_must(k, t->token, "POST", STR("/sessions"),
-                arena_printf(k->arena,
-                             "{\"session_name\":\"parent\",\"workflow_state_id\":\"" STR_FMT "\"}",
-                             STR_ARG(json_str(state, "state_id"))));
-    talker_must(k, t->token, "POST", STR("/runs"),
-                STR("{\"type\":\"start_session\",\"session_name\":\"parent\",\"prompt\":\"go\"}"));
+        api_client_must(k, t->token, "POST", STR("/workflow-states"),
+                        STR("{\"schema_name\":\"results\",\"initial_data\":{\"results\":[]}}"));
+    api_client_must(k, t->token, "POST", STR("/sessions"),
+                    arena_printf(k->arena,
+                                 "{\"session_name\":\"parent\",\"workflow_state_id\":\"" STR_FMT
+                                 "\"}",
+                                 STR_ARG(json_str(state, "state_id"))));
+    api_client_must(
+        k, t->token, "POST", STR("/runs"),
+        STR("{\"type\":\"start_session\",\"session_name\":\"parent\",\"prompt\":\"go\"}"));
 }
 
 /* A counter of /metrics, which is no JSON. */
-static int64_t metric_of(struct talker *k, const struct target *t, str name)
+static int64_t metric_of(struct api_client *k, const struct target *t, str name)
 {
     str text, line, rest;
     int64_t value = 0;
@@ -252,39 +254,41 @@ static int64_t metric_of(struct talker *k, const struct target *t, str name)
     return value;
 }
 
-static struct talker talker_of(const struct crew *c, const struct target *t)
+static struct api_client api_client_of(const struct team_load *c, const struct target *t)
 {
-    return c->socket ? talker_local(c->socket) : talker_new(t->port);
+    return c->socket ? api_client_local(c->socket) : api_client_new(t->port);
 }
 
-void crew_run(struct crew *c, const struct target *t)
+void team_load_run(struct team_load *c, const struct target *t)
 {
     struct arena *a = arena_new();
-    struct stage stage = { .crew = c, .target = t, .lock = PTHREAD_MUTEX_INITIALIZER };
+    struct shared shared = { .load = c, .target = t, .lock = PTHREAD_MUTEX_INITIALIZER };
     struct worker *workers = arena_zero(a, (size_t)c->workers * sizeof *workers);
-    struct talker k = talker_of(c, t);
+    struct api_client k = api_client_of(c, t);
 
-    stage.runner_token = talker_runner_token(&k, a, t);
+    shared.runner_token = api_client_runner_token(&k, a, t);
     double began = now_s(), cpu_began = process_cpu_s(t->pid);
     for (int i = 0; i < c->workers; i++) {
-        workers[i] = (struct worker){ .stage = &stage, .number = i, .talker = talker_of(c, t) };
+        workers[i] =
+            (struct worker){ .shared = &shared, .number = i, .client = api_client_of(c, t) };
         if (pthread_create(&workers[i].thread, NULL, worker_main, &workers[i]) != 0)
             fail("a worker", STR("could not be started"));
     }
     stage_prepare(&k, t);
-    while (!json_bool_or(talker_must(&k, t->token, "GET",
-                                     STR("/sessions/parent/status?wait=true&timeout=20"), STR("")),
-                         "settled", false))
+    while (
+        !json_bool_or(api_client_must(&k, t->token, "GET",
+                                      STR("/sessions/parent/status?wait=true&timeout=20"), STR("")),
+                      "settled", false))
         arena_reset(k.arena);
     c->seconds = now_s() - began;
     c->cpu_s = process_cpu_s(t->pid) - cpu_began;
     c->commits = metric_of(&k, t, STR("baton_batches_total"));
-    __atomic_store_n(&stage.over, true, __ATOMIC_RELEASE);
+    __atomic_store_n(&shared.over, true, __ATOMIC_RELEASE);
     for (int i = 0; i < c->workers; i++) {
         pthread_join(workers[i].thread, NULL);
-        c->requests += workers[i].talker.requests;
-        talker_free(&workers[i].talker);
+        c->requests += workers[i].client.requests;
+        api_client_free(&workers[i].client);
     }
-    talker_free(&k);
+    api_client_free(&k);
     arena_free(a);
 }
