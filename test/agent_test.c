@@ -450,13 +450,6 @@ TEST(a_file_is_an_agent_or_the_line_is_told_where_it_is_none)
     }
 }
 
-static void file_write(const char *path, const char *text)
-{
-    FILE *f = fopen(path, "w");
-
-    CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0);
-}
-
 TEST(the_agents_of_a_folder_are_its_files_by_name_and_each_bad_one_is_told)
 {
     struct arena *a = check_arena();
@@ -466,11 +459,11 @@ TEST(the_agents_of_a_folder_are_its_files_by_name_and_each_bad_one_is_told)
     CHECK_OK(agent_folder_read(a, ".claude/agents", &all, &count));
     CHECK_INT(count, 0);
     CHECK(mkdir(".claude", 0700) == 0 && mkdir(".claude/agents", 0700) == 0);
-    file_write(".claude/agents/z.md", "---\nname: first\n---\nHello\n");
-    file_write(".claude/agents/b.json", "{\"model\":\"m\"}");
-    file_write(".claude/agents/bad.md", "nothing");
-    file_write(".claude/agents/.hidden.md", "nothing");
-    file_write(".claude/agents/notes.txt", "nothing");
+    check_write(".claude/agents/z.md", STR("---\nname: first\n---\nHello\n"));
+    check_write(".claude/agents/b.json", STR("{\"model\":\"m\"}"));
+    check_write(".claude/agents/bad.md", STR("nothing"));
+    check_write(".claude/agents/.hidden.md", STR("nothing"));
+    check_write(".claude/agents/notes.txt", STR("nothing"));
     CHECK_OK(agent_folder_read(a, ".claude/agents", &all, &count));
     CHECK_INT(count, 3);
     CHECK_STR(json_shown(a, &all[0].agent), "{'model':'m','name':'b'}");

@@ -7,23 +7,15 @@
 
 #include "check.h"
 
-static void put(const char *path, const char *text)
-{
-    FILE *f = fopen(path, "w");
-
-    CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0);
-}
-
 /* A process, as /proc has it. */
 static void process(int pid, const char *name, int parent, int start)
 {
     struct arena *a = check_arena();
 
     mkdir(arena_printf(a, "p/%d", pid).at, 0700);
-    put(arena_printf(a, "p/%d/stat", pid).at,
-        arena_printf(a, "%d (%s) S %d 1 1 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 %d 1 1\n", pid,
-                     name, parent, start)
-            .at);
+    check_write(arena_printf(a, "p/%d/stat", pid).at,
+                arena_printf(a, "%d (%s) S %d 1 1 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 %d 1 1\n",
+                             pid, name, parent, start));
 }
 
 static void processes_make(void)
@@ -34,7 +26,7 @@ static void processes_make(void)
 
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
         CHECK(mkdir(folders[i], 0700) == 0);
-    put("p/sys/kernel/random/boot_id", "b00t\n");
+    check_write("p/sys/kernel/random/boot_id", STR("b00t\n"));
     CHECK(symlink("pid:[4]", "p/self/ns/pid") == 0);
     process(1, "systemd", 0, 1);
     process(5, "bash", 1, 50);
@@ -71,8 +63,8 @@ TEST(who_has_lost_its_client_or_has_none_is_tied_to_nothing)
     process(14, "baton", 77, 140);
     CHECK_STR(ancestor_client(a, "p", 14), "");
     CHECK_STR(ancestor_client(a, "nowhere", 9), "");
-    put("p/9/stat", "9 (");
+    check_write("p/9/stat", STR("9 ("));
     CHECK_STR(ancestor_client(a, "p", 9), "");
-    put("p/9/stat", "");
+    check_write("p/9/stat", STR(""));
     CHECK_STR(ancestor_client(a, "p", 9), "");
 }

@@ -258,6 +258,14 @@ str check_read(const char *path)
     return buf_str(&b);
 }
 
+void check_write(const char *path, str text)
+{
+    FILE *out = fopen(path, "we");
+
+    if (!out || fwrite(text.at, 1, text.len, out) != text.len || fclose(out) != 0)
+        check_fail(__FILE__, __LINE__, "%s: %s", path, strerror(errno));
+}
+
 const char *check_source(const char *path)
 {
     return arena_printf(check_arena(), "%s/%s", SOURCE_DIR, path).at;

@@ -96,6 +96,9 @@ const char *check_memory_folder(void);
 /* A whole file in the test's arena; the test fails when it cannot be read. */
 str check_read(const char *path);
 
+/* A file with just this text, in place of what was there. */
+void check_write(const char *path, str text);
+
 /* Where the sources are (an absolute path), for files of cases: check_source("test/cases/x.json"). */
 const char *check_source(const char *path);
 

@@ -37,10 +37,8 @@ static void check_page(const char *name, str text)
 {
     str path = arena_printf(check_arena(), "%s/docs/%s", SOURCE_DIR, name);
 
-    if (getenv("BATON_WRITE_DOCS")) {
-        FILE *f = fopen(path.at, "wb");
-        CHECK(f && fwrite(text.at, 1, text.len, f) == text.len && fclose(f) == 0);
-    }
+    if (getenv("BATON_WRITE_DOCS"))
+        check_write(path.at, text);
     if (!str_eq(file_read(path.at), text))
         check_fail(__FILE__, __LINE__, "docs/%s is not what the table says: run `make docs`", name);
 }

@@ -20,13 +20,6 @@ static void env_clear(void)
         unsetenv(variables[i]);
 }
 
-static void file_make(const char *path, const char *text)
-{
-    FILE *f = fopen(path, "w");
-
-    CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0);
-}
-
 /* A path where something listens, as far as stat can tell. */
 static void socket_make(const char *path)
 {
@@ -80,8 +73,8 @@ TEST(endpoint_of_a_directory_is_its_socket_before_its_port)
 
     env_clear();
     CHECK(mkdir("team", 0700) == 0);
-    file_make("team/operator.token", "op_secret\n");
-    file_make("team/server.json", "{\"url\":\"http://127.0.0.1:8765\",\"pid\":1}");
+    check_write("team/operator.token", STR("op_secret\n"));
+    check_write("team/server.json", STR("{\"url\":\"http://127.0.0.1:8765\",\"pid\":1}"));
     CHECK_OK(endpoint_find(a, "team", &p));
     CHECK_INT(p.url.scheme, URL_HTTP);
     CHECK_INT(p.url.port, 8765);
@@ -92,11 +85,12 @@ TEST(endpoint_of_a_directory_is_its_socket_before_its_port)
     CHECK_OK(endpoint_find(a, "team", &p));
     CHECK_STR(p.url.socket, "team/baton.sock");
 
-    file_make("team/server.json", "{\"url\":\"http://127.0.0.1:8765\",\"socket\":\"/run/b.sock\"}");
+    check_write("team/server.json",
+                STR("{\"url\":\"http://127.0.0.1:8765\",\"socket\":\"/run/b.sock\"}"));
     CHECK_OK(endpoint_find(a, "team", &p));
     CHECK_STR(p.url.socket, "/run/b.sock");
 
-    file_make("team/server.json", "{\"url\":");
+    check_write("team/server.json", STR("{\"url\":"));
     CHECK_ERR(endpoint_find(a, "team", &p), ERR_INVALID);
 }
 
@@ -115,7 +109,7 @@ TEST(endpoint_is_what_the_environment_says)
                       "unset BATON_URL");
 
     unsetenv("BATON_TOKEN");
-    file_make("token", "  ss_two\n");
+    check_write("token", STR("  ss_two\n"));
     setenv("BATON_TOKEN_FILE", "token", 1);
     CHECK_OK(endpoint_find(a, NULL, &p));
     CHECK_STR(p.token, "ss_two");
@@ -142,7 +136,7 @@ TEST(token_of_the_operator_never_leaves_this_machine)
 
     env_clear();
     setenv("BATON_DATA", ".", 1);
-    file_make("operator.token", "op_secret\n");
+    check_write("operator.token", STR("op_secret\n"));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         setenv("BATON_URL", cases[i].url, 1);
         err e = endpoint_find(a, NULL, &p);
@@ -164,8 +158,8 @@ TEST(token_of_its_own_goes_before_the_operators)
     env_clear();
     setenv("BATON_DATA", ".", 1);
     setenv("BATON_TOKEN", "ss_mine", 1);
-    file_make("operator.token", "op_secret\n");
-    file_make("server.json", "{\"url\":\"http://127.0.0.1:8765\"}");
+    check_write("operator.token", STR("op_secret\n"));
+    check_write("server.json", STR("{\"url\":\"http://127.0.0.1:8765\"}"));
     CHECK_OK(endpoint_find(a, NULL, &p));
     CHECK_STR(p.token, "ss_mine");
 }
@@ -189,6 +183,6 @@ TEST(token_is_one_word)
     unsetenv("BATON_TOKEN");
     setenv("BATON_TOKEN_FILE", "token", 1);
     CHECK_ERR(endpoint_find(a, NULL, &p), ERR_UNAUTHENTICATED);
-    file_make("token", " \n");
+    check_write("token", STR(" \n"));
     CHECK_ERR(endpoint_find(a, NULL, &p), ERR_UNAUTHENTICATED);
 }

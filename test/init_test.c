@@ -12,12 +12,6 @@
 #include "cli/init/toml_edit.h"
 #include "json_help.h"
 
-static void file_put(const char *path, const char *text)
-{
-    FILE *f = fopen(path, "w");
-    CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0);
-}
-
 /* ---- JSON ---- */
 
 static struct json_text opened(const char *text)
@@ -647,7 +641,7 @@ TEST(no_link_leads_a_write_out_of_the_project)
     struct init_file f;
 
     CHECK(mkdir("project", 0700) == 0 && mkdir("outside", 0700) == 0);
-    file_put("outside/settings.json", "{}");
+    check_write("outside/settings.json", STR("{}"));
     CHECK(symlink("../outside", "project/.claude") == 0);
     CHECK(symlink("../outside/settings.json", "project/.mcp.json") == 0);
     CHECK(symlink("nowhere", "project/AGENTS.md") == 0);
@@ -666,7 +660,7 @@ TEST(a_link_inside_of_the_project_stays_a_link)
     struct stat st;
     size_t blocks = 0;
 
-    file_put("AGENTS.md", "# Mine\n");
+    check_write("AGENTS.md", STR("# Mine\n"));
     CHECK(symlink("AGENTS.md", "CLAUDE.md") == 0);
     CHECK_OK(init_plan_make(a, here(), chosen, false, &plan));
     for (size_t i = 0; i < plan.count; i++) {
@@ -683,7 +677,7 @@ TEST(a_file_keeps_its_mode_and_is_not_overwritten_when_it_has_changed)
     struct init_file f;
     struct stat st;
 
-    file_put("x.json", "{}");
+    check_write("x.json", STR("{}"));
     CHECK(chmod("x.json", 0640) == 0);
     CHECK_OK(init_file_read(a, here(), "x.json", &f));
     CHECK_OK(init_file_write(a, here(), &f, STR("{\"a\":1}")));
@@ -710,17 +704,17 @@ TEST(the_block_goes_where_each_client_reads_it)
     CHECK_OK(init_plan_make(a, here(), claude, false, &plan));
     CHECK(str_starts(planned(&plan, "AGENTS.md"), STR(MARK_BEGIN)));
     CHECK_STR(planned(&plan, "CLAUDE.md"), "(not planned)");
-    file_put("CLAUDE.md", "# Mine\n");
+    check_write("CLAUDE.md", STR("# Mine\n"));
     CHECK_OK(init_plan_make(a, here(), claude, false, &plan));
     CHECK(strstr(planned(&plan, "CLAUDE.md").at, MARK_BEGIN));
-    file_put("CLAUDE.md", "# Mine\n@AGENTS.md\n");
+    check_write("CLAUDE.md", STR("# Mine\n@AGENTS.md\n"));
     CHECK_OK(init_plan_make(a, here(), claude, false, &plan));
     CHECK_STR(planned(&plan, "CLAUDE.md"), "(not planned)");
 
     CHECK_OK(init_plan_make(a, here(), gemini, false, &plan));
     CHECK(str_starts(planned(&plan, "GEMINI.md"), STR(MARK_BEGIN)));
     CHECK(mkdir(".gemini", 0700) == 0);
-    file_put(".gemini/settings.json", "{\"context\":{\"fileName\":[\"AGENTS.md\"]}}");
+    check_write(".gemini/settings.json", STR("{\"context\":{\"fileName\":[\"AGENTS.md\"]}}"));
     CHECK_OK(init_plan_make(a, here(), gemini, false, &plan));
     CHECK_STR(planned(&plan, "GEMINI.md"), "(not planned)");
 }

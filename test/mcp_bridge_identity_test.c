@@ -7,13 +7,6 @@
 #include "cli/ancestor.h"
 #include "bridge_fixture.h"
 
-static void write_file(const char *path, const char *text)
-{
-    FILE *f = fopen(path, "w");
-
-    CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0);
-}
-
 static struct bridge_fixture bridge_by_hand_in(const char *folder, int64_t lease_ms)
 {
     struct bridge_fixture r = bridge_fixture_new();
@@ -24,7 +17,7 @@ static struct bridge_fixture bridge_by_hand_in(const char *folder, int64_t lease
     setenv("BATON_DATA", ".", 1);
     setenv("CLAUDE_CODE_SESSION_ID", "0f1e2d3c-aaaa", 1);
     setenv("CLAUDE_PROJECT_DIR", folder, 1);
-    write_file("operator.token", "op_1.secret\n");
+    check_write("operator.token", STR("op_1.secret\n"));
     bridge_start(&r);
     return r;
 }
@@ -131,7 +124,7 @@ static struct bridge_fixture bridge_fixture_of(const char *client)
 
     unsetenv("BATON_TOKEN");
     setenv("BATON_DATA", ".", 1);
-    write_file("operator.token", "op_1.secret\n");
+    check_write("operator.token", STR("op_1.secret\n"));
     bridge_start(&r);
     say(&r, arena_printf(check_arena(),
                          "{'jsonrpc':'2.0','id':0,'method':'initialize','params':"
@@ -237,7 +230,7 @@ TEST(an_agent_without_hooks_ends_with_its_client)
 
     unsetenv("BATON_TOKEN");
     setenv("BATON_DATA", ".", 1);
-    write_file("operator.token", "op_1.secret\n");
+    check_write("operator.token", STR("op_1.secret\n"));
     bridge_start(&r);
     say(&r, USE);
     int fd = server_connected(&r);

@@ -56,13 +56,6 @@ static err line_request(struct arena *a, const char *line, str *out)
     return NULL;
 }
 
-static void file_make(const char *path, const char *text)
-{
-    FILE *f = fopen(path, "w");
-
-    CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0);
-}
-
 // clang-format off
 static const struct {
     const char *line, *request;
@@ -122,8 +115,8 @@ TEST(command_line_becomes_a_request)
     struct arena *a = check_arena();
     str found;
 
-    file_make("schema.json", "{\"type\": \"object\"}");
-    file_make("patch.json", "[{\"op\": \"remove\", \"path\": \"/a\"}]");
+    check_write("schema.json", STR("{\"type\": \"object\"}"));
+    check_write("patch.json", STR("[{\"op\": \"remove\", \"path\": \"/a\"}]"));
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
         err e = line_request(a, requests[i].line, &found);
         if (e)

@@ -309,10 +309,8 @@ void text_is(str text, const char *name)
     const char *path =
         check_source(arena_printf(check_arena(), "test/cases/prompts/%s.md", name).at);
 
-    if (getenv("BATON_WRITE_CASES")) {
-        FILE *f = fopen(path, "w");
-        CHECK(f && fwrite(text.at, 1, text.len, f) == text.len && fclose(f) == 0);
-    }
+    if (getenv("BATON_WRITE_CASES"))
+        check_write(path, text);
     CHECK_STR(text, check_read(path).at);
 }
 

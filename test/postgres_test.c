@@ -301,10 +301,9 @@ static void password_ask_for(struct postgres *p)
 {
     const char *path = arena_printf(check_arena(), "%s/pg_hba.conf", postgres_folder(p)).at;
     str rules = check_read(path);
-    FILE *f = fopen(path, "w");
 
-    fprintf(f, "local all secretive scram-sha-256\n" STR_FMT, STR_ARG(rules));
-    fclose(f);
+    check_write(path, arena_printf(check_arena(), "local all secretive scram-sha-256\n" STR_FMT,
+                                   STR_ARG(rules)));
     postgres_exec(p, "CREATE ROLE secretive LOGIN PASSWORD 'other'");
     CHECK(postgres_number(p, "SELECT pg_reload_conf()::int"));
 }

@@ -404,9 +404,7 @@ TEST(service_manager_hears_when_it_is_ready_and_when_it_stops)
 TEST(settings_come_from_the_file_then_the_environment_then_flags)
 {
     mkdir("data", 0700);
-    FILE *f = fopen("data/baton.toml", "w");
-    fputs("batch_max = 10\nstop_time = '2s'\ncache_bytes = '3MiB'\n", f);
-    fclose(f);
+    check_write("data/baton.toml", STR("batch_max = 10\nstop_time = '2s'\ncache_bytes = '3MiB'\n"));
     setenv("BATON_CACHE_BYTES", "5MiB", 1);
     setenv("BATON_STOP_TIME", "3s", 1);
 
@@ -440,9 +438,7 @@ TEST(operators_token_stays_and_is_made_anew_when_it_is_gone_or_void)
     CHECK_INT(ask(&r, revoke.at, "").status, 204);
     stop(&r);
 
-    FILE *f = fopen("data/operator.token", "w");
-    fwrite(first.at, 1, first.len, f);
-    fclose(f);
+    check_write("data/operator.token", first);
     r = serve(NULL);
     CHECK(!str_eq(token(), first));
     CHECK_INT(ask(&r, "GET /tokens", "").status, 200);

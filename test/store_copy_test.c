@@ -79,9 +79,8 @@ TEST(a_copy_waits_for_no_server_but_says_who_it_is)
     work("team/baton.db");
     int lock = open("team/baton.lock", O_RDWR | O_CREAT, 0600);
     CHECK(flock(lock, LOCK_EX | LOCK_NB) == 0);
-    FILE *f = fopen("team/server.json", "w");
-    fprintf(f, "{\"url\":\"http://127.0.0.1:1\",\"pid\":4711,\"version\":\"%s\"}", BATON_VERSION);
-    fclose(f);
+    check_write("team/server.json", STR("{\"url\":\"http://127.0.0.1:1\",\"pid\":4711,"
+                                        "\"version\":\"" BATON_VERSION "\"}"));
     EXITS(STORE("copy", "--from", "team", "--to", "b.db"), 6);
     CHECK(said("err", "pid 4711: stop it first"));
     EXITS(STORE("check", "team"), 0);
@@ -90,9 +89,8 @@ TEST(a_copy_waits_for_no_server_but_says_who_it_is)
     EXITS(STORE("copy", "--from", "team", "--to", "c.db"), 0);
 
     /* Another version would migrate the tables under the server. */
-    f = fopen("team/server.json", "w");
-    fprintf(f, "{\"url\":\"http://127.0.0.1:1\",\"pid\":4711,\"version\":\"0.0.1\"}");
-    fclose(f);
+    check_write("team/server.json",
+                STR("{\"url\":\"http://127.0.0.1:1\",\"pid\":4711,\"version\":\"0.0.1\"}"));
     EXITS(STORE("check", "team"), 6);
     CHECK(said("err", "baton 0.0.1"));
 }

@@ -27,10 +27,9 @@ static void password_asked_of(struct postgres *p, const char *role)
 {
     const char *path = arena_printf(check_arena(), "%s/pg_hba.conf", postgres_folder(p)).at;
     str rules = check_read(path);
-    FILE *f = fopen(path, "w");
 
-    fprintf(f, "local all %s scram-sha-256\n" STR_FMT, role, STR_ARG(rules));
-    fclose(f);
+    check_write(path, arena_printf(check_arena(), "local all %s scram-sha-256\n" STR_FMT, role,
+                                   STR_ARG(rules)));
     CHECK(postgres_number(p, "SELECT pg_reload_conf()::int"));
 }
 
@@ -142,9 +141,7 @@ TEST(a_password_on_the_command_line_is_refused_before_it_is_used)
 TEST(the_last_of_file_environment_and_option_names_the_store)
 {
     mkdir("d", 0700);
-    FILE *f = fopen("d/baton.toml", "w");
-    fputs("store = \"postgres://u:s3cret@127.0.0.1:1/of_the_file\"\n", f);
-    fclose(f);
+    check_write("d/baton.toml", STR("store = \"postgres://u:s3cret@127.0.0.1:1/of_the_file\"\n"));
     expect(__LINE__, COMMAND("store", "check", "--data", "d"), ERR_UNAVAILABLE,
            "database of_the_file");
     setenv("BATON_STORE", "postgres://u:s3cret@127.0.0.1:1/of_the_environment", 1);

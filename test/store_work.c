@@ -245,8 +245,5 @@ void rows_change(const char *store, const char *text)
 
 void file_copy(const char *from, const char *to)
 {
-    str text = check_read(from);
-    FILE *f = fopen(to, "w");
-
-    CHECK(f && fwrite(text.at, 1, text.len, f) == text.len && fclose(f) == 0);
+    check_write(to, check_read(from));
 }

@@ -56,19 +56,11 @@ static void start(struct black *b)
     black_start(b);
 }
 
-static void write_text(const char *path, str text)
-{
-    FILE *f = fopen(path, "w");
-
-    CHECK(f && fwrite(text.at, 1, text.len, f) == text.len);
-    CHECK(fclose(f) == 0);
-}
-
 /* What the next client says, and its exit code. */
 static void says(const char *stream, int code)
 {
-    write_text("says", black_json(check_arena(), stream));
-    write_text("code", arena_printf(check_arena(), "%d", code));
+    check_write("says", black_json(check_arena(), stream));
+    check_write("code", arena_printf(check_arena(), "%d", code));
 }
 
 /* The lines of a file, with bars between them. */

@@ -19,10 +19,8 @@ static const char *here(void)
 
 void script_write(const char *path, const char *text)
 {
-    FILE *f = fopen(path, "w");
-
-    CHECK(f && fputs("#!/bin/sh\n", f) >= 0 && fputs(text, f) >= 0);
-    CHECK(fclose(f) == 0 && chmod(path, 0755) == 0);
+    check_write(path, arena_printf(check_arena(), "#!/bin/sh\n%s", text));
+    CHECK(chmod(path, 0755) == 0);
 }
 
 void script_agent(const struct black *b, const char *name, const char *text)

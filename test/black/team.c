@@ -103,10 +103,9 @@ const char *const *team_args(const char *runner, const char *store, const char *
 void team_prepare(const struct black *server)
 {
     const char *here = getcwd(arena_alloc(check_arena(), 4096), 4096);
-    FILE *agent = fopen("agent", "w");
 
-    CHECK(here && agent && fputs(agent_text, agent) >= 0);
-    fclose(agent);
+    CHECK(here);
+    check_write("agent", str_from(agent_text));
     mkdir("prompts", 0700);
     black_expect(server, 200, "PATCH /profiles/scripted",
                  arena_printf(check_arena(), profile_text, here, here, here).at);

@@ -246,14 +246,6 @@ TEST(processes_of_a_run_do_not_act_as_the_operator)
 
 /* ---- files ---- */
 
-static void write_file(const char *path, const char *text)
-{
-    FILE *f = fopen(path, "w");
-
-    CHECK(f && fputs(text, f) >= 0);
-    fclose(f);
-}
-
 TEST(agents_and_profiles_of_the_data_directory_are_there_while_their_files_are)
 {
     struct black b = { .args = without_runner };
@@ -261,12 +253,13 @@ TEST(agents_and_profiles_of_the_data_directory_are_there_while_their_files_are)
     mkdir("data", 0700);
     mkdir("data/agents", 0700);
     mkdir("data/profiles", 0700);
-    write_file("data/agents/reviewer.md",
-               "---\nname: reviewer\ndescription: Reads.\n---\nBe kind.");
-    write_file("data/agents/tester.json", "{\"description\": \"Tests.\", \"profile\": \"mine\"}");
-    write_file("data/agents/broken.json", "{\"description\":\n  nothing}");
-    write_file("data/profiles/mine.json", "{\"name\":\"mine\",\"start\":[\"true\"]}");
-    write_file("data/profiles/README.md", "not a profile");
+    check_write("data/agents/reviewer.md",
+                STR("---\nname: reviewer\ndescription: Reads.\n---\nBe kind."));
+    check_write("data/agents/tester.json",
+                STR("{\"description\": \"Tests.\", \"profile\": \"mine\"}"));
+    check_write("data/agents/broken.json", STR("{\"description\":\n  nothing}"));
+    check_write("data/profiles/mine.json", STR("{\"name\":\"mine\",\"start\":[\"true\"]}"));
+    check_write("data/profiles/README.md", STR("not a profile"));
     black_start(&b);
     const struct json *agent = black_expect(&b, 200, "GET /agents/reviewer", "");
     CHECK_STR(json_str(agent, "system_prompt"), "Be kind.");
