@@ -187,8 +187,7 @@ TEST_BOTH(what_comes_with_the_program_is_what_a_profile_must_be)
     size_t count = 0;
 
     for (struct profile_built_in p; (p = profile_built_in(count)).name; count++) {
-        const struct json *text;
-        CHECK_OK(json_parse(check_arena(), p.text, NULL, &text));
+        const struct json *text = json_parsed(check_arena(), p.text);
         CHECK_STR(json_str(text, "name"), p.name);
         struct command *c = world_command(w, "profile.create", "{}", "");
         c->input = text;

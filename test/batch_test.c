@@ -1,18 +1,8 @@
 /* batch_test.c: the requests of `baton-suites json batch`, and lines that are none. */
-#include "check.h"
+#include "json_help.h"
 
 #include "base/digest.h"
 #include "suites/suites.h"
-
-/* JSON with single quotes for double ones, to be legible in C. */
-static str quoted(const char *text)
-{
-    str s = arena_copy(check_arena(), str_from(text));
-    for (char *c = (char *)s.at; *c; c++)
-        if (*c == '\'')
-            *c = '"';
-    return s;
-}
 
 /* Each line in an arena of its own, as the program does it, so that nothing that must last is
  * left in the one of an earlier line. */
@@ -29,7 +19,8 @@ static str answer_to(struct batch *b, str line)
 
 static void answers(struct batch *b, const char *request, const char *expected)
 {
-    CHECK_STR(answer_to(b, quoted(request)), quoted(expected).at);
+    CHECK_STR(answer_to(b, quotes_double(check_arena(), request)),
+              quotes_double(check_arena(), expected).at);
 }
 
 static const struct json *parsed(str text)
@@ -75,9 +66,9 @@ TEST(batch_answers_each_operation)
     // clang-format on
     struct batch *b = batch_new();
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        str found = answer_to(b, quoted(cases[i][0]));
-        if (!json_equal(parsed(found), parsed(quoted(cases[i][1]))))
-            CHECK_STR(found, quoted(cases[i][1]).at);
+        str found = answer_to(b, quotes_double(check_arena(), cases[i][0]));
+        if (!json_equal(parsed(found), parsed(quotes_double(check_arena(), cases[i][1]))))
+            CHECK_STR(found, quotes_double(check_arena(), cases[i][1]).at);
     }
     batch_free(b);
 }
@@ -97,9 +88,9 @@ TEST(batch_echoes_an_id_of_any_kind_also_with_an_error)
     answers(b, "{'op':'pointer','id':{'n':1.0},'doc':1,'pointer':''}",
             "{'id':{'n':1.0},'result':1}");
     answers(b, "{'id':null,'op':'parse','base64':'MQ=='}", "{'id':null,'ok':true}");
-    str refused = answer_to(b, quoted("{'id':'x','op':'nothing'}"));
+    str refused = answer_to(b, quotes_double(check_arena(), "{'id':'x','op':'nothing'}"));
     CHECK_STR(json_str(parsed(refused), "id"), "x");
-    refuses(b, quoted("{'id':'x','op':'nothing'}"));
+    refuses(b, quotes_double(check_arena(), "{'id':'x','op':'nothing'}"));
     batch_free(b);
 }
 
@@ -115,7 +106,7 @@ TEST(start_holds_until_the_next_start)
     answers(b, beside_ref, "{'results':[true]}");
 
     /* One that fails changes nothing. */
-    refuses(b, quoted("{'op':'start','dialect':7}"));
+    refuses(b, quotes_double(check_arena(), "{'op':'start','dialect':7}"));
     answers(b, beside_ref, "{'results':[true]}");
     answers(b, "{'op':'start','dialect':null}", "{'ok':true}");
     answers(b, beside_ref, "{'results':[false]}");
@@ -131,7 +122,7 @@ TEST(validate_reaches_the_remotes_of_start_and_no_others)
 {
     struct batch *b = batch_new();
     const char *request = "{'op':'validate','schema':{'$ref':'http://x.test/a'},'instances':[1]}";
-    refuses(b, quoted(request));
+    refuses(b, quotes_double(check_arena(), request));
 
     struct buf start = buf_in(check_arena());
     buf_add(&start, STR("{'op':'start','remotes':{'http://x.test/a':{'$ref':'r299'}"));
@@ -141,7 +132,7 @@ TEST(validate_reaches_the_remotes_of_start_and_no_others)
     answers(b, buf_str(&start).at, "{'ok':true}");
     answers(b, request, "{'results':[true]}");
     answers(b, "{'op':'start'}", "{'ok':true}");
-    refuses(b, quoted(request));
+    refuses(b, quotes_double(check_arena(), request));
     batch_free(b);
 }
 
@@ -157,7 +148,8 @@ TEST(validate_counts_an_exhausted_check_as_false_and_says_so)
     buf_add(&request, STR("'d40':{'minimum':0}}}}"));
 
     struct batch *b = batch_new();
-    const struct json *answer = parsed(answer_to(b, quoted(buf_str(&request).at)));
+    const struct json *answer =
+        parsed(answer_to(b, quotes_double(check_arena(), buf_str(&request).at)));
     CHECK(json_equal(json_get(answer, "results"), parsed(STR("[true,false,false]"))));
     CHECK_STR(json_str(answer, "error"), "the check of these instances reached its limit: 1, 2");
     batch_free(b);
@@ -182,13 +174,13 @@ TEST(parse_tells_json_from_what_is_not)
         str encoded = base64_encode(check_arena(), cases[i].text);
         str request =
             arena_printf(check_arena(), "{'op':'parse','base64':'" STR_FMT "'}", STR_ARG(encoded));
-        const struct json *answer = parsed(answer_to(b, quoted(request.at)));
+        const struct json *answer = parsed(answer_to(b, quotes_double(check_arena(), request.at)));
         CHECK(json_is(json_get(answer, "ok"), JSON_BOOL));
         CHECK_INT(json_bool_or(answer, "ok", false), cases[i].ok);
         CHECK_INT(json_str(answer, "error").len > 0, !cases[i].ok);
     }
-    refuses(b, quoted("{'op':'parse','base64':'e30'}"));
-    refuses(b, quoted("{'op':'parse','base64':'e3 0='}"));
+    refuses(b, quotes_double(check_arena(), "{'op':'parse','base64':'e30'}"));
+    refuses(b, quotes_double(check_arena(), "{'op':'parse','base64':'e3 0='}"));
     batch_free(b);
 }
 
@@ -251,7 +243,9 @@ TEST(batch_says_what_was_meant)
     // clang-format on
     struct batch *b = batch_new();
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        CHECK_STR(json_str(parsed(answer_to(b, quoted(cases[i][0]))), "error"), cases[i][1]);
+        CHECK_STR(json_str(parsed(answer_to(b, quotes_double(check_arena(), cases[i][0]))),
+                           "error"),
+                  cases[i][1]);
     batch_free(b);
 }
 
@@ -272,6 +266,6 @@ TEST(batch_takes_documents_of_the_full_depth)
     answers(b, request.at, expected.at);
 
     request = arena_printf(check_arena(), "{'op':'fmt','doc':%s%s%s%s}", open, open, close, close);
-    refuses(b, quoted(request.at));
+    refuses(b, quotes_double(check_arena(), request.at));
     batch_free(b);
 }

@@ -41,10 +41,9 @@ static const struct json *entries(struct world *w, const char *pointer)
     struct command *c = world_call(
         w, "state.blame",
         arena_printf(check_arena(), "{'state_id':'wfstate_2','pointer':'%s'}", pointer).at, "");
-    const struct json *json;
 
     CHECK_OK(c->error);
-    CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &json));
+    const struct json *json = json_parsed(check_arena(), c->answer.text);
     return json_get(json, "entries");
 }
 
@@ -337,7 +336,7 @@ static void blame_check(struct world *w, const struct json *model, str pointer)
     CHECK_OK(json_parse(check_arena(), buf_str(&input), NULL, &c->input));
     op_perform(&w->engine, &c, 1);
     CHECK_OK(c->error);
-    CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &json));
+    json = json_parsed(check_arena(), c->answer.text);
     const struct json *all = json_get(json, "entries");
     for (uint32_t i = 0; i < all->len; i++) {
         str place = json_str(&all->items[i], "pointer");
@@ -365,8 +364,7 @@ TEST_BOTH_LIMIT(random_histories_are_blamed_as_the_model_says, 60)
             struct command *c = random_write(w, &r, &doc);
             if (c->error || !c->events) /* it was refused, or all was so already */
                 continue;
-            const struct json *logged;
-            CHECK_OK(json_parse(check_arena(), c->events->data, NULL, &logged));
+            const struct json *logged = json_parsed(check_arena(), c->events->data);
             for (uint32_t k = 0; k < logged->len; k++) {
                 model_follow(&model, &logged->items[k], c->answer.version);
                 moves += str_eq(json_str(&logged->items[k], "op"), STR("move"));

@@ -95,15 +95,6 @@ void client_close(struct bridge_fixture *r)
 
 /* ---- the client ---- */
 
-str quoted(const char *text)
-{
-    str copy = arena_copy(check_arena(), str_from(text));
-
-    for (char *at = (char *)copy.at; *at; at++)
-        *at = *at == '\'' ? '"' : *at;
-    return copy;
-}
-
 void say_bytes(struct bridge_fixture *r, str bytes)
 {
     while (bytes.len) {
@@ -115,7 +106,7 @@ void say_bytes(struct bridge_fixture *r, str bytes)
 
 void say(struct bridge_fixture *r, const char *text)
 {
-    say_bytes(r, quoted(text));
+    say_bytes(r, quotes_double(check_arena(), text));
     say_bytes(r, STR("\n"));
 }
 
@@ -124,7 +115,7 @@ void say_together(struct bridge_fixture *r, const char *const *lines, size_t cou
     struct buf all = buf_in(check_arena());
 
     for (size_t i = 0; i < count; i++) {
-        buf_add(&all, quoted(lines[i]));
+        buf_add(&all, quotes_double(check_arena(), lines[i]));
         buf_byte(&all, '\n');
     }
     say_bytes(r, buf_str(&all));
@@ -233,7 +224,7 @@ void server_send(int fd, str bytes)
 
 str answer_text(const char *status, const char *more, const char *body)
 {
-    str text = quoted(body);
+    str text = quotes_double(check_arena(), body);
 
     return arena_printf(check_arena(),
                         "HTTP/1.1 %s\r\nContent-Type: application/json\r\n%s"
@@ -259,7 +250,7 @@ void server_stream(int fd)
 
 void server_event(int fd, const char *text)
 {
-    str data = quoted(text);
+    str data = quotes_double(check_arena(), text);
 
     server_send(fd, arena_printf(check_arena(), "%zx\r\ndata: " STR_FMT "\n\n\r\n", data.len + 8,
                                  STR_ARG(data)));

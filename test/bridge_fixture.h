@@ -7,6 +7,7 @@
 
 #include "check.h"
 #include "cli/bridge/private.h"
+#include "json_help.h"
 
 struct bridge_fixture {
     struct mcp_bridge_options options;
@@ -27,9 +28,6 @@ struct bridge_fixture bridge_fixture_start(void);
 /* Waits for the end of the bridge, which must be a good one. */
 void bridge_expect_end(struct bridge_fixture *r);
 
-/* A text with double quotes for the single ones. */
-str quoted(const char *text);
-
 /* ---- the client ---- */
 
 void say_bytes(struct bridge_fixture *r, str bytes);
@@ -42,7 +40,7 @@ void say_together(struct bridge_fixture *r, const char *const *lines, size_t cou
 /* The next line. */
 str hear(struct bridge_fixture *r);
 
-#define HEARS(r, text) CHECK_STR(hear(r), quoted(text).at)
+#define HEARS(r, text) CHECK_STR(hear(r), quotes_double(check_arena(), text).at)
 
 /* ---- the server ---- */
 

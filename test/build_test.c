@@ -1,5 +1,5 @@
 /* build_test.c: values made by hand, copies, and the writer. */
-#include "check.h"
+#include "json_help.h"
 #include "json/json.h"
 
 TEST(containers_grow_and_keep_what_they_hold)
@@ -24,10 +24,9 @@ TEST(a_copy_shares_nothing_with_the_original)
 {
     struct arena *a = check_arena();
     struct arena *other = arena_new();
-    const struct json *j;
 
     char text[] = "{\"a\":[1,\"two\",{\"b\":null}],\"c\":2.50,\"d\":true}";
-    CHECK_OK(json_parse(other, str_from(text), NULL, &j));
+    const struct json *j = json_parsed(other, str_from(text));
     struct json copy = json_copy(a, j);
     memset(text, 'x', sizeof text - 1);
     arena_free(other);

@@ -28,13 +28,10 @@ __attribute__((format(printf, 3, 4))) static inline struct command *call(struct 
 /* The answer to a command that was not refused; NULL: there was nothing to say. */
 static inline const struct json *answer_of(const struct command *c)
 {
-    const struct json *answer;
-
     CHECK_OK(c->error);
     if (c->answer.empty)
         return NULL;
-    CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &answer));
-    return answer;
+    return json_parsed(check_arena(), c->answer.text);
 }
 
 /* A member of it by its pointer; strings are their bytes, the rest is printed. */

@@ -53,10 +53,9 @@ TEST(the_page_of_operations_is_what_the_table_says)
 
 static str openapi_pretty(struct op_table *t)
 {
-    const struct json *json;
     struct buf out = buf_in(check_arena());
 
-    CHECK_OK(json_parse(check_arena(), op_openapi(check_arena(), t, "0.1.0"), NULL, &json));
+    const struct json *json = json_parsed(check_arena(), op_openapi(check_arena(), t, "0.1.0"));
     json_print_pretty(&out, json);
     buf_byte(&out, '\n');
     return buf_str(&out);
@@ -74,10 +73,9 @@ TEST(the_openapi_document_is_what_the_table_says)
 TEST(openapi_has_every_operation_of_http)
 {
     struct op_table *t = table();
-    const struct json *json;
     size_t wanted = 0, found = 0;
 
-    CHECK_OK(json_parse(check_arena(), op_openapi(check_arena(), t, "0.1.0"), NULL, &json));
+    const struct json *json = json_parsed(check_arena(), op_openapi(check_arena(), t, "0.1.0"));
     for (size_t i = 0; i < op_count(t); i++)
         wanted += (op_at(t, i)->on & ON_HTTP) != 0;
     const struct json *paths = json_get(json, "paths");

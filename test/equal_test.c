@@ -1,5 +1,5 @@
 /* equal_test.c: deep equality, and a hash that agrees with it. */
-#include "check.h"
+#include "json_help.h"
 #include "json/member.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -7,13 +7,7 @@
 /* JSON with single quotes, to be legible in C. */
 static const struct json *parse(const char *text)
 {
-    char *copy = (char *)arena_copy(check_arena(), str_from(text)).at;
-    for (char *at = copy; *at; at++)
-        if (*at == '\'')
-            *at = '"';
-    const struct json *j;
-    CHECK_OK(json_parse(check_arena(), str_from(copy), NULL, &j));
-    return j;
+    return json_parsed(check_arena(), quotes_double(check_arena(), text));
 }
 
 TEST(equal_values_are_equal_and_hash_alike)

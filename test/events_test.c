@@ -35,11 +35,10 @@ static str listed(struct world *w, const char *input)
 {
     struct command *c = world_call(w, "event.list", input, "");
     struct buf out = buf_in(check_arena());
-    const struct json *answer;
 
     CHECK_OK(c->error);
     CHECK(!c->answer.waits);
-    CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &answer));
+    const struct json *answer = json_parsed(check_arena(), c->answer.text);
     const struct json *events = json_get(answer, "events");
     for (uint32_t i = 0; i < events->len; i++)
         buf_printf(&out, "%lld ", (long long)json_int_or(&events->items[i], "seq", 0));

@@ -1,21 +1,14 @@
 /* explain_test.c: a document that does not fit is told why, in words that can be acted on. */
 #include <dirent.h>
 
-#include "check.h"
+#include "json_help.h"
 #include "json/schema/schema.h"
 #include "json/schema/program.h"
 
 /* JSON with single quotes, to be legible in C. */
 static const struct json *parsed(const char *text)
 {
-    str copy = arena_copy(check_arena(), str_from(text));
-    const struct json *out;
-
-    for (char *at = (char *)(uintptr_t)copy.at; *at; at++)
-        if (*at == '\'')
-            *at = '"';
-    CHECK_OK(json_parse(check_arena(), copy, NULL, &out));
-    return out;
+    return json_parsed(check_arena(), quotes_double(check_arena(), text));
 }
 
 static void drop(void *schema)
@@ -43,10 +36,7 @@ static str explained(const char *schema, const char *doc, size_t most)
     for (size_t i = 0; i < count; i++)
         buf_printf(&out, "%s" STR_FMT " " STR_FMT ": " STR_FMT, i ? "\n" : "",
                    STR_ARG(list[i].pointer), STR_ARG(list[i].keyword), STR_ARG(list[i].message));
-    for (size_t i = 0; i < out.len; i++)
-        if (out.at[i] == '"')
-            out.at[i] = '\'';
-    return buf_str(&out);
+    return quotes_single(check_arena(), buf_str(&out));
 }
 
 struct explain_case {
@@ -477,9 +467,8 @@ TEST(meta_schemas_are_found_by_their_address)
     };
 
     for (size_t i = 0; i < sizeof uris / sizeof *uris; i++) {
-        const struct json *schema;
         str text = schema_meta_text(str_from(uris[i]));
-        CHECK_OK(json_parse(check_arena(), text, NULL, &schema));
+        const struct json *schema = json_parsed(check_arena(), text);
         CHECK(str_starts(json_str(schema, "$id"), str_from(uris[i])));
         CHECK(str_eq(text, schema_meta_text(arena_printf(check_arena(), "%s#", uris[i]))));
     }

@@ -44,10 +44,7 @@ static struct mcp_call *begin(struct fixture *s, bool modern, const char *method
 
 static const struct json *parsed(struct fixture *s, str text)
 {
-    const struct json *j;
-
-    CHECK_OK(json_parse(s->arena, text, NULL, &j));
-    return j;
+    return json_parsed(s->arena, text);
 }
 
 static const struct json *result(struct fixture *s, const struct mcp_call *m)

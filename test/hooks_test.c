@@ -154,10 +154,7 @@ TEST(failure_is_noted_with_the_time_when_it_is_over_and_fails_nothing)
         CHECK_STR(json_shown(check_arena(), json_get(&shown, "error")), "null");
         const struct json *s =
             answer_of(call(t->w, "session.status", "{'session_id':'" A_NAME "'}"));
-        str notice = arena_copy(check_arena(), json_str(s, "notice"));
-        for (char *at = (char *)notice.at; (at = strchr(at, '"'));)
-            *at = '\'';
-        CHECK_STR(notice, cases[i].notice);
+        CHECK_STR(quotes_single(check_arena(), json_str(s, "notice")), cases[i].notice);
         CHECK_STR(json_str(s, "notice_until"), cases[i].until);
         CHECK(str_starts(json_str(s, "last_event"), json_str(s, "notice")));
         is(t, A_NAME, "running -");
@@ -257,10 +254,9 @@ TEST(recorded_hooks_of_a_real_client_are_taken)
     const char *folder = check_suite("client-traces");
     str text =
         check_read(arena_printf(check_arena(), "%s/claude-code-2.1.325-hooks.json", folder).at);
-    const struct json *records;
     struct fixture *t = fixture_new();
 
-    CHECK_OK(json_parse(check_arena(), text, NULL, &records));
+    const struct json *records = json_parsed(check_arena(), text);
     for (uint32_t i = 0; i < records->len; i++) {
         const struct json *told = json_get(&records->items[i], "stdin");
         struct command *c = world_command(t->w, "hook.event", "{'client':'claude'}", "");

@@ -432,8 +432,8 @@ static bool says_the_same(str a, str b)
 
     if (a.at[0] != '{')
         return str_eq(a, b);
-    CHECK_OK(json_parse(check_arena(), a, NULL, &one));
-    CHECK_OK(json_parse(check_arena(), b, NULL, &other));
+    one = json_parsed(check_arena(), a);
+    other = json_parsed(check_arena(), b);
     return json_equal(one, other);
 }
 
@@ -618,7 +618,7 @@ TEST(hooks_are_put_right_in_the_way_in_which_they_are_written)
                                 cases[i].command);
         str out = edited(file_of(".claude/settings.json"), "/new place/baton", true, text);
         const struct json *json, *stop;
-        CHECK_OK(json_parse(check_arena(), out, NULL, &json));
+        json = json_parsed(check_arena(), out);
         stop = json_get(json_get(json, "hooks"), "Stop");
         CHECK_INT(stop->len, 1);
         CHECK_STR(json_str(json_at(json_get(json_at(stop, 0), "hooks"), 0), "command"),
@@ -723,16 +723,12 @@ TEST(the_block_goes_where_each_client_reads_it)
 
 static const struct json *source_json(const char *path)
 {
-    const struct json *out;
-    CHECK_OK(json_parse(check_arena(), check_read(check_source(path)), NULL, &out));
-    return out;
+    return json_parsed(check_arena(), check_read(check_source(path)));
 }
 
 static const struct json *wired_json(const struct wire_file *f)
 {
-    const struct json *out;
-    CHECK_OK(json_parse(check_arena(), edited(f, "baton", true, STR("")), NULL, &out));
-    return out;
+    return json_parsed(check_arena(), edited(f, "baton", true, STR("")));
 }
 
 TEST(the_plugin_wires_what_init_wires)

@@ -7,26 +7,45 @@
 #include "check.h"
 #include "json/json.h"
 
-/* JSON written with single quotes, as a value of its own that may be edited. */
-static inline struct json json_of(struct arena *a, const char *text)
+/* JSON stands in C with single quotes, to be legible: these change them for double ones, and back. */
+static inline str quotes_double(struct arena *a, const char *text)
 {
     str copy = arena_copy(a, str_from(text));
-    const struct json *parsed;
 
     for (char *at = (char *)copy.at; (at = strchr(at, '\''));)
         *at = '"';
-    CHECK_OK(json_parse(a, copy, NULL, &parsed));
-    return json_copy(a, parsed);
+    return copy;
+}
+
+static inline str quotes_single(struct arena *a, str text)
+{
+    str copy = arena_copy(a, text);
+
+    for (size_t i = 0; i < copy.len; i++)
+        if (copy.at[i] == '"')
+            ((char *)copy.at)[i] = '\'';
+    return copy;
+}
+
+/* What a text is that must be JSON. */
+static inline const struct json *json_parsed(struct arena *a, str text)
+{
+    const struct json *parsed;
+
+    CHECK_OK(json_parse(a, text, NULL, &parsed));
+    return parsed;
+}
+
+/* JSON written with single quotes, as a value of its own that may be edited. */
+static inline struct json json_of(struct arena *a, const char *text)
+{
+    return json_copy(a, json_parsed(a, quotes_double(a, text)));
 }
 
 /* The compact form, with single quotes again. */
 static inline str json_shown(struct arena *a, const struct json *j)
 {
-    str text = json_printed(a, j);
-
-    for (char *at = (char *)text.at; (at = memchr(at, '"', text.len - (size_t)(at - text.at)));)
-        *at = '\'';
-    return text;
+    return quotes_single(a, json_printed(a, j));
 }
 
 /* Runs the records of one group of test/cases/FILE.json. */

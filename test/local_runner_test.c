@@ -77,7 +77,7 @@ static const struct json *ask(const char *method, const char *target, const char
         check_fail(__FILE__, __LINE__, "%s %s: %d " STR_FMT, method, target, r.status,
                    STR_ARG(r.body));
     if (r.body.len)
-        CHECK_OK(json_parse(a, r.body, NULL, &answer));
+        answer = json_parsed(a, r.body);
     return answer;
 }
 

@@ -45,11 +45,9 @@ static inline const struct json *mcp_direct_did(struct mcp_direct *r, const char
                                                 const char *input)
 {
     const struct command *c = world_call(r->w, op, input, "");
-    const struct json *answer;
 
     CHECK_OK(c->error);
-    CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &answer));
-    return answer;
+    return json_parsed(check_arena(), c->answer.text);
 }
 
 /* Many of them in one transaction: `input` is told the number of each. */
@@ -119,7 +117,6 @@ static inline const struct json *mcp_direct_said(struct mcp_direct *r, bool mode
                                                  const char *method, const char *params)
 {
     struct mcp_call *m = mcp_direct_call(r);
-    const struct json *answer;
     str meta = STR("");
 
     if (modern)
@@ -135,8 +132,7 @@ static inline const struct json *mcp_direct_said(struct mcp_direct *r, bool mode
     struct json body = json_of(m->arena, text.at);
     mcp_begin(m, json_printed(m->arena, &body));
     mcp_direct_finish(r, m);
-    CHECK_OK(json_parse(m->arena, m->answer, NULL, &answer));
-    return answer;
+    return json_parsed(m->arena, m->answer);
 }
 
 static inline const struct json *mcp_direct_member(struct mcp_direct *r, const struct json *said,

@@ -52,7 +52,7 @@ TEST(the_head_must_say_what_the_body_says)
     struct fixture s = fixture_open(false);
 
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-        check_outcome(begin(&s, heads[i].head, NULL, quoted(s.arena, heads[i].body)),
+        check_outcome(begin(&s, heads[i].head, NULL, quotes_double(s.arena, heads[i].body)),
                       heads[i].outcome, heads[i].head);
     fixture_close(&s);
 }
@@ -60,8 +60,8 @@ TEST(the_head_must_say_what_the_body_says)
 TEST(a_head_that_disagrees_is_told_what_was_expected)
 {
     struct fixture s = fixture_open(false);
-    struct mcp_call *m =
-        begin(&s, NAMED("=?base64?c29tZQ==?="), NULL, quoted(s.arena, CALL("'name':'none'")));
+    struct mcp_call *m = begin(&s, NAMED("=?base64?c29tZQ==?="), NULL,
+                               quotes_double(s.arena, CALL("'name':'none'")));
 
     CHECK_STR(json_str(json_get(answer_of(m), "error"), "message"),
               "header Mcp-Name must say what the body says: expected \"none\", found "
@@ -75,7 +75,7 @@ TEST(the_head_of_an_older_client_is_not_compared)
     struct fixture s = fixture_open(false);
 
     check_outcome(begin(&s, "Mcp-Method: tools/call\nMcp-Name: x", &older,
-                        quoted(s.arena, REQUEST("ping", ""))),
+                        quotes_double(s.arena, REQUEST("ping", ""))),
                   "200 result", "ping");
     fixture_close(&s);
 }
@@ -124,7 +124,8 @@ TEST(arguments_that_a_tool_wants_in_the_head_must_be_there_alike)
     for (size_t i = 0; i < sizeof params / sizeof *params; i++) {
         str head = arena_printf(s.arena, "%s\n%s", NAMED("none"), params[i].head);
         struct json arguments = json_of(s.arena, params[i].arguments);
-        struct mcp_call *m = begin(&s, head.at, NULL, quoted(s.arena, CALL("'name':'none'")));
+        struct mcp_call *m =
+            begin(&s, head.at, NULL, quotes_double(s.arena, CALL("'name':'none'")));
         bool agrees = mcp_check_param_head(m, &schema, &arguments);
         if (agrees != params[i].agrees)
             check_fail(__FILE__, __LINE__, "%s with %s", params[i].head, params[i].arguments);

@@ -69,20 +69,10 @@ static inline struct mcp_call *begin(struct fixture *s, const char *head,
     return m;
 }
 
-static inline str quoted(struct arena *a, const char *text)
-{
-    str copy = arena_copy(a, str_from(text));
-
-    for (char *at = (char *)copy.at; (at = strchr(at, '\''));)
-        *at = '"';
-    return copy;
-}
-
 static inline const struct json *answer_of(const struct mcp_call *m)
 {
-    const struct json *answer;
+    const struct json *answer = json_parsed(m->arena, m->answer);
 
-    CHECK_OK(json_parse(m->arena, m->answer, NULL, &answer));
     CHECK_STR(json_str(answer, "jsonrpc"), "2.0");
     return answer;
 }

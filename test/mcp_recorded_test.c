@@ -65,12 +65,11 @@ static str replay(const char *name)
     str text = with_our_tools(check_arena(), check_read(path.at));
     struct buf lines = buf_in(check_arena());
     struct mcp_client session;
-    const struct json *records;
     bool in_session = false;
     struct world *w;
 
     CHECK_OK(world_open("mcp.db", NULL, &w));
-    CHECK_OK(json_parse(w->arena, text, NULL, &records));
+    const struct json *records = json_parsed(w->arena, text);
     struct mcp *mcp =
         mcp_new(&(struct mcp_options){ .table = w->table, .version = "1.2.3", .wait_ms = 45000 });
     for (uint32_t i = 0; i < records->len; i++)

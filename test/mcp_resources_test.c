@@ -129,7 +129,7 @@ static str data_read(struct fixture *p, int era, const char *params)
     CHECK_INT(contents->len, 1);
     CHECK_STR(json_str(json_at(contents, 0), "mimeType"), "application/json");
     CHECK_INT(json_int_or(result, "ttlMs", -1), era == MODERN ? 0 : -1);
-    CHECK_OK(json_parse(check_arena(), json_str(json_at(contents, 0), "text"), NULL, &text));
+    text = json_parsed(check_arena(), json_str(json_at(contents, 0), "text"));
     return json_shown(check_arena(), json_get(text, "current_data"));
 }
 

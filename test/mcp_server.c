@@ -79,17 +79,16 @@ static void furnish(struct mcp_server *s)
 {
     struct world *w = s->world;
     struct command *c = world_call(w, "token.create", "{'kind':'operator'}", "");
-    const struct json *answer;
 
     CHECK_OK(c->error);
-    CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &answer));
+    const struct json *answer = json_parsed(check_arena(), c->answer.text);
     s->operator_token = json_str(answer, "token");
     s->operator_token_id = json_str(answer, "token_id");
     c = world_call(w, "schema.create", "{'name':'s','json_schema':{'type':'object'}}", "");
     CHECK_OK(c->error);
     c = world_call(w, "state.create", "{'schema_name':'s','initial_data':{'title':'t'}}", "");
     CHECK_OK(c->error);
-    CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &answer));
+    answer = json_parsed(check_arena(), c->answer.text);
     s->state_id = json_str(answer, "state_id");
 }
 
@@ -184,7 +183,7 @@ const struct json *mcp_server_do(struct mcp_server *s, const char *op, const cha
 
     CHECK_OK(c->error);
     if (!c->answer.empty)
-        CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &answer));
+        answer = json_parsed(check_arena(), c->answer.text);
     c->done = nothing;
     c->arena = check_arena_new(); /* all that it refers to is in the test's, which stays here */
     server_performed(s->server, c);
@@ -246,10 +245,7 @@ void mcp_peer_close(struct mcp_peer *p)
 str mcp_post(str token, const char *fields, const char *body)
 {
     struct arena *a = check_arena();
-    str text = arena_copy(a, str_from(body));
-
-    for (char *at = (char *)text.at; (at = strchr(at, '\''));)
-        *at = '"';
+    str text = quotes_double(a, body);
     str head = arena_printf(a,
                             "POST /mcp HTTP/1.1|Host: localhost|%s" STR_FMT "%s"
                             "Content-Type: application/json|%sContent-Length: %zu||",

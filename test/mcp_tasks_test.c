@@ -286,7 +286,7 @@ TEST(listeners_are_sent_what_would_be_answered)
         mcp_task_look(m, t.run, STR("\"listen:1\""));
         mcp_direct_finish(t.r, m);
         CHECK_INT(m->next, MCP_ANSWER);
-        CHECK_OK(json_parse(check_arena(), m->answer, NULL, &pushed));
+        pushed = json_parsed(check_arena(), m->answer);
         CHECK_STR(json_str(pushed, "method"), "notifications/tasks");
         params = json_get(pushed, "params");
         CHECK_STR(json_shown(check_arena(), json_get(params, "_meta")),
@@ -315,7 +315,7 @@ TEST(task_that_was_created_is_one_that_works)
     task(&t);
     m = t.r->call;
     task_answer_created(m, run);
-    CHECK_OK(json_parse(check_arena(), m->answer, NULL, &said));
+    said = json_parsed(check_arena(), m->answer);
     said = json_get(said, "result");
     CHECK_STR(json_str(said, "resultType"), "task");
     CHECK_STR(json_str(said, "status"), "working");

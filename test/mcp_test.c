@@ -44,8 +44,8 @@ TEST(a_method_is_there_in_its_eras_alone)
         str old = arena_printf(s.arena, "{'jsonrpc':'2.0','id':1,'method':'%s'}", name);
         str new = arena_printf(s.arena,
                                "{'jsonrpc':'2.0','id':1,'method':'%s','params':{" META "}}", name);
-        str in_old = outcome(begin(&s, NULL, &older, quoted(s.arena, old.at)));
-        str in_new = outcome(begin(&s, NULL, NULL, quoted(s.arena, new.at)));
+        str in_old = outcome(begin(&s, NULL, &older, quotes_double(s.arena, old.at)));
+        str in_new = outcome(begin(&s, NULL, NULL, quotes_double(s.arena, new.at)));
 
         if (str_eq(in_old, STR("200 -32601")) != !(methods[i].eras & LEGACY) ||
             str_eq(in_new, STR("404 -32601")) != !(methods[i].eras & MODERN))
@@ -122,7 +122,7 @@ TEST(each_message_tells_its_era)
 
     for (size_t i = 0; i < sizeof eras / sizeof *eras; i++)
         check_outcome(begin(&s, eras[i].head, eras[i].in_session ? &older : NULL,
-                            quoted(s.arena, eras[i].body)),
+                            quotes_double(s.arena, eras[i].body)),
                       eras[i].outcome, eras[i].body);
     fixture_close(&s);
 }
@@ -139,7 +139,7 @@ TEST(a_version_that_is_not_spoken_is_answered_with_those_that_are)
                                         "'%s'}"),
                                 versions[i]);
         str head = arena_printf(s.arena, "MCP-Protocol-Version: %s", versions[i]);
-        struct mcp_call *m = begin(&s, head.at, NULL, quoted(s.arena, body.at));
+        struct mcp_call *m = begin(&s, head.at, NULL, quotes_double(s.arena, body.at));
         check_outcome(m, "400 -32022", versions[i]);
         CHECK_STR(
             json_shown(s.arena, json_get(json_get(answer_of(m), "error"), "data")),
@@ -152,8 +152,8 @@ TEST(a_version_that_is_not_spoken_is_answered_with_those_that_are)
 TEST(a_version_in_the_head_alone_is_answered_with_all)
 {
     struct fixture s = fixture_open(false);
-    struct mcp_call *m =
-        begin(&s, "MCP-Protocol-Version: 1999", &older, quoted(s.arena, REQUEST("ping", "")));
+    struct mcp_call *m = begin(&s, "MCP-Protocol-Version: 1999", &older,
+                               quotes_double(s.arena, REQUEST("ping", "")));
 
     CHECK_STR(json_shown(s.arena, json_get(json_get(answer_of(m), "error"), "data")),
               "{'supported':['2025-03-26','2025-06-18','2025-11-25','2026-07-28'],"
@@ -175,7 +175,7 @@ TEST(initialize_agrees_on_a_version)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         str body =
             arena_printf(s.arena, REQUEST("initialize", "'protocolVersion':'%s'"), cases[i].asked);
-        struct mcp_call *m = begin(&s, "", NULL, quoted(s.arena, body.at));
+        struct mcp_call *m = begin(&s, "", NULL, quotes_double(s.arena, body.at));
         const struct json *result = json_get(answer_of(m), "result");
         CHECK_STR(json_str(result, "protocolVersion"), cases[i].agreed);
         CHECK_STR(str_from(mcp_version_name(m->client.version)), cases[i].agreed);
@@ -224,9 +224,9 @@ TEST(what_a_client_can_do_is_read_alike_in_both_eras)
                     "'io.modelcontextprotocol/clientCapabilities':%s,"
                     "'io.modelcontextprotocol/clientInfo':{'name':'c','version':'1'}}"),
             cases[i].capabilities);
-        struct mcp_call *m = begin(&s, NULL, NULL, quoted(s.arena, old.at));
+        struct mcp_call *m = begin(&s, NULL, NULL, quotes_double(s.arena, old.at));
         CHECK_STR(client_told(s.arena, &m->client), cases[i].told);
-        m = begin(&s, NULL, NULL, quoted(s.arena, new.at));
+        m = begin(&s, NULL, NULL, quotes_double(s.arena, new.at));
         CHECK_STR(client_told(s.arena, &m->client), cases[i].told);
     }
     fixture_close(&s);
@@ -235,7 +235,7 @@ TEST(what_a_client_can_do_is_read_alike_in_both_eras)
 TEST(a_session_s_messages_come_from_its_client)
 {
     struct fixture s = fixture_open(false);
-    struct mcp_call *m = begin(&s, "", &older, quoted(s.arena, REQUEST("ping", "")));
+    struct mcp_call *m = begin(&s, "", &older, quotes_double(s.arena, REQUEST("ping", "")));
 
     CHECK_INT(m->client.version, MCP_2025_06_18);
     CHECK(m->client.elicits_form);
@@ -248,7 +248,8 @@ TEST(a_session_s_messages_come_from_its_client)
 TEST(discover_says_what_there_is)
 {
     struct fixture s = fixture_open(false);
-    struct mcp_call *m = begin(&s, NULL, NULL, quoted(s.arena, REQUEST("server/discover", META)));
+    struct mcp_call *m =
+        begin(&s, NULL, NULL, quotes_double(s.arena, REQUEST("server/discover", META)));
     struct json result = json_copy(s.arena, json_get(answer_of(m), "result"));
 
     CHECK(json_str(&result, "instructions").len > 0);
@@ -270,7 +271,7 @@ TEST(initialize_says_what_there_is_in_the_older_words)
     struct fixture s = fixture_open(false);
     struct mcp_call *m =
         begin(&s, "", NULL,
-              quoted(s.arena, REQUEST("initialize", "'protocolVersion':'2025-11-25'")));
+              quotes_double(s.arena, REQUEST("initialize", "'protocolVersion':'2025-11-25'")));
     const struct json *result = json_get(answer_of(m), "result");
 
     CHECK_STR(json_shown(s.arena, json_get(result, "capabilities")),
@@ -298,7 +299,7 @@ TEST(instructions_are_short_and_name_what_the_token_can_do)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         s.actor = cases[i].actor;
         struct mcp_call *m =
-            begin(&s, NULL, NULL, quoted(s.arena, REQUEST("server/discover", META)));
+            begin(&s, NULL, NULL, quotes_double(s.arena, REQUEST("server/discover", META)));
         str text = arena_copy(s.arena, json_str(json_get(answer_of(m), "result"), "instructions"));
         CHECK(strstr(text.at, cases[i].names) && !strstr(text.at, cases[i].not ));
         CHECK(text.len <= 400);
@@ -320,8 +321,7 @@ TEST(a_cursor_comes_back_as_it_went_out)
     mcp_write_next(&w, STR(""));
     mcp_write_next(&w, STR("\xc3\xa9 / last"));
     json_write_end(&w, '}');
-    const struct json *next;
-    CHECK_OK(json_parse(s.arena, buf_str(&out), NULL, &next));
+    const struct json *next = json_parsed(s.arena, buf_str(&out));
     CHECK_INT(next->len, 1);
 
     str text = json_str(next, "nextCursor");
@@ -329,14 +329,14 @@ TEST(a_cursor_comes_back_as_it_went_out)
                             "{'jsonrpc':'2.0','id':1,'method':'ping','params':"
                             "{'cursor':'" STR_FMT "'}}",
                             STR_ARG(text));
-    CHECK(mcp_cursor(begin(&s, "", &older, quoted(s.arena, body.at)), &after));
+    CHECK(mcp_cursor(begin(&s, "", &older, quotes_double(s.arena, body.at)), &after));
     CHECK_STR(after, "\xc3\xa9 / last");
-    CHECK(mcp_cursor(begin(&s, "", &older, quoted(s.arena, REQUEST("ping", ""))), &after));
+    CHECK(mcp_cursor(begin(&s, "", &older, quotes_double(s.arena, REQUEST("ping", ""))), &after));
     CHECK_STR(after, "");
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         body = arena_printf(s.arena, REQUEST("ping", "'cursor':%s"), bad[i]);
-        struct mcp_call *m = begin(&s, "", &older, quoted(s.arena, body.at));
+        struct mcp_call *m = begin(&s, "", &older, quotes_double(s.arena, body.at));
         CHECK(!mcp_cursor(m, &after));
         check_outcome(m, "200 -32602", bad[i]);
     }
@@ -353,11 +353,12 @@ TEST(progress_carries_the_token_as_it_was_given)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         str body =
             arena_printf(s.arena, REQUEST("ping", "'_meta':{'progressToken':%s}"), cases[i].token);
-        struct mcp_call *m = begin(&s, "", &older, quoted(s.arena, body.at));
+        struct mcp_call *m = begin(&s, "", &older, quotes_double(s.arena, body.at));
         CHECK_STR(m->progress_token, cases[i].printed);
     }
     struct mcp_call *m =
-        begin(&s, "", &older, quoted(s.arena, REQUEST("ping", "'_meta':{'progressToken':'t'}")));
+        begin(&s, "", &older,
+              quotes_double(s.arena, REQUEST("ping", "'_meta':{'progressToken':'t'}")));
     CHECK_STR(mcp_progress(s.arena, m, 2, STR("still")),
               "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":"
               "{\"progressToken\":\"t\",\"progress\":2,\"message\":\"still\"}}");
@@ -368,7 +369,7 @@ TEST(progress_carries_the_token_as_it_was_given)
 TEST(an_answer_out_of_the_cache_is_an_answer)
 {
     struct fixture s = fixture_open(false);
-    str body = quoted(s.arena, REQUEST("resources/read", "'uri':'baton://state/wfstate_1'"));
+    str body = quotes_double(s.arena, REQUEST("resources/read", "'uri':'baton://state/wfstate_1'"));
     struct op_shown shown = { .refs = 1, .version = 3, .text = STR("{\"version\":3}") };
     struct mcp_call *peeked = begin(&s, "", &older, body), *asked = begin(&s, "", &older, body);
     struct command done = { .arena = s.arena,
@@ -403,21 +404,21 @@ TEST(with_fixtures_nothing_else_is_served)
 {
     struct fixture s = fixture_open(true);
 
-    check_outcome(begin(&s, NULL, NULL, quoted(s.arena, CALL("'name':'state_read'"))), "200 -32602",
-                  "a real tool");
-    check_outcome(begin(&s, NULL, NULL, quoted(s.arena, CALL("'name':'test_simple_text'"))),
+    check_outcome(begin(&s, NULL, NULL, quotes_double(s.arena, CALL("'name':'state_read'"))),
+                  "200 -32602", "a real tool");
+    check_outcome(begin(&s, NULL, NULL, quotes_double(s.arena, CALL("'name':'test_simple_text'"))),
                   "200 result", "one of the fixtures");
     check_outcome(begin(&s, NULL, &older,
-                        quoted(s.arena, REQUEST("logging/setLevel", "'level':'info'"))),
+                        quotes_double(s.arena, REQUEST("logging/setLevel", "'level':'info'"))),
                   "200 result", "a level");
     check_outcome(begin(&s, NULL, &older,
-                        quoted(s.arena, REQUEST("logging/setLevel", "'level':'loud'"))),
+                        quotes_double(s.arena, REQUEST("logging/setLevel", "'level':'loud'"))),
                   "200 -32602", "no level");
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
         str body = arena_printf(s.arena,
                                 "{'jsonrpc':'2.0','id':1,'method':'%s','params':{" META "}}",
                                 methods[i].name);
-        CHECK(begin(&s, NULL, NULL, quoted(s.arena, body.at))->next != MCP_PERFORM);
+        CHECK(begin(&s, NULL, NULL, quotes_double(s.arena, body.at))->next != MCP_PERFORM);
     }
     fixture_close(&s);
 }

@@ -1,5 +1,5 @@
 /* node_test.c: servers that share a database are seen, fall silent, leave and are forgotten. */
-#include "check.h"
+#include "json_help.h"
 #include "sim/both.h"
 #include "sim/world.h"
 
@@ -38,21 +38,18 @@ static const char *beat_of(const char *id, int64_t seq)
 /* Gives how many are alive. */
 static int64_t beat(struct world *w, const char *id, int64_t seq)
 {
-    const struct json *answer;
     struct command *c = by_server(w, "node.beat", beat_of(id, seq));
 
-    CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &answer));
+    const struct json *answer = json_parsed(check_arena(), c->answer.text);
     return json_int_or(answer, "nodes", -1);
 }
 
 static const struct json *list(struct world *w, const char *input)
 {
-    const struct json *answer;
     struct command *c = world_call(w, "node.list", input, "");
 
     CHECK_OK(c->error);
-    CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &answer));
-    return answer;
+    return json_parsed(check_arena(), c->answer.text);
 }
 
 /* The ids that a page lists, with "!" behind those that are silent. */

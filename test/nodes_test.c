@@ -27,9 +27,8 @@ static void hear_versions(struct ws_client *ws, int last)
     str message;
 
     for (int version = 1; version < last;) {
-        const struct json *json;
         CHECK_OK(ws_client_next(ws, check_arena(), 20000, &message));
-        CHECK_OK(json_parse(check_arena(), message, NULL, &json));
+        const struct json *json = json_parsed(check_arena(), message);
         if (json_get(json, "event_type"))
             CHECK_INT(json_int_or(json, "version", 0), ++version);
     }
@@ -42,9 +41,8 @@ static void hear_numbers(struct ws_client *ws, int count)
     str message;
 
     while (count > 0) {
-        const struct json *json;
         CHECK_OK(ws_client_next(ws, check_arena(), 20000, &message));
-        CHECK_OK(json_parse(check_arena(), message, NULL, &json));
+        const struct json *json = json_parsed(check_arena(), message);
         if (!json_get(json, "event_type"))
             continue;
         int64_t seq = json_int_or(json, "seq", 0);
@@ -107,7 +105,7 @@ static void *write_many(void *node)
         struct http_call call = { .method = "POST",
                                   .target = STR("/workflow-states"),
                                   .body =
-                                      black_json(a, "{'schema_name':'any','initial_data':{}}") };
+                                      quotes_double(a, "{'schema_name':'any','initial_data':{}}") };
         struct response r;
         CHECK_OK(http_client_call(client, a, &call, &r));
         CHECK_INT(r.status, 201);

@@ -1,5 +1,5 @@
 /* op_test.c: a table that agrees with itself is taken, any other is refused; routes are found. */
-#include "check.h"
+#include "json_help.h"
 #include "json/schema/schema.h"
 #include "ops/op.h"
 
@@ -140,13 +140,12 @@ TEST(a_wrong_method_is_told_from_a_wrong_path)
 TEST(inputs_are_checked_by_the_schema_of_their_operation)
 {
     struct op_table *t = made();
-    const struct json *in;
+    const struct json *in = json_parsed(check_arena(), STR("{\"state_id\":7}"));
 
-    CHECK_OK(json_parse(check_arena(), STR("{\"state_id\":7}"), NULL, &in));
     err e = schema_require(check_arena(), op_input_schema(t, &good[2]), in);
     CHECK_ERR(e, ERR_UNFIT);
     CHECK_STR(e->message, "/state_id: expected a string, found 7");
-    CHECK_OK(json_parse(check_arena(), STR("{\"ok\":1}"), NULL, &in));
+    in = json_parsed(check_arena(), STR("{\"ok\":1}"));
     CHECK_OK(schema_require(check_arena(), op_output_schema(t, &good[2]), in));
     op_table_free(t);
 }

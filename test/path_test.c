@@ -2,21 +2,14 @@
 #define _GNU_SOURCE
 #include <string.h>
 
-#include "check.h"
+#include "json_help.h"
 #include "json/json.h"
 #include "json/path/path.h"
 
 /* JSON with single quotes, to be legible in C. */
 static const struct json *parsed(const char *text)
 {
-    const struct json *j;
-    char *copy = (char *)arena_copy(check_arena(), str_from(text)).at;
-
-    for (char *c = copy; *c; c++)
-        if (*c == '\'')
-            *c = '"';
-    CHECK_OK(json_parse(check_arena(), str_from(copy), NULL, &j));
-    return j;
+    return json_parsed(check_arena(), quotes_double(check_arena(), text));
 }
 
 static struct json_matches run(const char *query, const struct json *doc)
@@ -44,11 +37,7 @@ static str found(const char *query, const struct json *doc)
 
     for (size_t i = 0; i < matches.count; i++)
         json_push(check_arena(), &list, *matches.items[i].value);
-    str text = json_printed(check_arena(), &list);
-    for (char *c = (char *)text.at; *c; c++)
-        if (*c == '"')
-            *c = '\'';
-    return text;
+    return json_shown(check_arena(), &list);
 }
 
 /* ---- the public suite ---- */
@@ -62,12 +51,11 @@ static str found(const char *query, const struct json *doc)
 static const struct json *suite_tests(void)
 {
     str text = check_read(arena_printf(check_arena(), "%s/cts.json", check_suite("jsonpath")).at);
-    const struct json *suite;
 
     CHECK(!strstr(text.at, STAND_IN) && !strcasestr(text.at, STAND_IN_ESCAPE));
     for (char *at = (char *)text.at; (at = strstr(at, NUL_ESCAPE));)
         memcpy(at, STAND_IN_ESCAPE, strlen(STAND_IN_ESCAPE));
-    CHECK_OK(json_parse(check_arena(), text, NULL, &suite));
+    const struct json *suite = json_parsed(check_arena(), text);
     return json_get(suite, "tests");
 }
 
@@ -425,11 +413,10 @@ TEST(path_recursion_fits_the_stack)
     str open = repeated("", "[", JSON_DEPTH_MAX, ""), text = repeated(open.at, "]", open.len, "");
     str down = repeated("$", ".*", JSON_DEPTH_MAX - 2, "[?");
     str query = repeated(repeated("", down.at, 32, "@").at, "]", 32, "");
-    const struct json *doc;
     const struct json_path *path;
     struct json_matches matches;
 
-    CHECK_OK(json_parse(a, text, NULL, &doc));
+    const struct json *doc = json_parsed(a, text);
     CHECK_OK(json_path_compile(a, query, &path));
     CHECK_OK(json_path_run(check_arena(), path, doc, &matches));
     CHECK_INT(matches.count, 1);

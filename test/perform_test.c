@@ -1,5 +1,5 @@
 /* perform_test.c: operations through op_perform, in batches, under faults, on a real database. */
-#include "check.h"
+#include "json_help.h"
 #include "json/schema/schema.h"
 #include "sim/both.h"
 #include "sim/world.h"
@@ -351,10 +351,8 @@ TEST_BOTH(a_batch_ends_when_enough_was_done_and_leaves_the_rest_as_it_was)
 
 static int64_t answer_version(const struct command *c)
 {
-    const struct json *answer;
-
     CHECK_OK(c->error);
-    CHECK_OK(json_parse(c->arena, c->answer.text, NULL, &answer));
+    const struct json *answer = json_parsed(c->arena, c->answer.text);
     return json_int_or(answer, "version", 0);
 }
 
@@ -425,11 +423,10 @@ static bool is_refused_at(const struct op_table *t, const struct op *op, str fie
 {
     struct arena *a = check_arena();
     struct json input = json_object();
-    const struct json *parsed;
     const struct violation *why;
     str pointer = arena_printf(a, "/" STR_FMT, STR_ARG(field));
 
-    CHECK_OK(json_parse(a, str_from(value), NULL, &parsed));
+    const struct json *parsed = json_parsed(a, str_from(value));
     json_put(a, &input, field, *parsed);
     size_t count = schema_explain(a, op_input_schema(t, op), &input, 50, &why);
     for (size_t i = 0; i < count; i++)

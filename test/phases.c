@@ -55,11 +55,8 @@ struct command *call(struct team *t, const char *op, const char *format, ...)
 
 const struct json *answer_of(const struct command *c)
 {
-    const struct json *answer;
-
     CHECK_OK(c->error);
-    CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &answer));
-    return answer;
+    return json_parsed(check_arena(), c->answer.text);
 }
 
 /* ---- who speaks ---- */

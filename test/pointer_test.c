@@ -1,5 +1,5 @@
 /* pointer_test.c: JSON Pointer. */
-#include "check.h"
+#include "json_help.h"
 #include "json/json.h"
 #include "json/pointer.h"
 
@@ -10,9 +10,7 @@ static const char document_text[] =
 
 static const struct json *document(void)
 {
-    const struct json *doc;
-    CHECK_OK(json_parse(check_arena(), str_from(document_text), NULL, &doc));
-    return doc;
+    return json_parsed(check_arena(), str_from(document_text));
 }
 
 TEST(pointer_finds_the_value_it_names)

@@ -1,12 +1,10 @@
 /* print_test.c: the three ways to print. */
-#include "check.h"
+#include "json_help.h"
 #include "json/json.h"
 
 static const struct json *parsed(const char *text)
 {
-    const struct json *j;
-    CHECK_OK(json_parse(check_arena(), str_from(text), NULL, &j));
-    return j;
+    return json_parsed(check_arena(), str_from(text));
 }
 
 static str canonical(const char *text)

@@ -28,8 +28,7 @@ static str opened(struct mcp_call *m)
     const struct json *payload;
 
     if (!round_open(m, &payload)) {
-        const struct json *answer;
-        CHECK_OK(json_parse(m->arena, m->answer, NULL, &answer));
+        const struct json *answer = json_parsed(m->arena, m->answer);
         CHECK_INT(json_int_or(json_get(answer, "error"), "code", 0), RPC_PARAMS);
         return STR("refused");
     }
@@ -164,7 +163,7 @@ TEST(round_asks_for_more_with_questions_or_without)
 
     round_begin(m);
     round_end(m, STR("abc"));
-    CHECK_OK(json_parse(m->arena, m->answer, NULL, &answer));
+    answer = json_parsed(m->arena, m->answer);
     result = json_get(answer, "result");
     CHECK_STR(json_str(result, "resultType"), "input_required");
     CHECK_STR(json_str(result, "requestState"), "abc");
@@ -174,7 +173,7 @@ TEST(round_asks_for_more_with_questions_or_without)
     json_write_name(w, STR("inputRequests"));
     json_write_printed(w, STR("{\"q\":{}}"));
     round_end(m, STR(""));
-    CHECK_OK(json_parse(m->arena, m->answer, NULL, &answer));
+    answer = json_parsed(m->arena, m->answer);
     result = json_get(answer, "result");
     CHECK(json_get(json_get(result, "inputRequests"), "q"));
     CHECK(!json_get(result, "requestState"));

@@ -6,13 +6,10 @@
 static str told(struct arena *a, const char *text)
 {
     static const char *const kinds[] = { "request", "notification", "response" };
-    str copy = arena_copy(a, str_from(text));
     struct rpc_fault fault;
     struct rpc r;
 
-    for (char *at = (char *)copy.at; (at = strchr(at, '\''));)
-        *at = '"';
-    bool ok = rpc_read(a, copy, &r, &fault);
+    bool ok = rpc_read(a, quotes_double(a, text), &r, &fault);
     str id = r.id ? json_shown(a, r.id) : STR("-");
     if (!ok)
         return arena_printf(a, "%d " STR_FMT " " STR_FMT, fault.code, STR_ARG(id),
@@ -60,11 +57,7 @@ TEST(a_text_is_one_message_or_is_told_why_not)
     struct arena *a = check_arena();
 
     for (size_t i = 0; i < sizeof messages / sizeof *messages; i++) {
-        struct buf said = buf_in(a);
-        str found = told(a, messages[i].text);
-        for (size_t k = 0; k < found.len; k++)
-            buf_byte(&said, found.at[k] == '"' ? '\'' : found.at[k]);
-        CHECK_STR(buf_str(&said), messages[i].told);
+        CHECK_STR(quotes_single(a, told(a, messages[i].text)), messages[i].told);
     }
 }
 
@@ -101,10 +94,7 @@ TEST(arguments_may_be_as_deep_as_a_body)
 
 static str shown(struct buf *out)
 {
-    for (size_t i = 0; i < out->len; i++)
-        if (out->at[i] == '"')
-            out->at[i] = '\'';
-    return buf_str(out);
+    return quotes_single(check_arena(), buf_str(out));
 }
 
 TEST(messages_are_written_whole)

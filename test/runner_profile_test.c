@@ -20,7 +20,7 @@ static const struct json *built_in(const char *name)
 
     for (size_t i = 0; (p = profile_built_in(i)).name; i++)
         if (strcmp(p.name, name) == 0)
-            CHECK_OK(json_parse(check_arena(), p.text, NULL, &parsed));
+            parsed = json_parsed(check_arena(), p.text);
     CHECK(parsed);
     return parsed;
 }
@@ -57,10 +57,10 @@ TEST(built_in_profiles_fit_their_schema)
     struct profile_built_in p;
     size_t i;
 
-    CHECK_OK(json_parse(a, str_from(profile_schema_text), NULL, &text));
+    text = json_parsed(a, str_from(profile_schema_text));
     CHECK_OK(schema_compile(a, text, NULL, &schema));
     for (i = 0; (p = profile_built_in(i)).name; i++) {
-        CHECK_OK(json_parse(a, p.text, NULL, &profile));
+        profile = json_parsed(a, p.text);
         CHECK_STR(json_str(profile, "name"), p.name);
         CHECK_OK(schema_require(a, schema, profile));
     }
@@ -233,10 +233,9 @@ TEST(permissions_are_held_to_by_every_client_that_can_be_told)
 TEST(servers_of_an_agent_stand_beside_ours)
 {
     struct launch l = launch_of(built_in("claude"));
-    const struct json *mcp;
 
     l.agent = json_at_text("{'mcp_servers':{'db':{'command':'x'},'baton':{'command':'evil'}}}");
-    CHECK_OK(json_parse(check_arena(), profile_mcp(check_arena(), &l), NULL, &mcp));
+    const struct json *mcp = json_parsed(check_arena(), profile_mcp(check_arena(), &l));
     const struct json *servers = json_get(mcp, "mcpServers");
     CHECK_INT(servers->len, 2);
     CHECK_STR(json_str(json_get(servers, "baton"), "type"), "http");

@@ -517,13 +517,12 @@ TEST(threads_share_a_schema)
 TEST(a_program_keeps_what_it_needs)
 {
     struct arena *a = arena_new();
-    const struct json *json;
     struct schema *s;
     char text[] =
         "{\"properties\":{\"status\":{\"enum\":[\"open\",\"a longer text than sixteen\"]}},"
         "\"patternProperties\":{\"^x\":{\"const\":[1,{\"a\":2}]}}}";
 
-    CHECK_OK(json_parse(a, str_from(text), NULL, &json));
+    const struct json *json = json_parsed(a, str_from(text));
     CHECK_OK(schema_compile(a, json, NULL, &s));
     memset(text, '?', sizeof text - 1);
     arena_free(a);

@@ -65,12 +65,9 @@ static bool stub_exists(void *self, str path)
 /* A scenario from a prompt with single quotes. */
 static const struct json *scenario_of(const char *prompt)
 {
-    str text = arena_copy(check_arena(), str_from(prompt));
     const struct json *scenario;
 
-    for (char *at = (char *)text.at; (at = strchr(at, '\''));)
-        *at = '"';
-    CHECK_OK(scripted_read(check_arena(), text, &scenario));
+    CHECK_OK(scripted_read(check_arena(), quotes_double(check_arena(), prompt), &scenario));
     return scenario;
 }
 

@@ -197,9 +197,7 @@ static struct reply ask(const struct running *r, const char *route, const char *
 
 static const struct json *body_of(struct reply r)
 {
-    const struct json *json;
-    CHECK_OK(json_parse(check_arena(), r.body, NULL, &json));
-    return json;
+    return json_parsed(check_arena(), r.body);
 }
 
 static void add_schema(const struct running *r)
@@ -263,8 +261,7 @@ TEST(server_answers_on_its_port_and_its_socket_and_leaves_no_trace_of_running)
     CHECK_INT(mode_of("data/operator.token"), 0600);
     CHECK_INT(mode_of("data/baton.sock"), 0600);
     CHECK_INT(mode_of("data/server.json"), 0600);
-    const struct json *said;
-    CHECK_OK(json_parse(check_arena(), check_read("data/server.json"), NULL, &said));
+    const struct json *said = json_parsed(check_arena(), check_read("data/server.json"));
     str url = arena_printf(check_arena(), "http://127.0.0.1:%u", (unsigned)r.port);
     CHECK(str_eq(json_str(said, "url"), url));
     CHECK_INT(json_int_or(said, "pid", 0), r.pid);

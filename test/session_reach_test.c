@@ -151,12 +151,11 @@ static size_t heard(struct world *w, const char *subject)
 {
     struct command *c = world_call(w, "event.list",
                                    arena_printf(check_arena(), "{'subject':'%s'}", subject).at, "");
-    const struct json *page;
 
     if (c->error && c->error->kind == ERR_NOT_FOUND)
         return 0;
     CHECK_OK(c->error);
-    CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &page));
+    const struct json *page = json_parsed(check_arena(), c->answer.text);
     return json_get(page, "events")->len;
 }
 

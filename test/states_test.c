@@ -22,10 +22,9 @@ static struct world *world_new(void)
 static str answer(struct world *w, const char *op, const char *input)
 {
     struct command *c = world_call(w, op, input, "");
-    const struct json *json;
 
     CHECK_OK(c->error);
-    CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &json));
+    const struct json *json = json_parsed(check_arena(), c->answer.text);
     return json_shown(check_arena(), json);
 }
 
@@ -111,11 +110,10 @@ TEST_BOTH(a_write_that_changes_nothing_makes_no_version)
                                     writes[i].members)
                            .at,
                        "");
-        const struct json *told;
         CHECK_OK(c->error);
         CHECK(!c->events);
         CHECK_INT(c->answer.version, 1);
-        CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &told));
+        const struct json *told = json_parsed(check_arena(), c->answer.text);
         CHECK_STR(json_shown(check_arena(), told), HEAD("1") ",'unchanged':true}");
         CHECK_ERR(refused(w, writes[i].op,
                           arena_printf(check_arena(),
@@ -231,9 +229,8 @@ TEST_BOTH(an_update_says_what_it_dropped)
               .at);
     struct command *c =
         world_call(w, "state.update", "{'state_id':'wfstate_2','data':{'status':'open'}}", "");
-    const struct json *json;
     CHECK_OK(c->error);
-    CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &json));
+    const struct json *json = json_parsed(check_arena(), c->answer.text);
     const struct json *dropped = json_get(json, "dropped");
     CHECK_INT(json_int_or(dropped, "count", 0), 100);
     CHECK_INT(json_get(dropped, "pointers")->len, 20);
@@ -324,10 +321,9 @@ static str listed(struct world *w, const char *input)
 {
     struct command *c = world_call(w, "state.list", input, "");
     struct buf ids = buf_in(check_arena());
-    const struct json *json;
 
     CHECK_OK(c->error);
-    CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &json));
+    const struct json *json = json_parsed(check_arena(), c->answer.text);
     const struct json *states = json_get(json, "states");
     for (uint32_t i = 0; i < states->len; i++) {
         CHECK(!json_get(&states->items[i], "current_data"));
@@ -462,9 +458,8 @@ TEST_BOTH(a_compacted_version_says_which_ones_there_are)
             CHECK_STR(e->message, "version 7 of state wfstate_2 is not kept any more: there are "
                                   "those from 15 on, and of the older ones each 5th");
     }
-    const struct json *json;
     struct command *c = world_call(w, "state.history", "{'state_id':'wfstate_2','after':16}", "");
-    CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &json));
+    const struct json *json = json_parsed(check_arena(), c->answer.text);
     CHECK_INT(json_get(json, "versions")->len, 3); /* 15, 10 and 5 */
 
     CHECK_ERR(refused(w, "state.rollback", "{'state_id':'wfstate_2','version':7}"), ERR_GONE);
@@ -638,8 +633,7 @@ TEST_BOTH(a_session_owns_what_it_creates_and_creates_one)
     CHECK_ERR(refused(w, "state.read", "{'state_id':'wfstate_2'}"), ERR_NOT_FOUND);
     w->actor.state_id = STR("wfstate_2");
     struct command *c = world_call(w, "state.read", "{'state_id':'wfstate_2'}", "");
-    const struct json *json;
-    CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &json));
+    const struct json *json = json_parsed(check_arena(), c->answer.text);
     CHECK_STR(json_str(json, "root_session_id"), "ses_1");
     CHECK_ERR(refused(w, "state.create", "{'schema_name':'task','initial_data':{'status':'open'}}"),
               ERR_CONFLICT);
@@ -659,8 +653,7 @@ TEST(every_field_of_states_and_schemas_is_described)
             continue;
         const char *const texts[] = { op->input, op->output };
         for (int t = 0; t < 2; t++) {
-            const struct json *schema;
-            CHECK_OK(json_parse(check_arena(), str_from(texts[t]), NULL, &schema));
+            const struct json *schema = json_parsed(check_arena(), str_from(texts[t]));
             const struct json *properties = json_get(schema, "properties");
             for (uint32_t p = 0; p < properties->len; p++, fields++)
                 if (json_str(&properties->members[p].value, "description").len == 0)

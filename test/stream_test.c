@@ -21,7 +21,7 @@ static const struct json *profile_named(const char *name)
 
     for (size_t i = 0; (p = profile_built_in(i)).name; i++)
         if (strcmp(p.name, name) == 0)
-            CHECK_OK(json_parse(check_arena(), p.text, NULL, &parsed));
+            parsed = json_parsed(check_arena(), p.text);
     CHECK(parsed);
     return parsed;
 }

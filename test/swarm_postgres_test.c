@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "check.h"
+#include "json_help.h"
 #include "sim/both.h"
 #include "sim/swarm.h"
 
@@ -129,7 +129,6 @@ static bool cut_without_keys(struct world *w, struct proxy *wire, enum proxy_pla
                              unsigned nth)
 {
     struct command *batch[BATCH];
-    const struct json *answer;
     int applied = 0;
 
     batch_make(w, batch, false);
@@ -139,7 +138,7 @@ static bool cut_without_keys(struct world *w, struct proxy *wire, enum proxy_pla
     CHECK(!w->engine.stopped);
     struct command *read = state_read(w);
     CHECK_OK(read->error);
-    CHECK_OK(json_parse(check_arena(), read->answer.text, NULL, &answer));
+    const struct json *answer = json_parsed(check_arena(), read->answer);
     for (int i = 0; i < BATCH; i++) {
         const char *name = arena_printf(check_arena(), "n%d", i).at;
         CHECK_INT(json_get(json_get(answer, "current_data"), name) != NULL, !batch[i]->error);

@@ -38,7 +38,7 @@ static str input_with(const struct world *w, const struct op *op, str field, str
     const struct json *schema, *fields = op_fields(w->table, op), *names;
     struct json input = json_object();
 
-    CHECK_OK(json_parse(a, str_from(op->input), NULL, &schema));
+    schema = json_parsed(a, str_from(op->input));
     names = json_get(schema, "required");
     json_put(a, &input, field, json_string(value));
     for (uint32_t i = 0; names && i < names->len; i++)

@@ -355,10 +355,7 @@ TEST(token_is_in_no_fact_however_it_is_written)
 
     for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
         struct stream *s = stream_new(&output, STR("ss_secret"), line_drop, NULL);
-        str text = arena_copy(check_arena(), str_from(streams[i]));
-        for (char *c = (char *)text.at; (c = strchr(c, '\''));)
-            *c = '"';
-        stream_feed(s, text);
+        stream_feed(s, quotes_double(check_arena(), streams[i]));
         stream_end(s);
         struct stream_facts f = stream_facts(s);
         CHECK_STR(f.result, "*********!");

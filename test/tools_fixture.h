@@ -30,11 +30,9 @@ struct fixture {
 static inline const struct json *did(struct fixture *d, const char *op, const char *input)
 {
     const struct command *c = world_call(d->w, op, input, "");
-    const struct json *answer;
 
     CHECK_OK(c->error);
-    CHECK_OK(json_parse(check_arena(), c->answer.text, NULL, &answer));
-    return answer;
+    return json_parsed(check_arena(), c->answer.text);
 }
 
 static inline bool head_field(const void *self, const char *name, str *value)
@@ -103,7 +101,6 @@ static inline struct mcp_call *call_new(struct fixture *d)
 static inline const struct json *said(struct fixture *d, const char *method, const char *params)
 {
     struct mcp_call *m = call_new(d);
-    const struct json *answer;
     str text = arena_printf(m->arena, "{'jsonrpc':'2.0','id':1,'method':'%s','params':{%s%s%s}}",
                             method, params, *params ? "," : "", meta_of(d));
     struct json body = json_of(m->arena, text.at);
@@ -118,8 +115,7 @@ static inline const struct json *said(struct fixture *d, const char *method, con
         if (!d->cache || !mcp_peek(m, d->cache))
             perform(d, m);
     CHECK_INT(m->next, MCP_ANSWER);
-    CHECK_OK(json_parse(m->arena, m->answer, NULL, &answer));
-    return answer;
+    return json_parsed(m->arena, m->answer);
 }
 
 static inline const struct json *called(struct fixture *d, const char *tool, const char *arguments)
@@ -152,10 +148,7 @@ static inline const struct json *listed_tool(struct fixture *d, const char *name
 /* The JSON that a result's first text is. */
 static inline const struct json *json_of_text(const struct json *result)
 {
-    const struct json *text;
-
-    CHECK_OK(json_parse(check_arena(), text_of(result, 0), NULL, &text));
-    return text;
+    return json_parsed(check_arena(), text_of(result, 0));
 }
 
 /* What a tool has told: it is no error, it fits what the list promises to programs, and programs are

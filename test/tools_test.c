@@ -121,12 +121,11 @@ TEST(the_list_goes_on_behind_its_cursor)
     struct fixture *d = fixture_new("{}");
     struct buf cursor = buf_in(check_arena());
     struct json_writer w = json_writer_to(&cursor);
-    const struct json *written;
 
     json_write_begin(&w, '{');
     mcp_write_next(&w, STR("start_agent_session"));
     json_write_end(&w, '}');
-    CHECK_OK(json_parse(check_arena(), buf_str(&cursor), NULL, &written));
+    const struct json *written = json_parsed(check_arena(), buf_str(&cursor));
     str params = arena_printf(check_arena(), "'cursor':'" STR_FMT "'",
                               STR_ARG(json_str(written, "nextCursor")));
     const struct json *result = json_get(said(d, "tools/list", params.at), "result");
@@ -142,7 +141,7 @@ TEST(the_list_goes_on_behind_its_cursor)
     json_write_begin(&w, '{');
     mcp_write_next(&w, STR("state_create"));
     json_write_end(&w, '}');
-    CHECK_OK(json_parse(check_arena(), buf_str(&cursor), NULL, &written));
+    written = json_parsed(check_arena(), buf_str(&cursor));
     params = arena_printf(check_arena(), "'cursor':'" STR_FMT "'",
                           STR_ARG(json_str(written, "nextCursor")));
     CHECK_INT(json_int_or(json_get(said(d, "tools/list", params.at), "error"), "code", 0),
@@ -269,18 +268,13 @@ TEST(what_is_told_is_chosen_from_the_printed_text)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct json names = json_of(check_arena(), cases[i].names);
-        str printed = arena_copy(check_arena(), str_from(cases[i].printed));
-        str expected = arena_copy(check_arena(), str_from(cases[i].told));
+        str printed = quotes_double(check_arena(), cases[i].printed);
         struct buf out = buf_in(check_arena());
         const struct tell *tell;
 
-        for (char *at = (char *)printed.at; (at = strchr(at, '\''));)
-            *at = '"';
-        for (char *at = (char *)expected.at; (at = strchr(at, '\''));)
-            *at = '"';
         size_t count = tell_make(check_arena(), &names, &schema, &tell);
         tell_write(&out, printed, tell, count);
-        CHECK_STR(buf_str(&out), expected.at);
+        CHECK_STR(buf_str(&out), quotes_double(check_arena(), cases[i].told).at);
     }
 }
 

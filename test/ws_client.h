@@ -49,9 +49,8 @@ static inline void client_close(struct client *c)
 
 static inline void note_text(struct client *c, str text)
 {
-    const struct json *json;
+    const struct json *json = json_parsed(check_arena(), arena_copy(check_arena(), text));
 
-    CHECK_OK(json_parse(check_arena(), arena_copy(check_arena(), text), NULL, &json));
     if (!json_get(json, "event_type")) {
         buf_add(&c->heard, json_shown(check_arena(), json));
         return;
@@ -155,11 +154,7 @@ static inline void client_frame(struct client *c, enum websocket_kind kind, str 
 /* A message in JSON with single quotes. */
 static inline void client_say(struct client *c, const char *text)
 {
-    str copy = arena_copy(check_arena(), str_from(text));
-
-    for (char *at = (char *)copy.at; (at = strchr(at, '\''));)
-        *at = '"';
-    client_frame(c, WEBSOCKET_TEXT, copy);
+    client_frame(c, WEBSOCKET_TEXT, quotes_double(check_arena(), text));
 }
 
 static inline struct log_server *client_ready(struct client *c, const struct server_limits *limits)

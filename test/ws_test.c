@@ -114,9 +114,7 @@ TEST(ws_closes_on_those_without_a_good_token)
         client_open(&c, w, arena_printf(check_arena(), "%s%s", HANDSHAKE, cases[i].protocol).at);
         client_say(&c, cases[i].message);
         client_listen(&c);
-        str heard = buf_str(&c.heard);
-        for (char *at = (char *)heard.at; (at = strchr(at, '"'));)
-            *at = '\'';
+        str heard = quotes_single(check_arena(), buf_str(&c.heard));
         CHECK_STR(heard, arena_printf(check_arena(), "close 1008 '%s'", cases[i].reason).at);
         client_close(&c);
         log_close(w);

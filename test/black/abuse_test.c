@@ -266,11 +266,10 @@ TEST(requests_that_are_sent_ahead_are_answered_in_their_order)
     peer_send(&p, buf_str(&all));
     shutdown(p.fd, SHUT_WR); /* it says no more, but it listens */
     for (int i = 0; i < COUNT; i++) {
-        const struct json *state;
         CHECK_INT(peer_next(&p).status, 200);
         struct response r = peer_next(&p);
         CHECK_INT(r.status, 200);
-        CHECK_OK(json_parse(check_arena(), r.body, NULL, &state));
+        const struct json *state = json_parsed(check_arena(), r.body);
         CHECK_INT(json_int_or(state, "version", 0), i + 2);
         CHECK_INT(json_int_or(json_get(state, "current_data"), "n", -1), i);
     }

@@ -83,15 +83,14 @@ static void *honest_run(void *self)
     struct http_client *client = http_client_new(&as);
     for (int64_t n = 1; !h->over && n < TOOK_MOST; n++) {
         struct arena *a = arena_new();
-        const struct json *json;
         int64_t began = now_us(), found;
 
         struct response r = ask(h, client, a, "PATCH", n);
         h->took_us[n - 1] = now_us() - began;
-        CHECK_OK(json_parse(a, r.body, NULL, &json));
+        const struct json *json = json_parsed(a, r.body);
         CHECK_INT(json_int_or(json, "version", 0), n + 1);
         r = ask(h, client, a, "GET", 0);
-        CHECK_OK(json_parse(a, r.body, NULL, &json));
+        json = json_parsed(a, r.body);
         CHECK(json_to_int(json_get(json_get(json, "current_data"), "n"), &found));
         CHECK_INT(found, n);
         h->written = n;

@@ -221,15 +221,6 @@ long black_memory_peak(const struct black *b)
 
 /* ---- requests of somebody who behaves ---- */
 
-str black_json(struct arena *a, const char *text)
-{
-    str copy = arena_copy(a, str_from(text));
-
-    for (char *at = (char *)copy.at; (at = strchr(at, '\''));)
-        *at = '"';
-    return copy;
-}
-
 struct reply black_ask_as(const struct black *b, str token, const char *route, const char *body)
 {
     struct arena *a = check_arena();
@@ -240,7 +231,7 @@ struct reply black_ask_as(const struct black *b, str token, const char *route, c
     CHECK(str_cut(str_from(route), ' ', &method, &target));
     struct http_call call = { .method = arena_copy(a, method).at,
                               .target = target,
-                              .body = black_json(a, body),
+                              .body = quotes_double(a, body),
                               .repeatable = str_eq(method, STR("GET")) };
     struct http_client *client = http_client_new(&as);
     struct reply r = { 0 };

@@ -10,7 +10,7 @@
 
 #include "check.h"
 #include "client/http_client.h"
-#include "json/json.h"
+#include "json_help.h"
 
 /* How the test was built: a sanitized server needs more time and more memory. */
 #ifdef __SANITIZE_ADDRESS__
@@ -100,9 +100,6 @@ struct black_token {
 
 /* "METHOD /workflow-states/ID" */
 const char *black_route(const char *method, str state_id);
-
-/* JSON with single quotes as JSON; single quotes in it are what is written as \u0027. */
-str black_json(struct arena *a, const char *text);
 
 /* ---- requests of somebody who does not ---- */
 

@@ -112,7 +112,7 @@ static void write_next(struct writer *w, int target)
     if (r.status != 200)
         check_fail(__FILE__, __LINE__, "writer %d: status %d: " STR_FMT, w->number, r.status,
                    STR_ARG(r.body));
-    int64_t version = json_int_or(chaos_parsed(v->arena, r.body), "version", 0);
+    int64_t version = json_int_or(json_parsed(v->arena, r.body), "version", 0);
     if (expected)
         CHECK_INT(version, expected + 1);
     chaos_shown(v->chaos, state, version);
@@ -247,7 +247,7 @@ static void listen_once(struct listener *l, struct arena *a)
         str message;
         e = ws_client_next(ws, a, 1000, &message);
         if (!e)
-            hear(l, chaos_parsed(a, message));
+            hear(l, json_parsed(a, message));
         arena_reset(a);
     }
     ws_client_free(ws);

@@ -276,10 +276,9 @@ static void *crowd_listen(void *self)
                      STR_ARG(c->id)),
         5000));
     while (version < c->versions) {
-        const struct json *json;
         arena_reset(a);
         CHECK_OK(ws_client_next(ws, a, 20000, &message));
-        CHECK_OK(json_parse(a, message, NULL, &json));
+        const struct json *json = json_parsed(a, message);
         if (json_get(json, "event_type"))
             CHECK_INT(json_int_or(json, "version", 0), ++version);
     }
@@ -330,11 +329,10 @@ static void deaf_recovers(struct peer *p, int64_t versions)
         }
         p->from = p->len = 0;
         while (websocket_read(&reader, &bytes, &e)) {
-            const struct json *json;
             if (e.kind == WEBSOCKET_PING)
                 continue;
             CHECK(e.kind == WEBSOCKET_TEXT);
-            CHECK_OK(json_parse(a, e.payload, NULL, &json));
+            const struct json *json = json_parsed(a, e.payload);
             if (json_get(json, "event_type"))
                 CHECK_INT(json_int_or(json, "version", 0), ++version);
             arena_reset(a);

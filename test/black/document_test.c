@@ -217,12 +217,10 @@ TEST(documents_patch_changes_its_part_and_nothing_else)
 
 static const struct json *next_message(struct ws_client *ws)
 {
-    const struct json *json;
     str text;
 
     CHECK_OK(ws_client_next(ws, check_arena(), 10000, &text));
-    CHECK_OK(json_parse(check_arena(), text, NULL, &json));
-    return json;
+    return json_parsed(check_arena(), text);
 }
 
 TEST(documents_event_tells_of_each_update)

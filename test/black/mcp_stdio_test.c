@@ -58,7 +58,7 @@ static struct bridge bridge_start(const struct black *b)
 
 static void say(struct bridge *r, const char *text)
 {
-    str line = black_json(check_arena(), text);
+    str line = quotes_double(check_arena(), text);
 
     CHECK(write(r->in, line.at, line.len) == (ssize_t)line.len && write(r->in, "\n", 1) == 1);
 }
@@ -66,7 +66,6 @@ static void say(struct bridge *r, const char *text)
 static const struct json *hear(struct bridge *r)
 {
     struct buf all = buf_in(check_arena());
-    const struct json *message;
     str line;
 
     buf_add(&all, r->rest);
@@ -78,8 +77,7 @@ static const struct json *hear(struct bridge *r)
         CHECK(n > 0);
         all.len += (size_t)n;
     }
-    CHECK_OK(json_parse(check_arena(), line, NULL, &message));
-    return message;
+    return json_parsed(check_arena(), line);
 }
 
 /* What a tool answers … */
@@ -98,11 +96,7 @@ static const struct json *use(struct bridge *r, const char *tool, const char *ar
 /* … whose first text is JSON. */
 static const struct json *read_of(const struct json *result)
 {
-    const struct json *read;
-
-    CHECK_OK(json_parse(check_arena(), json_str(json_at(json_get(result, "content"), 0), "text"),
-                        NULL, &read));
-    return read;
+    return json_parsed(check_arena(), json_str(json_at(json_get(result, "content"), 0), "text"));
 }
 
 static void bridge_end(struct bridge *r)

@@ -59,7 +59,7 @@ static void start(struct black *b)
 /* What the next client says, and its exit code. */
 static void says(const char *stream, int code)
 {
-    check_write("says", black_json(check_arena(), stream));
+    check_write("says", quotes_double(check_arena(), stream));
     check_write("code", arena_printf(check_arena(), "%d", code));
 }
 

@@ -8,14 +8,6 @@ void chaos_wait_ms(long ms)
     nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000 }, NULL);
 }
 
-const struct json *chaos_parsed(struct arena *a, str text)
-{
-    const struct json *json;
-
-    CHECK_OK(json_parse(a, text, NULL, &json));
-    return json;
-}
-
 int chaos_other_node(const struct chaos *c, int node, struct random *random)
 {
     if (c->node_count == 1)
@@ -87,7 +79,7 @@ const struct json *roaming_client_read(struct roaming_client *v, int state, cons
     struct response r = roaming_client_ask(v, "GET", state, query, STR(""), STR(""));
 
     CHECK_INT(r.status, 200);
-    const struct json *found = chaos_parsed(v->arena, r.body);
+    const struct json *found = json_parsed(v->arena, r.body);
     int64_t version = json_int_or(found, "version", 0);
     if (version < known)
         check_fail(__FILE__, __LINE__, "node %d shows version %lld of state %d after %lld", v->node,

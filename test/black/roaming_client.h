@@ -40,7 +40,6 @@ void chaos_shown(struct chaos *c, int state, int64_t version);
 /* Any node but this one, or this one if there is no other. */
 int chaos_other_node(const struct chaos *c, int node, struct random *random);
 
-const struct json *chaos_parsed(struct arena *a, str text);
 void chaos_wait_ms(long ms);
 
 #endif

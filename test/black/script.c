@@ -57,9 +57,8 @@ void script_start(const struct black *b, const char *session, const char *agent,
                   const char *more)
 {
     str text = arena_printf(check_arena(), "{'type':'start_session'%s}", more);
-    const struct json *parsed;
+    const struct json *parsed = json_parsed(check_arena(), quotes_double(check_arena(), text.at));
 
-    CHECK_OK(json_parse(check_arena(), black_json(check_arena(), text.at), NULL, &parsed));
     struct json request = json_copy(check_arena(), parsed);
     put(&request, "session_name", session);
     put(&request, "prompt", prompt);

@@ -58,10 +58,9 @@ static bool is_answered(const struct claimer *c)
 static const struct json *run_of(struct claimer *c)
 {
     struct response r = peer_next(&c->peer);
-    const struct json *answer;
 
     CHECK_INT(r.status, 200);
-    CHECK_OK(json_parse(check_arena(), r.body, NULL, &answer));
+    const struct json *answer = json_parsed(check_arena(), r.body);
     return json_get(answer, "run");
 }
 
@@ -136,7 +135,7 @@ TEST(claim_that_found_nothing_is_answered_204)
 static struct peer start_sync(const struct black *b, const char *body)
 {
     struct peer p = peer_open(b, check_arena());
-    str text = black_json(check_arena(), body);
+    str text = quotes_double(check_arena(), body);
 
     CHECK(peer_send(&p, arena_printf(check_arena(),
                                      STR_FMT "Content-Type: application/json\r\n"
@@ -149,7 +148,6 @@ static struct peer start_sync(const struct black *b, const char *body)
 TEST(synchronous_start_is_answered_with_the_result)
 {
     struct black b = { .args = without_runner };
-    const struct json *answer;
 
     black_start(&b);
     struct black r = as_runner(&b);
@@ -162,7 +160,7 @@ TEST(synchronous_start_is_answered_with_the_result)
     report(&r, &c, run, "completed");
     struct response got = peer_next(&p);
     CHECK_INT(got.status, 200);
-    CHECK_OK(json_parse(check_arena(), got.body, NULL, &answer));
+    const struct json *answer = json_parsed(check_arena(), got.body);
     CHECK_STR(json_str(answer, "result"), "done");
     CHECK_STR(json_str(answer, "status"), "finished");
     CHECK_INT(black_metric(&b, "baton_sessions{status=\"running\"}"), 0);
@@ -173,7 +171,6 @@ TEST(synchronous_start_is_answered_with_the_result)
 TEST(one_who_waits_for_output_gets_it_when_it_comes)
 {
     struct black b = { .args = without_runner };
-    const struct json *answer;
 
     black_start(&b);
     struct black r = as_runner(&b);
@@ -195,7 +192,7 @@ TEST(one_who_waits_for_output_gets_it_when_it_comes)
     black_expect(&r, 200, route.at, body.at);
     struct response got = peer_next(&p);
     CHECK_INT(got.status, 200);
-    CHECK_OK(json_parse(check_arena(), got.body, NULL, &answer));
+    json_parsed(check_arena(), got.body);
     CHECK(strstr(arena_copy(check_arena(), got.body).at, "here it is"));
     black_stop(&b);
 }

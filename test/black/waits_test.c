@@ -77,7 +77,7 @@ TEST_LIMIT(long_poll_that_is_woken_often_holds_no_more_than_one_that_is_not, 90)
 static struct peer call_open(const struct black *b, str id, int version)
 {
     struct peer p = peer_open(b, check_arena());
-    str body = black_json(
+    str body = quotes_double(
         check_arena(),
         arena_printf(check_arena(),
                      "{'jsonrpc':'2.0','id':7,'method':'tools/call','params':{'name':'state_read',"

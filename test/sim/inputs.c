@@ -340,9 +340,8 @@ static struct json input_of(struct inputs *in, const struct json *schema)
 
 struct json inputs_draw(struct inputs *in, const struct op *op, bool broken)
 {
-    const struct json *schema;
+    const struct json *schema = json_parsed(in->arena, str_from(op->input));
 
-    CHECK_OK(json_parse(in->arena, str_from(op->input), NULL, &schema));
     in->op = op;
     in->properties = json_get(schema, "properties");
     in->state = inputs_state(in);

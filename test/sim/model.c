@@ -111,10 +111,9 @@ static void schema_follow(struct model *m, const struct json *message, str id)
 
 void model_message(struct model *m, str text)
 {
-    const struct json *message;
     str copy = arena_copy(m->arena, text);
 
-    CHECK_OK(json_parse(m->arena, copy, NULL, &message));
+    const struct json *message = json_parsed(m->arena, copy);
     str type = json_str(message, "event_type"), state = json_str(message, "state_id");
     CHECK_INT(json_int_or(message, "seq", 0), m->seq + 1); /* none lost, none twice, in order */
     if (m->seq == m->event_room) {
@@ -241,7 +240,7 @@ static void write_answered(struct model *m, const struct command *c)
 
     if (c->answer.text.len == 0)
         return;
-    CHECK_OK(json_parse(m->arena, c->answer.text, NULL, &answer));
+    answer = json_parsed(m->arena, c->answer.text);
     str token = json_str(answer, "token_id");
     if (token.len && !map_get(&m->tokens, token))
         map_put(&m->tokens, token, (void *)token.at);
@@ -282,9 +281,8 @@ static void id_follow(struct model *m, struct map *ids, const struct event *e)
 static void run_follow(struct model *m, const struct event *e)
 {
     struct model_run *r = map_get(&m->runs, e->subject);
-    const struct json *data;
+    const struct json *data = json_parsed(m->arena, e->data);
 
-    CHECK_OK(json_parse(m->arena, e->data, NULL, &data));
     if (!r) {
         r = ARENA_NEW(m->arena, struct model_run);
         r->id = arena_copy(m->arena, e->subject);
@@ -360,10 +358,9 @@ static void schema_look(struct model *m, struct world *w, struct model_schema *s
     struct command *c = world_ask(w, m->arena, "schema.get",
                                   arena_printf(m->arena, "{'name':'" STR_FMT "','version':%lld}",
                                                STR_ARG(s->name), (long long)s->version));
-    const struct json *answer;
 
     CHECK_OK(c->error);
-    CHECK_OK(json_parse(m->arena, c->answer.text, NULL, &answer));
+    const struct json *answer = json_parsed(m->arena, c->answer.text);
     CHECK(str_eq(json_str(answer, "schema_id"), s->id));
     s->text = json_get(answer, "json_schema");
     CHECK_OK(schema_compile(m->arena, s->text, &options, &s->program));
@@ -384,7 +381,6 @@ static void state_look(struct model *m, struct world *w, struct model_state *s)
     struct command *c =
         world_ask(w, m->arena, "state.read",
                   arena_printf(m->arena, "{'state_id':'" STR_FMT "'}", STR_ARG(s->id)));
-    const struct json *answer;
 
     s->looked = true;
     CHECK_INT(c->seq, m->seq);
@@ -394,7 +390,7 @@ static void state_look(struct model *m, struct world *w, struct model_state *s)
     }
     CHECK_OK(c->error);
     CHECK_INT(c->answer.version, s->version);
-    CHECK_OK(json_parse(m->arena, c->answer.text, NULL, &answer));
+    const struct json *answer = json_parsed(m->arena, c->answer.text);
     CHECK(json_equal(json_get(answer, "current_data"), &s->versions[s->version - 1].doc));
     s->schema = schema_by_id(m, json_str(answer, "schema_id"));
     CHECK(s->schema);
@@ -426,14 +422,13 @@ int64_t model_look_back(const struct model *m, struct world *w, const struct mod
             world_ask(w, m->arena, "state.read",
                       arena_printf(m->arena, "{'state_id':'" STR_FMT "','version':%lld}",
                                    STR_ARG(s->id), (long long)v));
-        const struct json *answer;
         if (c->error && c->error->kind == ERR_GONE && model_outgrown(m, s, v)) {
             dropped++;
             continue;
         }
         CHECK_OK(c->error);
         CHECK_INT(c->answer.version, v);
-        CHECK_OK(json_parse(m->arena, c->answer.text, NULL, &answer));
+        const struct json *answer = json_parsed(m->arena, c->answer.text);
         CHECK(json_equal(json_get(answer, "current_data"), &s->versions[v - 1].doc));
     }
     return dropped;

@@ -183,13 +183,12 @@ static void write_step(struct swarm *s)
 /* What reads answer of older versions is what was told of them then. */
 static void read_check(struct swarm *s, const struct command *c)
 {
-    const struct json *answer;
     const struct model_state *state = model_state(s->model, json_str(c->input, "state_id"));
 
     if (c->error || c->answer.waits || !state || strcmp(c->op->name, "state.read") != 0)
         return;
     CHECK(!state->deleted && c->answer.version >= 1 && c->answer.version <= state->version);
-    CHECK_OK(json_parse(s->arena, c->answer.text, NULL, &answer));
+    const struct json *answer = json_parsed(s->arena, c->answer.text);
     const struct json *data = json_get(answer, "current_data");
     if (json_bool_or(answer, "truncated", false))
         return; /* as much of it as was asked for */
@@ -234,7 +233,6 @@ static void reads_step(struct swarm *s)
 static bool follow_page(struct swarm *s)
 {
     struct model *f = s->follower;
-    const struct json *answer;
     struct command *c =
         world_ask(s->w, s->arena, "event.list",
                   arena_printf(s->arena, "{'after':%lld,'shape':'message','limit':%u}",
@@ -245,7 +243,7 @@ static bool follow_page(struct swarm *s)
         return false;
     }
     CHECK_OK(c->error);
-    CHECK_OK(json_parse(s->arena, c->answer.text, NULL, &answer));
+    const struct json *answer = json_parsed(s->arena, c->answer.text);
     const struct json *events = json_get(answer, "events");
     for (uint32_t i = 0; i < events->len; i++)
         model_message(f, json_printed(s->arena, &events->items[i]));

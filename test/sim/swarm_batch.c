@@ -57,9 +57,8 @@ static bool is_there(struct swarm *s, const struct command *c, const struct json
 
     for (const struct event *e = c->events; e; e = event_after(e), all++) {
         struct buf text = buf_in(s->arena);
-        const struct json *message;
         event_print(&text, e, EVENT_MESSAGE);
-        CHECK_OK(json_parse(s->arena, buf_str(&text), NULL, &message));
+        const struct json *message = json_parsed(s->arena, buf_str(&text));
         int64_t place = event_seq(e) - json_int_or(json_at(found, 0), "seq", 0);
         const struct json *row = place < 0 ? NULL : json_at(found, (size_t)place);
         there += row && json_equal(row, message);
@@ -73,14 +72,13 @@ static bool is_there(struct swarm *s, const struct command *c, const struct json
 static void resolve(struct swarm *s, struct command *const *batch, size_t count)
 {
     bool there[SWARM_BATCH_MAX] = { false };
-    const struct json *answer;
     struct command *list =
         world_ask(s->w, s->arena, "event.list",
                   arena_printf(s->arena, "{'after':%lld,'shape':'message','limit':1000}",
                                (long long)s->model->seq));
 
     CHECK_OK(list->error);
-    CHECK_OK(json_parse(s->arena, list->answer.text, NULL, &answer));
+    const struct json *answer = json_parsed(s->arena, list->answer);
     const struct json *found = json_get(answer, "events");
     for (size_t i = 0; i < count; i++) {
         there[i] = !batch[i]->error && is_there(s, batch[i], found);

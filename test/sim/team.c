@@ -211,11 +211,8 @@ struct command *team_call(struct team *t, const struct actor *who, const char *o
 
 const struct json *team_answer(struct team *t, const struct command *c)
 {
-    const struct json *answer;
-
     CHECK_OK(c->error);
-    CHECK_OK(json_parse(t->arena, c->answer.text, NULL, &answer));
-    return answer;
+    return json_parsed(t->arena, c->answer.text);
 }
 
 void team_pass(struct team *t, int64_t ms)

@@ -393,7 +393,7 @@ void team_model_follow(struct team_model *m, const struct event *e)
     if (!follows[e->type])
         return;
     if (e->data.len)
-        CHECK_OK(json_parse(m->arena, e->data, NULL, &data));
+        data = json_parsed(m->arena, e->data);
     follows[e->type](m, e, data);
 }
 
