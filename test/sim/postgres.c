@@ -14,6 +14,7 @@
 
 #include "base/map.h"
 #include "check.h"
+#include "os/random.h"
 #include "store/libpq.h"
 
 struct postgres {
@@ -240,7 +241,9 @@ const char *postgres_folder(const struct postgres *p)
 const char *postgres_new_database(struct postgres *p)
 {
     static int databases;
-    const char *name = arena_printf(check_arena(), "db%d_%d", (int)getpid(), ++databases).at;
+    const char *name = arena_printf(check_arena(), "db" STR_FMT "_%d",
+                                    STR_ARG(random_hex(check_arena(), 4)), ++databases)
+                           .at;
 
     postgres_exec(p, arena_printf(check_arena(), "CREATE DATABASE %s", name).at);
     return postgres_url(p, "postgres", name);
@@ -249,7 +252,9 @@ const char *postgres_new_database(struct postgres *p)
 const char *postgres_new_schema(struct postgres *p)
 {
     static int schemas;
-    const char *name = arena_printf(check_arena(), "s%d_%d", (int)getpid(), ++schemas).at;
+    const char *name = arena_printf(check_arena(), "s" STR_FMT "_%d",
+                                    STR_ARG(random_hex(check_arena(), 4)), ++schemas)
+                           .at;
 
     postgres_exec(p, arena_printf(check_arena(), "CREATE SCHEMA %s", name).at);
     return arena_printf(check_arena(), "%s?options=-csearch_path%%3D%s",
