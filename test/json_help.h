@@ -6,6 +6,7 @@
 
 #include "check.h"
 #include "json/json.h"
+#include "random.h"
 
 /* JSON stands in C with single quotes, to be legible: these change them for double ones, and back. */
 static inline str quotes_double(struct arena *a, const char *text)
@@ -78,10 +79,7 @@ static inline struct random random_start(void)
 
 static inline uint64_t random_next(struct random *r)
 {
-    uint64_t z = r->state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
+    return random_draw(&r->state);
 }
 
 static inline uint32_t random_below(struct random *r, uint32_t n)

@@ -2,6 +2,8 @@
  * arguments open and the bytes must not depend on the compiler. */
 #include "bench/documents.h"
 
+#include "random.h"
+
 #define PICK(random, list) (list)[below((random), sizeof(list) / sizeof((list)[0]))]
 
 #define OTHERS_BYTES 60 /* of a task: all but the prose of its result */
@@ -12,18 +14,9 @@ static const char *const words[] = {
     "deployed", "to",     "a",      "staging", "queue", "timeout", "fixed", "by",
 };
 
-/* splitmix64: any seed will do, neighbours too. */
-static uint64_t next(uint64_t *random)
-{
-    uint64_t z = *random += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
 static size_t below(uint64_t *random, size_t end)
 {
-    return (size_t)(next(random) % end);
+    return (size_t)(random_draw(random) % end);
 }
 
 /* Words up to about that many bytes; `escapes` in a hundred gaps are a line end instead of a

@@ -13,6 +13,7 @@
 #include "core/tables.h"
 #include "core/team.h"
 #include "ops/perform.h"
+#include "random.h"
 
 enum { BATCH = 5000, STEPS_MAX = 64, CHECKPOINT_BATCHES = 16 };
 
@@ -39,11 +40,8 @@ static const struct actor operator= { .kind = ACTOR_OPERATOR, .name = { "operato
 void fill_id(char id[FILL_ID_BYTES], uint64_t number)
 {
     static const char alphabet[] = "abcdefghijklmnopqrstuvwxyz234567";
-    uint64_t z = (number + 1) * 0x9e3779b97f4a7c15u;
+    uint64_t z = random_draw(&(uint64_t){ number * 0x9e3779b97f4a7c15u });
 
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    z ^= z >> 31;
     memcpy(id, "wfstate_", 8);
     for (int i = 8; i < 20; i++, z >>= 5)
         id[i] = alphabet[z & 31];

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "bench/team_load.h"
+#include "bench/measure.h"
 #include "bench/set.h"
 
 #define INITIALIZE                                                                             \
@@ -272,12 +273,6 @@ static uint64_t keep_asking(struct mcp_pipe *p, double until, double *samples, u
     return answered;
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 struct load_result mcp_pipe_run(struct mcp_pipe *p, pid_t server, uint32_t under_way,
                                 double seconds)
 {
@@ -293,7 +288,7 @@ struct load_result mcp_pipe_run(struct mcp_pipe *p, pid_t server, uint32_t under
     r.cpu_us = (cpu_s(p, server) - cpu_began) * 1e6 / (double)r.requests;
     for (uint32_t left = under_way; left > 0;)
         left -= answers_get(p);
-    qsort(samples, sampled, sizeof *samples, compare);
+    figures_sort(samples, sampled);
     if (sampled) {
         r.p50_us = samples[sampled / 2];
         r.p99_us = samples[sampled * 99 / 100];

@@ -1,5 +1,6 @@
 #include "bench/measure.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -38,10 +39,15 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double median(double found[ROUNDS])
+void figures_sort(double *figures, size_t count)
 {
-    qsort(found, ROUNDS, sizeof found[0], by_size);
-    return found[ROUNDS / 2];
+    qsort(figures, count, sizeof *figures, by_size);
+}
+
+double median(double *figures, int count)
+{
+    figures_sort(figures, (size_t)count);
+    return count ? figures[count / 2] : NAN;
 }
 
 double measure(measured *run, void *subject)
@@ -51,7 +57,7 @@ double measure(measured *run, void *subject)
 
     for (int i = 0; i < ROUNDS; i++)
         found[i] = round_ns(run, subject, times) / (double)times;
-    return median(found);
+    return median(found, ROUNDS);
 }
 
 void measure_two(measured *one, measured *other, void *subject, double ns[2])
@@ -63,6 +69,6 @@ void measure_two(measured *one, measured *other, void *subject, double ns[2])
         found[0][i] = round_ns(one, subject, times[0]) / (double)times[0];
         found[1][i] = round_ns(other, subject, times[1]) / (double)times[1];
     }
-    ns[0] = median(found[0]);
-    ns[1] = median(found[1]);
+    ns[0] = median(found[0], ROUNDS);
+    ns[1] = median(found[1], ROUNDS);
 }

@@ -17,4 +17,10 @@ double measure(measured *run, void *subject);
  * while is so for both. */
 void measure_two(measured *one, measured *other, void *subject, double ns[2]);
 
+/* Puts figures in order. */
+void figures_sort(double *figures, size_t count);
+
+/* The median, of figures that are in order afterwards; NAN of none. */
+double median(double *figures, int count);
+
 #endif

@@ -101,15 +101,9 @@ struct seen {
     struct times none, none_cpu, all, all_cpu, asked, write, write_cpu;
 };
 
-static int order(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double share(struct times *t, double part)
 {
-    qsort(t->us, (size_t)t->count, sizeof *t->us, order);
+    figures_sort(t->us, (size_t)t->count);
     return t->us[(int)(part * (t->count - 1))];
 }
 

@@ -8,23 +8,15 @@
 
 #include "bench/fill.h"
 #include "bench/set.h"
+#include "random.h"
 
 /* ---- requests ---- */
-
-static uint64_t next(uint64_t *random)
-{
-    uint64_t z = *random += 0x9e3779b97f4a7c15u;
-
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
 
 static void head_add(struct buf *out, struct traffic *t, const char *method)
 {
     char id[FILL_ID_BYTES];
 
-    fill_id(id, t->first + next(&t->random) % t->count);
+    fill_id(id, t->first + random_draw(&t->random) % t->count);
     buf_printf(out,
                "%s /workflow-states/%s%s HTTP/1.1\r\nHost: 127.0.0.1\r\n"
                "Authorization: Bearer %s\r\n",
@@ -46,18 +38,19 @@ static void text_add(struct buf *out, size_t bytes)
 static void patch_add(struct buf *out, struct traffic *t)
 {
     static const char *const status[] = { "pending", "review", "failed" };
-    size_t bytes = t->text_bytes ? t->text_bytes : 20 + next(&t->random) % 180;
+    size_t bytes = t->text_bytes ? t->text_bytes : 20 + random_draw(&t->random) % 180;
     char start[160];
 
     head_add(out, t, "PATCH");
     if (t->kind == TRAFFIC_KEYED)
         buf_printf(out, "Idempotency-Key: bench-%016llx%016llx\r\n",
-                   (unsigned long long)next(&t->random), (unsigned long long)next(&t->random));
+                   (unsigned long long)random_draw(&t->random),
+                   (unsigned long long)random_draw(&t->random));
     int fixed =
         snprintf(start, sizeof start,
                  "{\"operations\":[{\"op\":\"replace\",\"path\":\"/status\",\"value\":\"%s\"},"
                  "{\"op\":\"add\",\"path\":\"/summary\",\"value\":\"%016llx ",
-                 status[next(&t->random) % 3], (unsigned long long)next(&t->random));
+                 status[random_draw(&t->random) % 3], (unsigned long long)random_draw(&t->random));
     buf_printf(out, "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
                (size_t)fixed + bytes + 4, start);
     text_add(out, bytes);
@@ -78,18 +71,6 @@ void traffic_request(void *self, struct buf *out, uint32_t connection, uint64_t 
 }
 
 /* ---- taking turns ---- */
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-double median(double *values, int count)
-{
-    qsort(values, (size_t)count, sizeof *values, compare);
-    return count ? values[count / 2] : NAN;
-}
 
 struct load_result traffic_round(const struct contestant *c, double seconds)
 {

@@ -3,6 +3,7 @@
 #define BENCH_TRAFFIC_H
 
 #include "bench/load.h"
+#include "bench/measure.h"
 
 enum traffic_kind {
     TRAFFIC_GET,
@@ -44,7 +45,5 @@ void contest(struct contestant *all, size_t count, int rounds, double seconds);
 
 /* One short round alone. */
 struct load_result traffic_round(const struct contestant *c, double seconds);
-
-double median(double *values, int count);
 
 #endif

@@ -88,12 +88,6 @@ static void updates_until(struct updating *u, struct pollfd *wires, uint32_t cou
     }
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 struct updates updates_run(const char *url, uint32_t connections, double seconds)
 {
     struct arena *a = arena_new();
@@ -118,7 +112,7 @@ struct updates updates_run(const char *url, uint32_t connections, double seconds
     for (uint32_t i = 0; i < connections; i++)
         u.pq->finish(u.conns[i]);
     uint64_t kept = u.count < TIMES_MAX ? u.count : TIMES_MAX;
-    qsort(u.us, kept, sizeof *u.us, compare);
+    figures_sort(u.us, kept);
     result.p50_us = kept ? u.us[kept / 2] : 0;
     result.p99_us = kept ? u.us[kept * 99 / 100] : 0;
     mem_free(u.us);

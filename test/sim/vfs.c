@@ -135,7 +135,7 @@ static int vfs_randomness(sqlite3_vfs *vfs, int len, char *out)
 {
     struct vfs *w = vfs_of(vfs);
     for (int i = 0; i < len; i++)
-        out[i] = (char)disk_random(&w->random);
+        out[i] = (char)random_draw(&w->random);
     return len;
 }
 
@@ -193,7 +193,7 @@ struct vfs *vfs_new(uint64_t seed, size_t sector_bytes)
     w->random = seed;
     disk_init(&w->disk, sector_bytes);
     /* To SQLite 0 means "ask the system". */
-    int sqlite_seed = (int)(disk_random(&w->random) >> 33) | 1;
+    int sqlite_seed = (int)(random_draw(&w->random) >> 33) | 1;
     sqlite3_test_control(SQLITE_TESTCTRL_PRNG_SEED, sqlite_seed, NULL);
     return w;
 }

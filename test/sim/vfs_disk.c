@@ -6,15 +6,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-uint64_t disk_random(uint64_t *state)
-{
-    uint64_t x = *state += 0x9e3779b97f4a7c15u;
-
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
 /* ---- bytes ---- */
 
 static void bytes_resize(struct disk_bytes *b, size_t len)
@@ -229,23 +220,23 @@ struct survival {
 
 static struct survival survival_draw(const struct disk_file *f, uint64_t *random)
 {
-    struct survival s = { random, (unsigned)(disk_random(random) % 5), f->pending_count };
+    struct survival s = { random, (unsigned)(random_draw(random) % 5), f->pending_count };
 
-    if (disk_random(random) & 1)
-        s.until = disk_random(random) % (f->pending_count + 1);
+    if (random_draw(random) & 1)
+        s.until = random_draw(random) % (f->pending_count + 1);
     return s;
 }
 
 static bool survives(const struct survival *s)
 {
-    return disk_random(s->random) % 4 < s->quarters;
+    return random_draw(s->random) % 4 < s->quarters;
 }
 
 /* One write within one sector. */
 static void crash_sector(struct disk_bytes *durable, size_t offset, str bytes,
                          const struct survival *s)
 {
-    uint64_t draw = disk_random(s->random);
+    uint64_t draw = random_draw(s->random);
     size_t old_len = durable->len, end = offset + bytes.len;
 
     if (survives(s)) {
@@ -293,7 +284,7 @@ static void crash_file(struct disk_file *f, size_t sector_bytes, uint64_t *rando
 
 void disk_crash(struct disk *d, uint64_t *random)
 {
-    changes_end(d, disk_random(random) % (d->change_count + 1));
+    changes_end(d, random_draw(random) % (d->change_count + 1));
     LIST_EACH(it, &d->files) {
         struct disk_file *f = LIST_ENTRY(it, struct disk_file, link);
         assert(f->users == 0);

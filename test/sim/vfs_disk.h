@@ -21,6 +21,7 @@
 
 #include "base/list.h"
 #include "base/str.h"
+#include "random.h"
 
 struct disk_bytes {
     char *at;
@@ -85,11 +86,8 @@ void disk_write(struct disk_file *f, size_t offset, str bytes);
 void disk_truncate(struct disk_file *f, size_t len);
 void disk_sync(struct disk_file *f);
 
-/* The power goes: what is left is decided by `random`, a state of disk_random. Nobody may use a
+/* The power goes: what is left is decided by `random`, a state of random_draw. Nobody may use a
  * file then. */
 void disk_crash(struct disk *d, uint64_t *random);
-
-/* The next number of a sequence that is the same everywhere. */
-uint64_t disk_random(uint64_t *state);
 
 #endif

@@ -80,7 +80,7 @@ static int file_write(sqlite3_file *file, const void *from, int len, sqlite3_int
     /* At a crash the disk decides how much of the write there is: one that was cut here and torn
      * there would be torn at both ends, which no disk does and SQLite does not expect. */
     if (rc != SQLITE_OK && !w->crashed)
-        bytes.len = disk_random(&w->random) % (bytes.len + 1);
+        bytes.len = random_draw(&w->random) % (bytes.len + 1);
     size_t room = room_for(w, h->file, (size_t)offset, bytes.len);
     if (room < bytes.len) {
         bytes.len = room;
