@@ -182,16 +182,24 @@ static void send_what_fits(struct http_fixture *s, str bytes, size_t *sent)
     http_fixture_listen(s);
 }
 
+/* So many requests, one behind the other. */
+static str flood_of(int count)
+{
+    struct buf flood = buf_in(check_arena());
+
+    for (int i = 0; i < count; i++)
+        buf_add(&flood, text_wire("GET /health HTTP/1.1|" H "|"));
+    return buf_str(&flood);
+}
+
 /* The system's buffers hold the rest. */
 TEST(a_flood_behind_a_request_in_flight_is_not_read)
 {
     enum { MANY = 20000 };
     struct http_fixture *s = http_fixture_open(NULL);
-    struct buf flood = buf_in(check_arena());
+    str flood = flood_of(MANY);
     size_t sent = 0;
 
-    for (int i = 0; i < MANY; i++)
-        buf_add(&flood, text_wire("GET /health HTTP/1.1|" H "|"));
     http_fixture_connect_local(s);
     http_fixture_ask(s, GET("/things"));
     size_t first = s->heard.len;
@@ -201,7 +209,7 @@ TEST(a_flood_behind_a_request_in_flight_is_not_read)
     http_fixture_ask(s, GET("/things"));
     s->heard.len = 0;
     for (int i = 0; i < 100; i++)
-        send_what_fits(s, buf_str(&flood), &sent);
+        send_what_fits(s, flood, &sent);
     CHECK(sent < flood.len);
     CHECK_INT(s->heard.len, 0);
     CHECK(s->server->buffered < 200 << 10);
@@ -209,7 +217,7 @@ TEST(a_flood_behind_a_request_in_flight_is_not_read)
     s->holds = false;
     let_go(s);
     while (s->heard.len < first + MANY * each)
-        send_what_fits(s, buf_str(&flood), &sent);
+        send_what_fits(s, flood, &sent);
     CHECK_INT(sent, flood.len);
     http_fixture_hang_up(s);
     http_fixture_close(s);
@@ -219,11 +227,9 @@ TEST(a_peer_that_takes_no_answers_is_not_read_either)
 {
     enum { MANY = 60000 };
     struct http_fixture *s = http_fixture_open(NULL);
-    struct buf flood = buf_in(check_arena());
+    str flood = flood_of(MANY);
     size_t sent = 0;
 
-    for (int i = 0; i < MANY; i++)
-        buf_add(&flood, text_wire("GET /health HTTP/1.1|" H "|"));
     http_fixture_connect_local(s);
     http_fixture_ask(s, GET("/health"));
     size_t each = s->heard.len;
@@ -237,7 +243,7 @@ TEST(a_peer_that_takes_no_answers_is_not_read_either)
     }
     CHECK(sent < flood.len);
     while (s->heard.len < (MANY + 1) * each)
-        send_what_fits(s, buf_str(&flood), &sent);
+        send_what_fits(s, flood, &sent);
     CHECK_INT(sent, flood.len);
     http_fixture_hang_up(s);
     http_fixture_close(s);

@@ -272,6 +272,18 @@ LOG_UNUSED static void log_settle(struct log_server *w)
         log_turn(w);
 }
 
+/* Submits a command that waits, by the operator; w->perform decides for how long. */
+LOG_UNUSED static void log_wait(struct log_server *w, struct command *c,
+                                void (*done)(struct command *c))
+{
+    *c = (struct command){ .arena = check_arena_new(),
+                           .op = op_find(w->table, STR("thing.wait")),
+                           .actor = &w->actors[0],
+                           .done = done,
+                           .owner = w->server };
+    CHECK(server_submit(w->server, c));
+}
+
 static void log_close(struct log_server *w)
 {
     LIST_EACH(it, &w->server->conns)

@@ -571,19 +571,28 @@ TEST(agents_run_as_another_user_where_that_is_asked_for)
 
 /* ---- what is another user's ---- */
 
+/* A run's folder, and in it the agent's, who is another user. */
+static str agent_folder(struct exec_user *nobody)
+{
+    struct arena *a = check_arena();
+    str agent;
+
+    if (geteuid() != 0)
+        check_skip("only root has agents run as others");
+    CHECK_OK(exec_user_find(a, STR("nobody"), nobody));
+    CHECK_OK(folder_make(a, STR("run")));
+    CHECK_OK(folder_for_agent(a, STR("run"), nobody, &agent));
+    return agent;
+}
+
 /* A folder that the agent's user has, with something in it that he could not remove: removing the
  * run's files must not do that for him. */
 TEST(files_of_another_user_are_removed_with_his_rights)
 {
     struct exec_user nobody;
     struct arena *a = check_arena();
-    str agent;
+    str agent = agent_folder(&nobody);
 
-    if (geteuid() != 0)
-        check_skip("only root has agents run as others");
-    CHECK_OK(exec_user_find(a, STR("nobody"), &nobody));
-    CHECK_OK(folder_make(a, STR("run")));
-    CHECK_OK(folder_for_agent(a, STR("run"), &nobody, &agent));
     CHECK_OK(folder_write(a, folder_path(a, agent, "token"), STR("t"), &nobody));
     CHECK_OK(folder_give(a, STR("run"), &nobody));
     str kept = folder_path(a, agent, "kept"), file = folder_path(a, kept, "file");
@@ -601,13 +610,8 @@ TEST(what_is_put_in_the_place_of_another_users_folder_stays)
 {
     struct exec_user nobody;
     struct arena *a = check_arena();
-    str agent;
+    str agent = agent_folder(&nobody);
 
-    if (geteuid() != 0)
-        check_skip("only root has agents run as others");
-    CHECK_OK(exec_user_find(a, STR("nobody"), &nobody));
-    CHECK_OK(folder_make(a, STR("run")));
-    CHECK_OK(folder_for_agent(a, STR("run"), &nobody, &agent));
     CHECK_OK(folder_give(a, STR("run"), &nobody));
     CHECK(rmdir(agent.at) == 0 && mkdir(agent.at, 0777) == 0);
     CHECK_OK(folder_write(a, folder_path(a, agent, "file"), STR("root's"), NULL));

@@ -44,12 +44,7 @@ static struct log_server *waiter_begin(struct waiter *v, int64_t wanted)
 
     w->perform = perform_wait;
     *v = (struct waiter){ .wanted = wanted };
-    v->command = (struct command){ .arena = check_arena_new(),
-                                   .op = op_find(w->table, STR("thing.wait")),
-                                   .actor = &w->actors[0],
-                                   .done = waiter_done,
-                                   .owner = w->server };
-    CHECK(server_submit(w->server, &v->command));
+    log_wait(w, &v->command, waiter_done);
     return w;
 }
 

@@ -91,12 +91,7 @@ static void waiter_done(struct command *c)
 static void waiter_ask(struct log_server *w, struct waiter *v, const char *wants)
 {
     *v = (struct waiter){ .wants = wants, .mark = wait_mark(w->server) };
-    v->command = (struct command){ .arena = check_arena_new(),
-                                   .op = op_find(w->table, STR("thing.wait")),
-                                   .actor = &w->actors[0],
-                                   .done = waiter_done,
-                                   .owner = w->server };
-    CHECK(server_submit(w->server, &v->command));
+    log_wait(w, &v->command, waiter_done);
 }
 
 static struct log_server *world_of(void (*perform)(struct log_server *w, struct command *c))

@@ -16,7 +16,7 @@ struct api_client api_client_new(int port)
     return (struct api_client){ .fd = load_connect(port), .arena = arena_new() };
 }
 
-struct api_client api_client_local(const char *socket)
+static struct api_client api_client_local(const char *socket)
 {
     return (struct api_client){ .fd = load_connect_local(socket), .arena = arena_new() };
 }
@@ -27,8 +27,9 @@ void api_client_free(struct api_client *k)
     arena_free(k->arena);
 }
 
-int api_client_ask(struct api_client *k, const char *token, const char *method, str path, str body,
-                   const struct json **answer)
+/* One request with a token and a body (empty: none); its status, and the answer (NULL: none). */
+static int api_client_ask(struct api_client *k, const char *token, const char *method, str path,
+                          str body, const struct json **answer)
 {
     struct arena *a = k->arena;
     str found;

@@ -35,14 +35,9 @@ struct api_client {
 };
 
 struct api_client api_client_new(int port);
-struct api_client api_client_local(const char *socket);
 void api_client_free(struct api_client *k);
 
-/* One request with a token and a body (empty: none); its status, and the answer (NULL: none). */
-int api_client_ask(struct api_client *k, const char *token, const char *method, str path, str body,
-                   const struct json **answer);
-
-/* The same, for what must succeed. */
+/* One request with a token and a body (empty: none), which must succeed; its answer, or NULL. */
 const struct json *api_client_must(struct api_client *k, const char *token, const char *method,
                                    str path, str body);
 

@@ -31,30 +31,15 @@ void team_touch(const char *path)
     close(fd);
 }
 
-static void file_wait(const char *path, bool there)
+void team_wait_file(const char *path)
 {
     int64_t until = socket_clock_ms() + PATIENCE_MS;
 
-    while ((access(path, F_OK) == 0) != there) {
+    while (access(path, F_OK) != 0) {
         if (socket_clock_ms() > until)
-            check_fail(__FILE__, __LINE__, "%s is %s there", path, there ? "not" : "still");
+            check_fail(__FILE__, __LINE__, "%s is not there", path);
         poll(NULL, 0, TICK_MS);
     }
-}
-
-void team_wait_file(const char *path)
-{
-    file_wait(path, true);
-}
-
-void team_wait_gone(const char *path)
-{
-    file_wait(path, false);
-}
-
-bool team_has(str text, const char *part)
-{
-    return memmem(text.at, text.len, part, strlen(part)) != NULL;
 }
 
 /* ---- the server and its agents ---- */

@@ -107,9 +107,7 @@ int team_check_agents(void);
 
 /* ---- files ---- */
 
-bool team_has(str text, const char *part);
 void team_touch(const char *path);
 void team_wait_file(const char *path);
-void team_wait_gone(const char *path);
 
 #endif
