@@ -337,11 +337,6 @@ static str prompt_text(struct fixture *p, const char *params)
     return json_str(json_get(json_at(messages, 0), "content"), "text");
 }
 
-static bool says(str text, const char *words)
-{
-    return memmem(text.at, text.len, words, strlen(words));
-}
-
 TEST(prompts_are_listed_with_their_arguments)
 {
     struct fixture p = fixture_new();
@@ -367,10 +362,11 @@ TEST(prompt_of_the_state_update_is_the_one_that_baton_sends)
     struct fixture p = fixture_new();
 
     str text = prompt_text(&p, "'name':'state_update_required','arguments':{'session':'red'}");
-    CHECK(says(text, "## Required: Update Workflow State") && says(text, "\"who\":\"red\""));
+    CHECK(str_contains(text, STR("## Required: Update Workflow State")) &&
+          str_contains(text, STR("\"who\":\"red\"")));
     as_red(&p);
     text = prompt_text(&p, "'name':'state_update_required'");
-    CHECK(says(text, "\"who\":\"red\""));
+    CHECK_HAS(text, "\"who\":\"red\"");
     CHECK_INT(mcp_direct_refused(p.r, MODERN, "prompts/get",
                                  "'name':'state_update_required','arguments':{'session':'blue'}"),
               RPC_PARAMS);
@@ -384,12 +380,13 @@ TEST(prompt_of_a_hand_over_says_whom_to_resume_or_start)
 {
     struct fixture p = fixture_new();
 
-    CHECK(says(prompt_text(&p, "'name':'handover','arguments':{'to':'red'}"),
-               "Session `red` is there: call `resume_agent_session`"));
-    CHECK(says(prompt_text(&p, "'name':'handover','arguments':{'to':'green'}"),
-               "no session `green` yet: call `start_agent_session`"));
+    CHECK_HAS(prompt_text(&p, "'name':'handover','arguments':{'to':'red'}"),
+              "Session `red` is there: call `resume_agent_session`");
+    CHECK_HAS(prompt_text(&p, "'name':'handover','arguments':{'to':'green'}"),
+              "no session `green` yet: call `start_agent_session`");
     str text = prompt_text(&p, "'name':'handover','arguments':{'summary':'half\\n```\\ndone'}");
-    CHECK(says(text, "End your answer") && says(text, "\n````text\nhalf\n```\ndone\n````\n"));
+    CHECK(str_contains(text, STR("End your answer")) &&
+          str_contains(text, STR("\n````text\nhalf\n```\ndone\n````\n")));
     mcp_direct_free(p.r);
 }
 
@@ -397,10 +394,12 @@ TEST(prompt_of_a_team_shows_the_schema_of_its_state)
 {
     struct fixture p = fixture_new();
 
-    CHECK(!says(prompt_text(&p, "'name':'orchestrate','arguments':{'goal':'win'}"), "schema `"));
+    CHECK(!str_contains(prompt_text(&p, "'name':'orchestrate','arguments':{'goal':'win'}"),
+                        STR("schema `")));
     str text =
         prompt_text(&p, "'name':'orchestrate','arguments':{'goal':'win','schema_name':'any'}");
-    CHECK(says(text, "```text\nwin\n```") && says(text, "```json\n{\"type\":\"object\"}\n```"));
+    CHECK(str_contains(text, STR("```text\nwin\n```")) &&
+          str_contains(text, STR("```json\n{\"type\":\"object\"}\n```")));
     mcp_direct_free(p.r);
 }
 

@@ -296,11 +296,6 @@ str error_of(struct team *t, const char *name)
     return row_str(row_of(t, "SELECT error FROM session WHERE name = $1", name), 0);
 }
 
-bool says(str text, const char *part)
-{
-    return str_contains(text, str_from(part));
-}
-
 void text_is(str text, const char *name)
 {
     const char *path =

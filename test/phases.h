@@ -108,7 +108,6 @@ void is(struct team *t, const char *name, const char *expected);
 void heard(struct team *t, const char *parent, int waiting, int in_flight, int delivered);
 
 str error_of(struct team *t, const char *name);
-bool says(str text, const char *part);
 
 /* A text is the one in test/cases/prompts; BATON_WRITE_CASES writes it there instead. */
 void text_is(str text, const char *name);

@@ -336,7 +336,7 @@ TEST_BOTH(a_role_that_a_session_chose_counts_where_the_agent_says_so)
         err e = world_call(w, "state.patch", verdict, "")->error;
         CHECK(cases[i / 2].owns ? !e : e && e->kind == ERR_FORBIDDEN);
         if (e)
-            CHECK(str_contains(e->message, STR("started_by")));
+            CHECK_HAS(e->message, "started_by");
         w->actor = maker;
         world_audit(w);
         world_close(w);

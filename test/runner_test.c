@@ -33,11 +33,6 @@ static str body_str(const struct told_report *r, const char *member)
     return json_str(r->body, member);
 }
 
-static bool holds(str text, const char *part)
-{
-    return strstr(arena_copy(check_arena(), text).at, part) != NULL;
-}
-
 /* Until the keeper has removed its folder, which is the last that it does. */
 static void folder_gone(const char *run_id)
 {
@@ -118,7 +113,7 @@ TEST_LIMIT(every_way_to_end_is_told_as_what_it_is, 60)
         }
         fake_offer(f, run);
         const struct told_report *end = fake_wait(f, id, cases[i].what, 1);
-        CHECK(holds(body_str(end, "error"), cases[i].error));
+        CHECK_HAS(body_str(end, "error"), cases[i].error);
         CHECK_INT(json_int_or(end->body, "exit_code", -1), cases[i].exit);
         CHECK(i != 2 || str_eq(body_str(end, "stderr_tail"), STR("no")));
     }
@@ -134,7 +129,7 @@ TEST(program_that_is_not_there_fails_the_run_with_its_name)
     pid_t runner = runner_launch(f, NULL);
     const struct told_report *end = fake_wait(f, "run_1", "failed", 1);
 
-    CHECK(holds(body_str(end, "error"), "no-such-agent"));
+    CHECK_HAS(body_str(end, "error"), "no-such-agent");
     CHECK(!json_get(end->body, "client_id"));
     runner_end(runner, SIGTERM);
 }
@@ -205,7 +200,7 @@ TEST(stop_that_the_server_answers_ends_all_of_the_agent)
 
     pid_t stubborn = pid_in("stubborn.pid"), escaped = pid_in("escaped.pid");
     fake_set(f, &f->stop, true);
-    CHECK(holds(body_str(fake_wait(f, "run_1", "stopped", 1), "error"), "asked to stop"));
+    CHECK_HAS(body_str(fake_wait(f, "run_1", "stopped", 1), "error"), "asked to stop");
     CHECK(!is_alive(stubborn) && !is_alive(escaped));
     runner_end(runner, SIGTERM);
 }
@@ -494,14 +489,14 @@ TEST(environment_of_an_agent_is_what_was_promised)
     str env = body_str(fake_wait(f, "run_1", "completed", 1), "result");
 
     /* Its own token is taken out of what it says, so that no row ever holds it. */
-    CHECK(!holds(env, "ss_of_the_agent"));
+    CHECK(!str_contains(env, STR("ss_of_the_agent")));
     for (size_t i = 1; i < sizeof there / sizeof *there; i++)
-        if (!holds(env, there[i]))
+        if (!str_contains(env, str_from(there[i])))
             check_fail(__FILE__, __LINE__, "no %s in:\n" STR_FMT, there[i], STR_ARG(env));
     for (size_t i = 0; i < sizeof not_there / sizeof *not_there; i++)
-        if (holds(env, not_there[i]))
+        if (str_contains(env, str_from(not_there[i])))
             check_fail(__FILE__, __LINE__, "%s in:\n" STR_FMT, not_there[i], STR_ARG(env));
-    CHECK(holds(env, "BATON_TOKEN=[token]\n"));
+    CHECK_HAS(env, "BATON_TOKEN=[token]\n");
     CHECK(str_ends(env, STR("\n600\n[token]")));
     folder_gone("run_1");
     runner_end(runner, SIGTERM);
@@ -520,8 +515,8 @@ TEST(where_an_agent_is_started_is_where_it_is_told_to_be)
     pid_t runner = runner_launch(f, more);
     str env = body_str(fake_wait(f, "run_1", "completed", 1), "result");
 
-    CHECK(holds(env, arena_printf(check_arena(), "PWD=%s\n", here).at));
-    CHECK(!holds(env, "/elsewhere") && !holds(env, "/before"));
+    CHECK_HAS(env, arena_printf(check_arena(), "PWD=%s\n", here).at);
+    CHECK(!str_contains(env, STR("/elsewhere")) && !str_contains(env, STR("/before")));
     folder_gone("run_1");
     runner_end(runner, SIGTERM);
 }
@@ -565,7 +560,7 @@ TEST(agents_run_as_another_user_where_that_is_asked_for)
     }
     const struct told_report *end = fake_wait(f, "run_1", "failed", 1);
     CHECK_STR(body_str(end, "result"), "nobody\nnobody\ndo it");
-    CHECK(holds(body_str(end, "stderr_tail"), "ermission denied"));
+    CHECK_HAS(body_str(end, "stderr_tail"), "ermission denied");
     runner_end(runner, SIGTERM);
 }
 

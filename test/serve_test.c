@@ -580,7 +580,7 @@ TEST(damaged_state_is_a_fault_of_the_server_that_the_log_and_the_metrics_tell)
     CHECK_INT(metric_of(&r, "baton_damage_total"), 3);
     stop(&r);
     str log = check_read("log");
-    CHECK(str_contains(log, STR("store.damage op=state.read")));
+    CHECK_HAS(log, "store.damage op=state.read");
     CHECK(str_contains(log, bad) && !str_contains(log, STR("secret")));
 }
 
@@ -594,8 +594,8 @@ TEST(log_that_ends_before_what_rows_say_is_not_served)
     rows_change("data/baton.db", "UPDATE node SET seq = seq - 1 WHERE node_id = 1");
     r = launch(NULL);
     CHECK(status_of(&r) != 0);
-    CHECK(str_contains(check_read("log"), STR("the log ends at event ")));
-    CHECK(str_contains(check_read("log"), STR("baton store check --repair --apply")));
+    CHECK_HAS(check_read("log"), "the log ends at event ");
+    CHECK_HAS(check_read("log"), "baton store check --repair --apply");
     rows_change("data/baton.db", "UPDATE node SET seq = seq + 1 WHERE node_id = 1");
     r = serve(NULL);
     stop(&r);

@@ -161,9 +161,9 @@ TEST_BOTH(a_touch_makes_a_version_that_history_marks)
     str history = answer(w, "state.history", "{'state_id':'wfstate_2'}");
     CHECK_INT(count_of(history, "'touch':true"), 2);
     CHECK_INT(count_of(history, "'touch':true,'time'"), 2);
-    CHECK(str_contains(history, STR("{'version':3,'seq':4,'type':'workflow_state_updated','touch':"
-                                    "true,'time':'2025-01-15T10:35:00Z','actor':'operator',"
-                                    "'session_id':null,'patch':[]}")));
+    CHECK_HAS(history, "{'version':3,'seq':4,'type':'workflow_state_updated','touch':"
+                       "true,'time':'2025-01-15T10:35:00Z','actor':'operator',"
+                       "'session_id':null,'patch':[]}");
     CHECK_STR(answer(w, "state.diff", "{'state_id':'wfstate_2','from':1,'to':3}"),
               "{'state_id':'wfstate_2','from':1,'to':3,'patch':[]}");
     world_audit(w);

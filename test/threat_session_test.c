@@ -163,7 +163,7 @@ TEST(holder_of_a_token_registers_its_session_and_no_other)
     act_as(t.w, token);
     struct command *c = call(t.w, "session.create", "{'session_name':'below'}");
     CHECK_ERR(c->error, ERR_NOT_FOUND);
-    CHECK(str_contains(c->error->message, STR("register it first")));
+    CHECK_HAS(c->error->message, "register it first");
     CHECK_ERR(call(t.w, "run.create",
                    "{'type':'start_session','session_id':'reviewer','session_name':'r',"
                    "'prompt':'x'}")

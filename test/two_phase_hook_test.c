@@ -224,8 +224,8 @@ TEST(attended_parent_gets_its_callbacks_with_its_next_event)
     const struct json *answer =
         answer_of(call(t, "session.event", "{'session_id':'lead','event_type':'message'}"));
     CHECK_INT(json_int_or(answer, "callbacks", 0), 2);
-    CHECK(says(json_str(answer, "additional_context"), "Session: `a`"));
-    CHECK(says(json_str(answer, "additional_context"), "Session: `b`"));
+    CHECK_HAS(json_str(answer, "additional_context"), "Session: `a`");
+    CHECK_HAS(json_str(answer, "additional_context"), "Session: `b`");
     heard(t, "lead", 0, 0, 2);
     CHECK_INT(json_int_or(answer_of(call(t, "session.event",
                                          "{'session_id':'lead','event_type':'message'}")),

@@ -46,7 +46,7 @@ TEST(data_cannot_leave_its_fence)
     as_operator(t);
     turn(t, "child", "work");
     begin(t, "child", "state_update");
-    CHECK(says(t->prompt, "\n`````json\n{\"plan\""));
+    CHECK_HAS(t->prompt, "\n`````json\n{\"plan\"");
     text_is(t->prompt, "update_fenced");
     team_free(t);
 }

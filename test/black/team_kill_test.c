@@ -73,7 +73,7 @@ static void check_life(struct team *t)
     CHECK_INT(team_starts("lead"), 2);
     CHECK_INT(team_count(t, "run_started", ""), 5);
     CHECK_INT(team_count(t, "callback_delivered", "child_name=kid cycle=1"), 1);
-    CHECK(str_contains(team_prompt(t, "lead", 2), STR("Session `kid` has completed.")));
+    CHECK_HAS(team_prompt(t, "lead", 2), "Session `kid` has completed.");
     team_stop(t);
 }
 

@@ -35,12 +35,12 @@ TEST_LIMIT(parent_hears_of_a_child_after_its_result_is_recorded, 60)
     CHECK_STR(team_state(&t, "lead"), "{'kid':true}");
 
     CHECK_INT(team_starts("kid"), 2);
-    CHECK(str_contains(team_prompt(&t, "kid", 2), STR("## Required: Update Workflow State")));
+    CHECK_HAS(team_prompt(&t, "kid", 2), "## Required: Update Workflow State");
     CHECK_STR(json_str(team_run_of(&t, "kid", 2), "purpose"), "state_update");
     str told = told_lead(&t);
-    CHECK(str_contains(told, STR("Session `kid` has completed.")));
-    CHECK(str_contains(told, STR("State Update: completed")));
-    CHECK(str_contains(told, STR("Workflow State Version: 2")));
+    CHECK_HAS(told, "Session `kid` has completed.");
+    CHECK_HAS(told, "State Update: completed");
+    CHECK_HAS(told, "Workflow State Version: 2");
     const struct json *metadata = json_get(team_run_of(&t, "lead", 2), "metadata");
     CHECK_STR(json_shown(check_arena(), metadata),
               "{'callback_source':'kid','callback_sources':['kid'],'workflow_state_version':2,"
@@ -71,7 +71,7 @@ TEST_LIMIT(child_that_wrote_during_its_work_is_asked_or_not_as_the_schema_says, 
     CHECK_STR(team_state(&t, "missing"), "{'a':true}");
     CHECK_INT(team_starts("asked"), 2);
     CHECK_INT(team_starts("left"), 1);
-    CHECK(str_contains(team_prompt(&t, "missing", 2), STR("State Update: skipped")));
+    CHECK_HAS(team_prompt(&t, "missing", 2), "State Update: skipped");
     team_stop(&t);
 }
 
@@ -89,7 +89,7 @@ static void check_requests(struct team *t, int count)
     CHECK_INT(team_starts("kid"), 1 + count);
     for (int n = 0; n < count; n++) {
         str prompt = team_prompt(t, "kid", 2 + n);
-        CHECK(str_contains(prompt, STR("## Required: Update Workflow State")));
+        CHECK_HAS(prompt, "## Required: Update Workflow State");
         for (int other = 0; other < 3; other++)
             CHECK_INT(str_contains(prompt, str_from(words[other])), other == n);
     }
@@ -107,11 +107,10 @@ static void forget(const char *updates, int requests, const char *status, const 
     const struct json *kid = team_settled(&t, "kid", status, update);
     CHECK_INT(json_int_or(kid, "state_update_attempts", 0), requests);
     check_requests(&t, requests);
-    CHECK(str_contains(told_lead(&t),
-                       str_from(arena_printf(check_arena(), "State Update: %s", update).at)));
+    CHECK_HAS(told_lead(&t), arena_printf(check_arena(), "State Update: %s", update).at);
     if (strcmp(status, "failed") == 0) {
-        CHECK(str_contains(told_lead(&t), STR("Warning: Child failed to update workflow state.")));
-        CHECK(str_contains(told_lead(&t), STR("did not record its result after 3 prompts")));
+        CHECK_HAS(told_lead(&t), "Warning: Child failed to update workflow state.");
+        CHECK_HAS(told_lead(&t), "did not record its result after 3 prompts");
     }
     team_stop(&t);
 }
@@ -163,7 +162,7 @@ TEST_LIMIT(child_that_stalls_when_asked_is_ended_each_time_and_has_failed, 90)
     CHECK_INT(team_starts("kid"), 4);
     for (int n = 2; n <= 4; n++)
         CHECK_STR(json_str(team_run_of(&t, "kid", n), "status"), "timed_out");
-    CHECK(str_contains(told_lead(&t), STR("did not record its result after 3 prompts")));
+    CHECK_HAS(told_lead(&t), "did not record its result after 3 prompts");
     team_stop(&t);
 }
 
@@ -176,10 +175,10 @@ TEST_LIMIT(child_whose_work_takes_too_long_is_ended_and_asked_for_its_failure_on
     team_lead(&t, "lead", any, ONE_CHILD("{'stall':true}", "[],[]," RECORD));
     team_settled(&t, "lead", "finished", "");
     const struct json *kid = team_settled(&t, "kid", "failed", "completed");
-    CHECK(str_contains(json_str(kid, "error"), STR("longer")));
+    CHECK_HAS(json_str(kid, "error"), "longer");
     CHECK_INT(team_starts("kid"), 2);
-    CHECK(str_contains(team_prompt(&t, "kid", 2), STR("Your last turn did not end well.")));
-    CHECK(str_contains(told_lead(&t), STR("Session `kid` has failed.")));
+    CHECK_HAS(team_prompt(&t, "kid", 2), "Your last turn did not end well.");
+    CHECK_HAS(told_lead(&t), "Session `kid` has failed.");
     team_stop(&t);
 }
 
@@ -189,11 +188,11 @@ static void check_died(struct team *t, const char *why, const char *update)
 {
     team_settled(t, "lead", "finished", "");
     const struct json *kid = team_settled(t, "kid", "failed", update);
-    CHECK(str_contains(json_str(kid, "error"), str_from(why)));
+    CHECK_HAS(json_str(kid, "error"), why);
     str told = told_lead(t);
-    CHECK(str_contains(told, STR("Session `kid` has failed.")));
-    CHECK(str_contains(told, str_from(why)));
-    CHECK(str_contains(told, STR("kid complains"))); /* what it wrote to stderr */
+    CHECK_HAS(told, "Session `kid` has failed.");
+    CHECK_HAS(told, why);
+    CHECK_HAS(told, "kid complains"); /* what it wrote to stderr */
     team_stop(t);
 }
 

@@ -58,9 +58,8 @@ TEST_LIMIT(busy_parent_hears_of_three_children_in_one_turn, 60)
     CHECK(str_eq(json_str(metadata, "callback_source"), json_text(json_at(sources, 0))));
     str told = team_prompt(&t, "lead", 2);
     for (const char *name = "abc"; *name; name++)
-        CHECK(str_contains(
-            told, str_from(arena_printf(check_arena(), "Session `%c` has completed.", *name).at)));
-    CHECK(str_contains(told, STR("### 3 of 3")));
+        CHECK_HAS(told, arena_printf(check_arena(), "Session `%c` has completed.", *name).at);
+    CHECK_HAS(told, "### 3 of 3");
     team_stop(&t);
 }
 
@@ -89,7 +88,7 @@ TEST_LIMIT(orchestrator_in_the_middle_records_its_result_after_its_children, 60)
           seq_of(&t, "callback_delivered", "child_name=leaf"));
     CHECK(seq_of(&t, "callback_delivered", "child_name=leaf") <
           seq_of(&t, "session_settled", "session_name=middle"));
-    CHECK(str_contains(team_prompt(&t, "lead", 2), STR("Session `middle` has completed.")));
+    CHECK_HAS(team_prompt(&t, "lead", 2), "Session `middle` has completed.");
     CHECK(!str_contains(team_prompt(&t, "lead", 2), STR("Session `leaf` has completed.")));
     team_stop(&t);
 }
@@ -156,8 +155,7 @@ TEST_LIMIT(stopping_a_session_stops_all_below_it_with_their_processes, 60)
     black_expect(&t.server, 200, "POST /sessions/lead/stop", "{'reason':'enough'}");
     for (int i = 0; i < 4; i++) {
         const struct json *s = team_settled(&t, names[i], "stopped", i ? "failed" : "");
-        CHECK(str_contains(json_str(s, "error"),
-                           str_from(i ? "a session above it was stopped" : "enough")));
+        CHECK_HAS(json_str(s, "error"), i ? "a session above it was stopped" : "enough");
         CHECK(team_is_gone(team_pid(&t, names[i], 1)));
     }
     CHECK_INT(team_count(&t, "callback_delivered", ""), 0);
@@ -166,8 +164,8 @@ TEST_LIMIT(stopping_a_session_stops_all_below_it_with_their_processes, 60)
     team_wait(&t, 2, "callback_delivered", "");
     team_settled(&t, "lead", "finished", "");
     str told = team_prompt(&t, "lead", 3);
-    CHECK(str_contains(told, STR("Session `kid` was stopped.")));
-    CHECK(str_contains(told, STR("Session `middle` was stopped.")));
+    CHECK_HAS(told, "Session `kid` was stopped.");
+    CHECK_HAS(told, "Session `middle` was stopped.");
     CHECK_INT(team_starts("lead"), 3);
     team_stop(&t);
 }
@@ -197,7 +195,7 @@ TEST_LIMIT(parent_that_a_person_started_hears_with_its_next_event, 60)
     const char *events = "POST /sessions/person/events";
     const struct json *heard = black_expect(&t.server, 201, events, "{'event_type':'post_tool'}");
     CHECK_INT(json_int_or(heard, "callbacks", 0), 1);
-    CHECK(str_contains(json_str(heard, "additional_context"), STR("Session `kid` has completed.")));
+    CHECK_HAS(json_str(heard, "additional_context"), "Session `kid` has completed.");
     heard = black_expect(&t.server, 201, events, "{'event_type':'post_tool'}");
     CHECK_INT(json_int_or(heard, "callbacks", -1), 0);
     heard = black_expect(&t.server, 201, events, "{'event_type':'session_stop'}");
