@@ -742,7 +742,7 @@ TEST_BOTH(sessions_of_an_older_database_own_what_only_the_operator_gave)
 TEST_BOTH(an_older_database_keeps_its_rows_under_new_names)
 {
     const char *store = both_store("core.db");
-    struct world *w = world_of_step(store, 8);
+    struct fixture *w = fixture_of_step(store, 8);
     const struct node *nodes;
     const struct row *row;
     size_t count;
@@ -771,7 +771,7 @@ TEST_BOTH(an_older_database_keeps_its_rows_under_new_names)
     store_disconnect(w->sql);
     store_close(w->store);
 
-    w = world_of_step(store, tables_step_count);
+    w = fixture_of_step(store, tables_step_count);
     tx = begin(w);
     CHECK_OK(node_list(tx, STR(""), 10, &nodes, &count));
     CHECK_INT(count, 1);
@@ -784,5 +784,5 @@ TEST_BOTH(an_older_database_keeps_its_rows_under_new_names)
     CHECK_OK(sql_one_(tx->sql, &row, "SELECT claim_cursor FROM runner", NO_ARGS));
     CHECK_STR(row_str(row, 0), "so far");
     CHECK_OK(end(w, NULL));
-    world_free(w);
+    fixture_free(w);
 }

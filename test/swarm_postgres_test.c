@@ -138,7 +138,7 @@ static bool cut_without_keys(struct world *w, struct proxy *wire, enum proxy_pla
     CHECK(!w->engine.stopped);
     struct command *read = state_read(w);
     CHECK_OK(read->error);
-    const struct json *answer = json_parsed(check_arena(), read->answer);
+    const struct json *answer = json_parsed(check_arena(), read->answer.text);
     for (int i = 0; i < BATCH; i++) {
         const char *name = arena_printf(check_arena(), "n%d", i).at;
         CHECK_INT(json_get(json_get(answer, "current_data"), name) != NULL, !batch[i]->error);

@@ -78,7 +78,7 @@ static void resolve(struct swarm *s, struct command *const *batch, size_t count)
                                (long long)s->model->seq));
 
     CHECK_OK(list->error);
-    const struct json *answer = json_parsed(s->arena, list->answer);
+    const struct json *answer = json_parsed(s->arena, list->answer.text);
     const struct json *found = json_get(answer, "events");
     for (size_t i = 0; i < count; i++) {
         there[i] = !batch[i]->error && is_there(s, batch[i], found);
