@@ -5,9 +5,10 @@
  * Makefile lists here (--wrap).
  *
  * A unit takes 0.9 ns on average: so it was over the 86 cases of hostile inputs that take longer than
- * 8 ms, as the time of the processor in the release build (the best of five) by the units in this one,
- * with gcc 12. Where numbers have many digits it is 0.3, where tables miss the caches 4, and for the
- * commands of writer_time_test.c 0.7 to 1.7.
+ * 8 ms, as the time of the processor in the release build (the best of five, on a machine that others
+ * used, too, so it is less on an idle one) by the units in this one, with gcc 12. Where numbers have
+ * many digits it is 0.3, where tables miss the caches 4, and for the commands of writer_time_test.c
+ * 0.7 to 1.7.
  *
  * The count of much work differs by less than a thousandth from run to run, since some tables are
  * hashed by address; without random addresses (setarch -R) it is the same. */

@@ -57,7 +57,7 @@ kill -9 "$runner"
 missed() {
     tries=0
     until "$BATON" "$@" >out 2>err; grep -q "$seen" out; do
-        tries=$((tries + 1)); [ "$tries" -lt 50 ] || fail "expected '$seen' of baton $*"
+        tries=$((tries + 1)); [ "$tries" -lt 300 ] || fail "expected '$seen' of baton $*"
         sleep 0.1
     done
 }
