@@ -146,7 +146,9 @@ static err import_run(struct cli *c)
                        folder);
     caller_init(&caller, cli_value(c, "--data"));
     caller.refusal = refusal;
-    err e = import_all(c, &caller, all, count);
+    err e = caller_find(&caller, c->arena);
+    if (!e)
+        e = import_all(c, &caller, all, count);
     caller_release(&caller);
     return e;
 }

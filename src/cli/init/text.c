@@ -88,8 +88,7 @@ static bool line_is(str text, size_t at, str mark, size_t *next)
     return str_eq(str_trim(str_slice(rest, 0, len)), mark);
 }
 
-/* Where the block is, its marks and the end of its last line included. */
-static bool block_find(str text, size_t *from, size_t *to)
+bool text_marked(str text, size_t *from, size_t *to)
 {
     bool begun = false;
 
@@ -110,7 +109,7 @@ str text_mark(struct arena *a, str text, str lines)
     str block = arena_printf(a, MARK_BEGIN "\n" STR_FMT MARK_END "\n", STR_ARG(lines));
     size_t from, to;
 
-    if (!block_find(text, &from, &to))
+    if (!text_marked(text, &from, &to))
         return lines.len ? text_append(a, text, block) : text;
     if (!lines.len)
         return text_cut(a, text, from, to);

@@ -26,8 +26,11 @@ str text_splice(struct arena *a, str text, size_t from, size_t to, str with);
 #define MARK_BEGIN "<!-- baton:begin -->"
 #define MARK_END "<!-- baton:end -->"
 
-/* The text with that block, in its place when there is one, or without any when `lines` is empty.
- * A mark that is alone is no block. */
+/* Where the block is, its marks and the end of its last line included. False: there is none, or
+ * one of the marks is alone. */
+bool text_marked(str text, size_t *from, size_t *to);
+
+/* The text with that block, in its place when there is one, or without any when `lines` is empty. */
 str text_mark(struct arena *a, str text, str lines);
 
 #endif
