@@ -67,6 +67,15 @@ includes() {
         END { exit bad }'
 }
 
+# What the objects say, as "file:   U symbol" and "file:address T symbol". An object whose source is
+# gone is left over from another day.
+symbols() {
+    find src -name '*.c' | sort | while read -r source; do
+        object=build/release/${source%.c}.o
+        if [ -f "$object" ]; then echo "$object"; fi
+    done | xargs nm -A | sed 's|^build/release/src/||; s|\.o:|.c |'
+}
+
 # core/ computes: no clock, no randomness, no file, no socket, whichever header would offer it.
 pure='^(mem(cpy|cmp|move|set|chr)|str(len|n?cmp|n?casecmp|r?chr|str|tol|toll|tod|toull)|v?snprintf|'
 pure="$pure"'qsort|bsearch|abort|__assert_fail|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_|__.*_chk|'
@@ -78,11 +87,11 @@ core_is_pure() {
         echo "$objects/core has no objects, so nobody knows what core/ calls: make build/baton"
         return 1
     fi
-    nm --defined-only -g $(find $objects -name '*.o') | awk 'NF == 3 { print $3 }' | sort -u >"$ours"
-    nm -A -u $(find $objects/core -name '*.o') | sed 's/:.* U / /' | while read -r object symbol; do
+    symbols | awk '$(NF - 1) != "U" { print $NF }' | sort -u >"$ours"
+    symbols | awk '/^core\// && $(NF - 1) == "U" { print $1, $NF }' | while read -r file symbol; do
         grep -qxF -e "$symbol" "$ours" && continue
         echo "$symbol" | grep -qE "$pure" && continue
-        echo "$object: core/ may not call $symbol"
+        echo "src/$file: core/ may not call $symbol"
     done | { ! grep . ; }
 }
 
@@ -114,25 +123,13 @@ core: callback callback_deliver
 core: run run_queue
 ops: grant perform
 ops: hooks hooks_session hooks_tool
-mcp: completion era head listen mcp parts prompts resources rounds tasks tool_call tools
-wire: barrier conn deliver grants http/answer http/begin http/http http/input http/routes http/sse hub hub_matcher hub_subscriber lag mcp/channel mcp/http mcp/listen mcp/play mcp/session mcp/work quota server wait ws/message ws/ws
-wire: http/head http/parse
-cli: bridge/calls bridge/head bridge/identity bridge/lanes bridge/legacy bridge/lines bridge/message bridge/site
+cli: bridge/connections bridge/exchanges bridge/head bridge/identity bridge/legacy bridge/lines bridge/message bridge/upstream
 cli: doctor/clients doctor/doctor doctor/mcp doctor/server
 cli: init/hooks init/wire
 cli: json_check json_verbs
 app: store_backup store_check store_copy store_repair store_verbs
 app: threads writer
 '
-
-# What the objects say, as "file:   U symbol" and "file:address T symbol". An object whose source is
-# gone is left over from another day.
-symbols() {
-    find src -name '*.c' | sort | while read -r source; do
-        object=build/release/${source%.c}.o
-        if [ -f "$object" ]; then echo "$object"; fi
-    done | xargs nm -A | sed 's|^build/release/src/||; s|\.o:|.c |'
-}
 
 cycles() {
     symbols | awk -v all="$1" -v known="$by_nature$to_come_apart" '
