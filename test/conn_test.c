@@ -45,11 +45,11 @@ static struct server_fixture *fixture_noting(void (*options)(struct server_optio
     return b;
 }
 
-static struct op_shown *shown_new(str text)
+static struct cached_answer *shown_new(str text)
 {
-    struct op_shown *s = mem_alloc(sizeof *s);
+    struct cached_answer *s = mem_alloc(sizeof *s);
 
-    *s = (struct op_shown){ .refs = 1, .text = text };
+    *s = (struct cached_answer){ .refs = 1, .text = text };
     return s;
 }
 
@@ -66,7 +66,7 @@ static void answer_in_pieces(struct server_fixture *b)
         conn_send(c, STR(""));
         conn_send(c, STR("more,"));
         CHECK_INT(c->out_count, 1);
-        conn_send_shown(c, shown_new(STR("shown,")));
+        conn_send_cached(c, shown_new(STR("shown,")));
         conn_send_shared(c, frame);
         conn_send(c, STR("tail."));
         CHECK_INT(c->out_count, 4);
@@ -210,7 +210,7 @@ static void abort_while_sending(struct server_fixture *b)
     conn_abort(b->conn);
     conn_send(b->conn, STR("too late"));
     conn_send_shared(b->conn, frame);
-    conn_send_shown(b->conn, shown_new(STR("too late")));
+    conn_send_cached(b->conn, shown_new(STR("too late")));
     conn_flush(b->conn);
     conn_flush_later(b->conn);
     conn_finish(b->conn);

@@ -49,8 +49,8 @@ static err thing_read(struct tx *tx, const struct input *in, struct answer *out)
     if (str_eq(input_str(in, "thing_id"), STR("none")))
         return refused(ERR_NOT_FOUND, "there is no thing none");
     out->version = 7;
-    out->shown_id = input_str(in, "thing_id");
-    out->shown = STR("{\"from\":\"memory\"}");
+    out->cached_id = input_str(in, "thing_id");
+    out->cached = STR("{\"from\":\"memory\"}");
     return echo(tx, in, out);
 }
 

@@ -151,7 +151,9 @@ TEST(resource_is_read_as_it_is_or_was)
 TEST(resource_of_now_may_come_out_of_the_cache)
 {
     struct fixture p = fixture_new();
-    struct op_shown shown = { .refs = 1, .version = 9, .text = STR("{\"current_data\":\"kept\"}") };
+    struct cached_answer shown = { .refs = 1,
+                                   .version = 9,
+                                   .text = STR("{\"current_data\":\"kept\"}") };
     struct mcp_call *m = mcp_direct_call(p.r);
 
     m->session = &p.r->legacy;
@@ -161,7 +163,7 @@ TEST(resource_of_now_may_come_out_of_the_cache)
                               STR_ARG(p.red)));
     CHECK_INT(m->next, MCP_PERFORM);
     CHECK(m->plain && str_eq(m->plain_id, p.red) && m->op->peek);
-    mcp_peeked(m, &shown);
+    mcp_cached(m, &shown);
     CHECK_INT(m->next, MCP_ANSWER);
     CHECK(memmem(m->answer.at, m->answer.len, "kept", 4));
     mcp_direct_result(p.r, LEGACY, "resources/read", uri(p.red, "/v/1"));

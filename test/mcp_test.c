@@ -370,7 +370,7 @@ TEST(an_answer_out_of_the_cache_is_an_answer)
 {
     struct fixture s = fixture_open(false);
     str body = quotes_double(s.arena, REQUEST("resources/read", "'uri':'baton://state/wfstate_1'"));
-    struct op_shown shown = { .refs = 1, .version = 3, .text = STR("{\"version\":3}") };
+    struct cached_answer shown = { .refs = 1, .version = 3, .text = STR("{\"version\":3}") };
     struct mcp_call *peeked = begin(&s, "", &older, body), *asked = begin(&s, "", &older, body);
     struct command done = { .arena = s.arena,
                             .answer.text = shown.text,
@@ -379,7 +379,7 @@ TEST(an_answer_out_of_the_cache_is_an_answer)
     check_outcome(peeked, "perform state.read", "a resource");
     CHECK(peeked->plain);
     CHECK_STR(peeked->plain_id, "wfstate_1");
-    mcp_peeked(peeked, &shown);
+    mcp_cached(peeked, &shown);
     mcp_performed(asked, &done);
     check_outcome(peeked, "200 result", "a resource");
     CHECK(!peeked->plain);

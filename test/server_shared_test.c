@@ -44,8 +44,8 @@ TEST(server_publishes_an_event_once_whoever_brings_it_first)
 
 static struct command *showing(struct command *c, str text)
 {
-    c->answer.shown_id = STR("wfstate_1");
-    c->answer.shown = text;
+    c->answer.cached_id = STR("wfstate_1");
+    c->answer.cached = text;
     return c;
 }
 
@@ -54,12 +54,12 @@ static str peeked(struct server_fixture *b)
 {
     static const struct actor anybody = { .kind = ACTOR_OPERATOR };
     static const struct op read = { .peek = true };
-    struct op_shown *shown = op_peek(b->server->cache, &read, STR("wfstate_1"), &anybody);
+    struct cached_answer *shown = op_peek(b->server->cache, &read, STR("wfstate_1"), &anybody);
 
     if (!shown)
         return STR("");
     str text = arena_copy(check_arena(), shown->text);
-    op_shown_unref(shown);
+    cached_answer_unref(shown);
     return text;
 }
 

@@ -100,11 +100,11 @@ TEST(a_state_is_deleted_when_its_sessions_have_ended)
 
 static bool peeked(struct world *w, struct op_cache *cache, const struct actor *who)
 {
-    struct op_shown *s =
+    struct cached_answer *s =
         op_peek(cache, op_find(w->table, STR("state.read")), STR("wfstate_2"), who);
 
     if (s)
-        op_shown_unref(s);
+        cached_answer_unref(s);
     return s;
 }
 

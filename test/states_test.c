@@ -193,18 +193,18 @@ TEST_BOTH(every_write_shows_what_a_read_would_answer)
     for (size_t i = 0; i < sizeof writes / sizeof *writes; i++) {
         struct command *write = world_call(w, writes[i].op, writes[i].input, "");
         CHECK_OK(write->error);
-        CHECK_STR(write->answer.shown_id, "wfstate_2");
+        CHECK_STR(write->answer.cached_id, "wfstate_2");
         struct command *read = world_call(w, "state.read", "{'state_id':'wfstate_2'}", "");
-        CHECK_STR(write->answer.shown, read->answer.text.at);
-        CHECK_STR(read->answer.shown, read->answer.text.at);
-        CHECK_STR(read->answer.shown_id, "wfstate_2");
+        CHECK_STR(write->answer.cached, read->answer.text.at);
+        CHECK_STR(read->answer.cached, read->answer.text.at);
+        CHECK_STR(read->answer.cached_id, "wfstate_2");
         CHECK_INT(read->answer.version, (long long)i + 1);
     }
     struct command *part =
         world_call(w, "state.read", "{'state_id':'wfstate_2','pointer':'/status'}", "");
-    CHECK_STR(part->answer.shown_id, "");
+    CHECK_STR(part->answer.cached_id, "");
     part = world_call(w, "state.read", "{'state_id':'wfstate_2','version':1}", "");
-    CHECK_STR(part->answer.shown_id, "");
+    CHECK_STR(part->answer.cached_id, "");
     world_close(w);
 }
 

@@ -108,14 +108,14 @@ TEST(a_small_document_comes_out_of_the_cache_and_a_large_one_is_cut)
     fixture_free(d);
 }
 
-static struct op_told known(struct fixture *d)
+static struct tool_text known(struct fixture *d)
 {
-    struct op_shown *shown =
+    struct cached_answer *shown =
         op_peek(d->cache, op_find(d->w->table, STR("state.read")), d->state, &d->w->actor);
-    struct op_told told = { arena_copy(check_arena(), shown->told.text),
-                            arena_copy(check_arena(), shown->told.quoted) };
+    struct tool_text told = { arena_copy(check_arena(), shown->tool.text),
+                              arena_copy(check_arena(), shown->tool.quoted) };
 
-    op_shown_unref(shown);
+    cached_answer_unref(shown);
     return told;
 }
 
@@ -151,7 +151,7 @@ TEST(a_document_in_memory_is_told_in_the_same_words_until_it_is_written)
     fixture_free(d);
 }
 
-static struct op_shown *held(struct op_cache *c, const char *id)
+static struct cached_answer *held(struct op_cache *c, const char *id)
 {
     static const struct op read = { .peek = true };
     static const struct actor anybody = { .kind = ACTOR_OPERATOR };
@@ -166,24 +166,25 @@ TEST(what_is_told_of_a_document_takes_room_in_the_cache)
 
     memset(text, 'x', sizeof text);
     for (int i = 0; i < 2; i++) {
-        struct command wrote = { .answer.shown_id = i ? STR("b") : STR("a"),
-                                 .answer.shown = { text, 250 } };
+        struct command wrote = { .answer.cached_id = i ? STR("b") : STR("a"),
+                                 .answer.cached = { text, 250 } };
         op_cache_written(c, &wrote);
     }
-    struct op_shown *a = held(c, "a"), *b = held(c, "b");
-    op_shown_unref(b);
-    op_shown_unref(held(c, "a"));
-    op_cache_tell(c, STR("a"), a, (struct op_told){ { text, 600 }, { text, 600 } });
-    CHECK_INT((int)a->told.quoted.len, 600);
+    struct cached_answer *a = held(c, "a"), *b = held(c, "b");
+    cached_answer_unref(b);
+    cached_answer_unref(held(c, "a"));
+    op_cache_keep_tool_text(c, STR("a"), a, (struct tool_text){ { text, 600 }, { text, 600 } });
+    CHECK_INT((int)a->tool.quoted.len, 600);
     CHECK(!held(c, "b"));
 
-    struct command again = { .answer.shown_id = STR("a"), .answer.shown = { text, 250 } };
+    struct command again = { .answer.cached_id = STR("a"), .answer.cached = { text, 250 } };
     op_cache_written(c, &again);
-    op_cache_tell(c, STR("a"), a, (struct op_told){ { text, 1 }, { text, 1 } }); /* it is old */
-    op_shown_unref(a);
+    op_cache_keep_tool_text(c, STR("a"), a,
+                            (struct tool_text){ { text, 1 }, { text, 1 } }); /* it is old */
+    cached_answer_unref(a);
     a = held(c, "a");
-    CHECK_INT((int)a->told.text.len, 0);
-    op_shown_unref(a);
+    CHECK_INT((int)a->tool.text.len, 0);
+    cached_answer_unref(a);
     op_cache_free(c);
 }
 

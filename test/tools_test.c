@@ -270,10 +270,10 @@ TEST(what_is_told_is_chosen_from_the_printed_text)
         struct json names = json_of(check_arena(), cases[i].names);
         str printed = quotes_double(check_arena(), cases[i].printed);
         struct buf out = buf_in(check_arena());
-        const struct tell *tell;
+        const struct projection *tell;
 
-        size_t count = tell_make(check_arena(), &names, &schema, &tell);
-        tell_write(&out, printed, tell, count);
+        size_t count = projection_make(check_arena(), &names, &schema, &tell);
+        projection_write(&out, printed, tell, count);
         CHECK_STR(buf_str(&out), quotes_double(check_arena(), cases[i].told).at);
     }
 }

@@ -132,30 +132,30 @@ void mcp_performed(struct mcp_call *m, const struct command *done)
     m->then(m, done);
 }
 
-void mcp_peeked(struct mcp_call *m, const struct op_shown *shown)
+void mcp_cached(struct mcp_call *m, const struct cached_answer *shown)
 {
     struct command done = { .arena = m->arena,
                             .op = m->op,
                             .input = m->input,
                             .actor = m->actor,
                             .answer = { .text = shown->text, .version = shown->version } };
-    m->shown = shown;
-    m->told = (struct op_told){ STR(""), STR("") };
+    m->cached = shown;
+    m->tool_text = (struct tool_text){ STR(""), STR("") };
     mcp_performed(m, &done);
-    m->shown = NULL;
+    m->cached = NULL;
 }
 
 bool mcp_peek(struct mcp_call *m, struct op_cache *c)
 {
     str id = m->plain_id;
-    struct op_shown *shown = m->plain ? op_peek(c, m->op, id, m->actor) : NULL;
+    struct cached_answer *shown = m->plain ? op_peek(c, m->op, id, m->actor) : NULL;
 
     if (!shown)
         return false;
-    mcp_peeked(m, shown);
-    if (m->told.text.len)
-        op_cache_tell(c, id, shown, m->told);
-    op_shown_unref(shown);
+    mcp_cached(m, shown);
+    if (m->tool_text.text.len)
+        op_cache_keep_tool_text(c, id, shown, m->tool_text);
+    cached_answer_unref(shown);
     return true;
 }
 

@@ -4,7 +4,7 @@
  * in which every message says all of it. All are spoken at once; each message tells its own.
  *
  * Knows no sockets and performs nothing: for each message it says what is to be done next, and is
- * told what came of it. wire/mcp_*.c does so over HTTP; `baton mcp` passes stdio on to that. */
+ * told what came of it. wire/mcp/ does so over HTTP; `baton mcp` passes stdio on to that. */
 #ifndef MCP_MCP_H
 #define MCP_MCP_H
 
@@ -109,8 +109,9 @@ struct mcp_call {
     str key;    /* idempotency, when the message is repeated by its transport; empty: none */
     bool plain; /* the input is nothing but `plain_id`: the cache may know the answer */
     str plain_id;
-    const struct op_shown *shown; /* what was performed came out of the cache, by mcp_peeked … */
-    struct op_told told;          /* … and is told like this, for the cache; empty: that knows */
+    const struct cached_answer
+        *cached;                /* what was performed came out of the cache, by mcp_cached … */
+    struct tool_text tool_text; /* … and this is made of it, for the cache; empty: that knows */
     str uri;
     struct mcp_listen listen;
     int64_t quiet_at;    /* no callbacks waited after this event; 0: that was not looked at */
@@ -134,7 +135,7 @@ void mcp_performed(struct mcp_call *m, const struct command *done);
 
 /* The same for an answer out of the cache; false: that has none, and it must be performed. */
 bool mcp_peek(struct mcp_call *m, struct op_cache *c);
-void mcp_peeked(struct mcp_call *m, const struct op_shown *shown);
+void mcp_cached(struct mcp_call *m, const struct cached_answer *shown);
 
 struct mcp_play {
     int number;              /* of the step: 0, 1 … */

@@ -160,7 +160,7 @@ static void result_done(struct mcp_call *m, const struct command *done)
 
     if (failed(m, done))
         return;
-    tell_write(&told, done->answer.text, tool->tells, tool->tell_count);
+    projection_write(&told, done->answer.text, tool->tool_output, tool->output_count);
     answer_task(m, TASK_COMPLETED, buf_str(&told));
 }
 

@@ -86,7 +86,7 @@ static void callbacks_taken(struct mcp_call *m, const struct command *done)
 
 static void callbacks_looked(struct mcp_call *m, const struct command *done)
 {
-    if (!done->error && str_eq(tell_find(done->answer.text, STR("waiting")), STR("true"))) {
+    if (!done->error && str_eq(projection_find(done->answer.text, STR("waiting")), STR("true"))) {
         mcp_ask(m, "callback.take", &no_input, callbacks_taken);
         return;
     }
@@ -116,7 +116,7 @@ static str told(struct mcp_call *m, const struct tool *t, str printed)
     struct buf out = buf_in(m->arena);
 
     buf_reserve(&out, printed.len);
-    tell_write(&out, printed, t->tells, t->tell_count);
+    projection_write(&out, printed, t->tool_output, t->output_count);
     return buf_str(&out);
 }
 
@@ -127,17 +127,18 @@ static void conclude_answer(struct mcp_call *m, const struct tool *t, str printe
 
 /* A document that many ask for is told to all of them in the same words: one tool alone shows what
  * is in the cache. */
-static void conclude_shown(struct mcp_call *m, const struct tool *t, const struct op_shown *shown)
+static void conclude_shown(struct mcp_call *m, const struct tool *t,
+                           const struct cached_answer *shown)
 {
     struct calling *c = m->own;
-    struct op_told known = shown->told;
+    struct tool_text known = shown->tool;
 
     if (!known.text.len) {
         struct buf quoted = buf_in(m->arena);
         known.text = told(m, t, shown->text);
         json_print_string(&quoted, known.text);
         known.quoted = buf_str(&quoted);
-        m->told = known;
+        m->tool_text = known;
     }
     c->quoted = known.quoted;
     conclude(m, known.text, false);
@@ -177,7 +178,7 @@ static bool is_over(const struct calling *c, const struct command *done)
     int64_t wanted = json_int_or(c->arguments, "wait_version", 0);
 
     return wanted ? done->answer.version >= wanted
-                  : !str_eq(tell_find(done->answer.text, STR("settled")), STR("false"));
+                  : !str_eq(projection_find(done->answer.text, STR("settled")), STR("false"));
 }
 
 /* ---- starting a session and waiting for its answer ---- */
@@ -233,7 +234,7 @@ static void started(struct mcp_call *m, const struct command *done)
 static void performed(struct mcp_call *m, const struct command *done)
 {
     const struct calling *c = m->own;
-    const struct op_shown *shown = m->shown;
+    const struct cached_answer *shown = m->cached;
 
     /* What came out of the cache is all of a document, and may be more than is shown. */
     if (shown && done->answer.text.len > TOOL_CHARS_MAX)

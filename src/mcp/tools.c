@@ -113,18 +113,18 @@ static void write_output(struct json_writer *w, const struct tool *t, const stru
     write_begin(w, STR("outputSchema"), '{');
     write_text(w, STR("type"), STR("object"));
     write_begin(w, STR("properties"), '{');
-    for (size_t i = 0; i < t->tell_count; i++) {
-        str type = type_of(json_find(members, t->tells[i].name));
-        write_begin(w, t->tells[i].name, '{');
+    for (size_t i = 0; i < t->output_count; i++) {
+        str type = type_of(json_find(members, t->tool_output[i].name));
+        write_begin(w, t->tool_output[i].name, '{');
         if (type.len)
             write_text(w, STR("type"), type);
         json_write_end(w, '}');
     }
     json_write_end(w, '}');
     write_begin(w, STR("required"), '[');
-    for (size_t i = 0; i < t->tell_count; i++)
-        if (!t->tells[i].nullable && names_it(required, t->tells[i].name))
-            json_write_str(w, t->tells[i].name);
+    for (size_t i = 0; i < t->output_count; i++)
+        if (!t->tool_output[i].nullable && names_it(required, t->tool_output[i].name))
+            json_write_str(w, t->tool_output[i].name);
     json_write_end(w, ']');
     json_write_end(w, '}');
 }
@@ -190,14 +190,15 @@ static str tool_listed(struct arena *a, const struct tool *t, const struct json 
 static void tool_make(struct arena *a, const struct op_table *table, const struct op *op,
                       struct tool *out)
 {
-    assert(op->shows && op->tells); /* what is a tool says what it has */
+    assert(op->tool_input && op->tool_output); /* what is a tool says what it has */
     *out = (struct tool){ .op = op,
                           .name = tool_name(a, op),
                           .is_capped = op_field(table, op, STR("max_chars")),
                           .starts = op_field(table, op, STR("execution_mode")) };
-    out->tell_count = tell_make(a, parsed(a, op->tells), parsed(a, op->output), &out->tells);
-    out->listed = tool_listed(a, out, parsed(a, op->shows), true);
-    out->listed_short = tool_listed(a, out, parsed(a, op->shows), false);
+    out->output_count =
+        projection_make(a, parsed(a, op->tool_output), parsed(a, op->output), &out->tool_output);
+    out->listed = tool_listed(a, out, parsed(a, op->tool_input), true);
+    out->listed_short = tool_listed(a, out, parsed(a, op->tool_input), false);
 }
 
 struct tool_list *tools_new(struct arena *a, const struct op_table *t)

@@ -3,7 +3,7 @@
 #define MCP_TOOLS_H
 
 #include "mcp/mcp_private.h"
-#include "mcp/tell.h"
+#include "mcp/projection.h"
 
 /* What a tool shows of a document, and what it replaces unseen, without being asked for more. */
 #define TOOL_CHARS_MAX 8000
@@ -11,9 +11,9 @@
 struct tool {
     const struct op *op;
     str name;
-    str listed, listed_short; /* as tools/list has it: for programs, and for models */
-    const struct tell *tells; /* NULL: all */
-    size_t tell_count;
+    str listed, listed_short;             /* as tools/list has it: for programs, and for models */
+    const struct projection *tool_output; /* NULL: all */
+    size_t output_count;
     bool is_capped; /* its operation takes max_chars */
     bool starts;    /* it asks a session for a turn, and may wait for what comes of it */
 };

@@ -22,7 +22,7 @@ struct entry {
     struct list used; /* least recently used first */
     uint32_t hash;
     str id;
-    struct op_shown *shown;
+    struct cached_answer *answer;
 };
 
 struct op_cache {
@@ -47,7 +47,7 @@ static uint32_t hash_of(str id)
     return hash_bytes(id.at, id.len);
 }
 
-static struct entry **place_of(struct op_cache *c, str id, uint32_t hash)
+static struct entry **slot_of(struct op_cache *c, str id, uint32_t hash)
 {
     if (!c->buckets) {
         c->buckets = mem_alloc(BUCKETS * sizeof *c->buckets);
@@ -59,20 +59,20 @@ static struct entry **place_of(struct op_cache *c, str id, uint32_t hash)
     return at;
 }
 
-void op_shown_unref(struct op_shown *s)
+void cached_answer_unref(struct cached_answer *s)
 {
     assert(s->refs > 0);
     if (--s->refs > 0)
         return;
-    mem_free((char *)s->told.text.at);
+    mem_free((char *)s->tool.text.at);
     mem_free(s);
 }
 
 static size_t entry_bytes(const struct entry *e)
 {
-    const struct op_shown *s = e->shown;
+    const struct cached_answer *s = e->answer;
 
-    return ENTRY_BYTES + e->id.len + s->text.len + s->told.text.len + s->told.quoted.len;
+    return ENTRY_BYTES + e->id.len + s->text.len + s->tool.text.len + s->tool.quoted.len;
 }
 
 static void entry_drop(struct op_cache *c, struct entry **at)
@@ -82,7 +82,7 @@ static void entry_drop(struct op_cache *c, struct entry **at)
     *at = e->next;
     list_remove(&e->used);
     c->bytes -= entry_bytes(e);
-    op_shown_unref(e->shown);
+    cached_answer_unref(e->answer);
     mem_free(e);
 }
 
@@ -90,7 +90,7 @@ void op_cache_free(struct op_cache *c)
 {
     while (!list_empty(&c->used)) {
         struct entry *e = LIST_ENTRY(c->used.next, struct entry, used);
-        entry_drop(c, place_of(c, e->id, e->hash));
+        entry_drop(c, slot_of(c, e->id, e->hash));
     }
     mem_free(c->buckets);
     mem_free(c);
@@ -99,20 +99,20 @@ void op_cache_free(struct op_cache *c)
 static void forget(struct op_cache *c, str id)
 {
     uint32_t hash = hash_of(id);
-    struct entry **at = place_of(c, id, hash);
+    struct entry **at = slot_of(c, id, hash);
 
     c->marks[hash % MARKS]++;
     if (*at)
         entry_drop(c, at);
 }
 
-static struct op_shown *shown_new(str text, int64_t version)
+static struct cached_answer *answer_new(str text, int64_t version)
 {
-    struct op_shown *s = mem_alloc(sizeof *s + text.len);
+    struct cached_answer *s = mem_alloc(sizeof *s + text.len);
     char *copy = (char *)(s + 1);
 
     memcpy(copy, text.at, text.len);
-    *s = (struct op_shown){ .refs = 1, .version = version, .text = { copy, text.len } };
+    *s = (struct cached_answer){ .refs = 1, .version = version, .text = { copy, text.len } };
     return s;
 }
 
@@ -120,14 +120,14 @@ static void trim(struct op_cache *c)
 {
     while (c->bytes > c->bytes_max) {
         struct entry *oldest = LIST_ENTRY(c->used.next, struct entry, used);
-        entry_drop(c, place_of(c, oldest->id, oldest->hash));
+        entry_drop(c, slot_of(c, oldest->id, oldest->hash));
     }
 }
 
 static void keep(struct op_cache *c, str id, str text, int64_t version)
 {
     uint32_t hash = hash_of(id);
-    struct entry **at = place_of(c, id, hash);
+    struct entry **at = slot_of(c, id, hash);
     size_t bytes = ENTRY_BYTES + id.len + text.len;
 
     if (*at)
@@ -139,7 +139,7 @@ static void keep(struct op_cache *c, str id, str text, int64_t version)
     memcpy(copy, id.at, id.len);
     at = &c->buckets[hash % BUCKETS];
     *e = (struct entry){
-        .next = *at, .hash = hash, .id = { copy, id.len }, .shown = shown_new(text, version)
+        .next = *at, .hash = hash, .id = { copy, id.len }, .answer = answer_new(text, version)
     };
     *at = e;
     list_append(&c->used, &e->used);
@@ -147,32 +147,34 @@ static void keep(struct op_cache *c, str id, str text, int64_t version)
     trim(c);
 }
 
-void op_cache_tell(struct op_cache *c, str id, const struct op_shown *shown, struct op_told told)
+void op_cache_keep_tool_text(struct op_cache *c, str id, const struct cached_answer *answer,
+                             struct tool_text text)
 {
-    struct entry *e = *place_of(c, id, hash_of(id));
+    struct entry *e = *slot_of(c, id, hash_of(id));
 
-    if (!e || e->shown != shown || shown->told.text.len)
+    if (!e || e->answer != answer || answer->tool.text.len)
         return;
-    char *copy = mem_alloc(told.text.len + told.quoted.len);
-    memcpy(copy, told.text.at, told.text.len);
-    memcpy(copy + told.text.len, told.quoted.at, told.quoted.len);
-    e->shown->told =
-        (struct op_told){ { copy, told.text.len }, { copy + told.text.len, told.quoted.len } };
-    c->bytes += told.text.len + told.quoted.len;
+    char *copy = mem_alloc(text.text.len + text.quoted.len);
+    memcpy(copy, text.text.at, text.text.len);
+    memcpy(copy + text.text.len, text.quoted.at, text.quoted.len);
+    e->answer->tool =
+        (struct tool_text){ { copy, text.text.len }, { copy + text.text.len, text.quoted.len } };
+    c->bytes += text.text.len + text.quoted.len;
     trim(c);
 }
 
-struct op_shown *op_peek(struct op_cache *c, const struct op *op, str id, const struct actor *actor)
+struct cached_answer *op_peek(struct op_cache *c, const struct op *op, str id,
+                              const struct actor *actor)
 {
     if (!op->peek || !actor_sees(actor, id))
         return NULL;
-    struct entry *e = *place_of(c, id, hash_of(id));
+    struct entry *e = *slot_of(c, id, hash_of(id));
     if (!e)
         return NULL;
     list_remove(&e->used);
     list_append(&c->used, &e->used);
-    e->shown->refs++;
-    return e->shown;
+    e->answer->refs++;
+    return e->answer;
 }
 
 uint32_t op_cache_mark(const struct op_cache *c, str id)
@@ -198,13 +200,13 @@ void op_cache_written(struct op_cache *c, const struct command *done)
         if (e->type == EVENT_SESSION_BOUND || e->type == EVENT_SESSION_DELETED)
             forget_state_of(c, e);
     }
-    if (done->answer.shown_id.len && !done->error)
-        keep(c, done->answer.shown_id, done->answer.shown, done->answer.version);
+    if (done->answer.cached_id.len && !done->error)
+        keep(c, done->answer.cached_id, done->answer.cached, done->answer.version);
 }
 
 void op_cache_read(struct op_cache *c, const struct command *done, uint32_t mark)
 {
-    if (!done->error && done->answer.shown_id.len &&
-        op_cache_mark(c, done->answer.shown_id) == mark)
-        keep(c, done->answer.shown_id, done->answer.shown, done->answer.version);
+    if (!done->error && done->answer.cached_id.len &&
+        op_cache_mark(c, done->answer.cached_id) == mark)
+        keep(c, done->answer.cached_id, done->answer.cached, done->answer.version);
 }

@@ -64,7 +64,7 @@ err op_admit(struct engine *e, struct arena *a, str token, struct grant **out)
 
     err refused = grant_find(e, token, h);
     if (refused) {
-        refused = op_shown(e, a, refused);
+        refused = op_public_error(e, a, refused);
         arena_free(h->arena);
         return refused;
     }

@@ -123,7 +123,7 @@ static err captures_check(struct arena *a, const struct entry *e)
                : broken(a, e->op, "its route has too many captures", e->op->http);
 }
 
-/* What its tool shows and tells must be there to be shown and told. */
+/* What its tool has of its input and of its answer must be there. */
 static err names_check(struct arena *a, struct op_table *t, const struct op *op, const char *names,
                        const struct json *schema)
 {
@@ -180,8 +180,8 @@ static err entry_make(struct arena *a, struct op_table *t, const struct op *op, 
     TRY(schema_make(a, t, op, op->output, "its output", &output, &e->output));
     if (!json_get(output, "properties") && !json_get(output, "$ref"))
         return broken(a, op, "its output declares no properties", op->name);
-    TRY(names_check(a, t, op, op->shows, e->input_text));
-    TRY(names_check(a, t, op, op->tells, output));
+    TRY(names_check(a, t, op, op->tool_input, e->input_text));
+    TRY(names_check(a, t, op, op->tool_output, output));
     return fields_check(a, e);
 }
 

@@ -77,7 +77,7 @@ struct answer {
     /* What the operation's sibling that reads the whole document would answer from now on, so that
      * readers find it in memory. With an id and no text, it is this answer itself. Empty: nothing
      * to say. */
-    str shown_id, shown;
+    str cached_id, cached;
 
     /* With .wait: nothing was written and there is nothing to answer yet. The operation is run
      * again when an event of the subject comes after `wait_seq`, or at `wait_until_ms`. */
@@ -116,16 +116,16 @@ struct op {
     enum op_effect effect;
     unsigned on, by;
     struct op_body bodies[OP_BODIES_MAX];
-    const char *implied; /* a field that an agent's session supplies */
-    const char *tool;    /* the tool's name, where a document fixes another one */
-    enum op_tier tier;   /* the lowest that sees the tool: a child's, or a root's */
-    const char *shows;   /* of its input, what the tool has: name → what an agent is told */
-    const char *tells;   /* of its answer, what the tool tells: name → true, or its members */
-    bool wait;           /* it may answer that it waits */
-    bool secret;         /* its answer holds a secret and is never kept for a repeat */
-    bool peek;           /* with nothing but its capture, its answer may be in the cache */
-    const char *summary; /* one sentence, for people */
-    const char *hint;    /* when to use it, for agents; NULL: the summary */
+    const char *implied;     /* a field that an agent's session supplies */
+    const char *tool;        /* the tool's name, where a document fixes another one */
+    enum op_tier tier;       /* the lowest that sees the tool: a child's, or a root's */
+    const char *tool_input;  /* of its input, what the tool has: name → what an agent is told */
+    const char *tool_output; /* of its answer, what the tool has: name → true, or its members */
+    bool wait;               /* it may answer that it waits */
+    bool secret;             /* its answer holds a secret and is never kept for a repeat */
+    bool peek;               /* with nothing but its capture, its answer may be in the cache */
+    const char *summary;     /* one sentence, for people */
+    const char *hint;        /* when to use it, for agents; NULL: the summary */
     const char *input, *output; /* JSON Schema */
     op_ready *prepare;          /* NULL: there is nothing to prepare */
     op_run *run;
@@ -277,23 +277,24 @@ struct op_cache;
 struct op_cache *op_cache_new(size_t bytes_max);
 void op_cache_free(struct op_cache *c);
 
-/* A shared text: it stays as it is until the last one who holds it lets go. */
-struct op_shown {
+/* A shared answer: it stays as it is until the last one who holds it lets go. */
+struct cached_answer {
     unsigned refs;
     unsigned holders; /* of the refs, those that wait for a reader */
     int64_t version;
     str text;
-    struct op_told {
-        str text, quoted; /* as a tool tells it, and that as a JSON string; empty: none has yet */
-    } told;
+    struct tool_text {
+        str text,
+            quoted; /* what a tool makes of it, and that as a JSON string; empty: none has yet */
+    } tool;
 };
 
-void op_shown_unref(struct op_shown *s);
+void cached_answer_unref(struct cached_answer *s);
 
 /* The answer to a read of all of a document, as the actor may see it; NULL: ask a reader. What is
  * given is a reference of the caller's. */
-struct op_shown *op_peek(struct op_cache *c, const struct op *op, str id,
-                         const struct actor *actor);
+struct cached_answer *op_peek(struct op_cache *c, const struct op *op, str id,
+                              const struct actor *actor);
 
 /* What a performed command says of what readers see. A read's answer is kept only when nothing was
  * published of its document since op_cache_mark gave `mark`, before the command was submitted. */
@@ -301,8 +302,9 @@ uint32_t op_cache_mark(const struct op_cache *c, str id);
 void op_cache_written(struct op_cache *c, const struct command *done);
 void op_cache_read(struct op_cache *c, const struct command *done, uint32_t mark);
 
-/* How what is shown of that document is told, for the next one who asks. */
-void op_cache_tell(struct op_cache *c, str id, const struct op_shown *shown, struct op_told told);
+/* What a tool makes of that answer, for the next one who asks. */
+void op_cache_keep_tool_text(struct op_cache *c, str id, const struct cached_answer *answer,
+                             struct tool_text text);
 
 /* ---- events, as those who listen see them ---- */
 

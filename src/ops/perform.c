@@ -21,72 +21,11 @@
 #include "core/stored.h"
 #include "json/write.h"
 
-/* ---- what the store could not do ---- */
-
-enum {
-    TROUBLE_AGAIN_MS = 60 * 1000, /* the same is logged again after this time */
-    TROUBLE_OTHER_MS = 1000,      /* and something else after this */
-};
-
-/* One may say more of the same: that it is tried again. */
-static bool is_same(const struct engine *e, err why)
-{
-    str before = str_from(e->trouble_text);
-
-    return e->trouble == why->kind &&
-           (str_starts(why->message, before) || str_starts(before, why->message));
-}
-
-/* The store's own condition lasts, and is logged once; what it makes of one command is logged for
- * each. */
-static void trouble_log(struct engine *e, err why)
-{
-    bool lasts = why->kind == ERR_UNAVAILABLE || why->kind == ERR_FULL;
-    int64_t now = e->now_ms ? e->now_ms(e->clock) : 1;
-
-    if (lasts && e->trouble_at_ms &&
-        now - e->trouble_at_ms < (is_same(e, why) ? TROUBLE_AGAIN_MS : TROUBLE_OTHER_MS))
-        return;
-    if (lasts) {
-        e->trouble = why->kind;
-        e->trouble_at_ms = now;
-        snprintf(e->trouble_text, sizeof e->trouble_text, STR_FMT, STR_ARG(why->message));
-    }
-    log_warn("store.error", LOG_S("kind", str_from(error_kind_info(why->kind)->name)),
-             LOG_S("error", why->message));
-}
-
-err op_shown(struct engine *e, struct arena *a, err why)
-{
-    static const char *const texts[ERROR_KIND_COUNT] = {
-        [ERR_UNAVAILABLE] = "the database cannot do this now, and nothing was changed: try again",
-        [ERR_FULL] = "the database has no space left, and nothing was changed: free some on its "
-                     "disk; reads and deletes go on",
-        [ERR_INVALID] = "the database does not take a text of it: texts are UTF-8 without NUL",
-    };
-    const char *text = texts[why->kind];
-
-    if (!why->hidden)
-        return err_copy(a, why);
-    trouble_log(e, why);
-    str members = arena_copy(a, why->members);
-    if (why->damage)
-        return err_with(a,
-                        err_damage(a, "the database is damaged, and nothing was changed: the "
-                                      "server's log says where (store.error)"),
-                        members);
-    err shown = err_new(a, why->kind, "%s",
-                        text ? text
-                             : "the database could not do this, and nothing was changed: the "
-                               "server's log says why (store.error)");
-    return err_with(a, shown, members);
-}
-
-static void all_shown(struct engine *e, struct command *const *commands, size_t count)
+static void all_public(struct engine *e, struct command *const *commands, size_t count)
 {
     for (size_t i = 0; i < count && !e->stopped; i++)
         if (commands[i]->error)
-            commands[i]->error = op_shown(e, commands[i]->arena, commands[i]->error);
+            commands[i]->error = op_public_error(e, commands[i]->arena, commands[i]->error);
 }
 
 /* ---- one command ---- */
@@ -94,8 +33,8 @@ static void all_shown(struct engine *e, struct command *const *commands, size_t 
 static const struct answer no_answer = {
     .text = STR(""),
     .next = STR(""),
-    .shown_id = STR(""),
-    .shown = STR(""),
+    .cached_id = STR(""),
+    .cached = STR(""),
     .wait_subject = STR(""),
     .notify = STR(""),
     .minted = STR(""),
@@ -271,8 +210,8 @@ static err command_run(struct engine *e, struct tx *tx, struct command *c)
         TRY(op_mint(tx, answer->minted, &c->minted));
     answer->json = (struct json_writer){ 0 };
     answer->text = buf_str(&out);
-    if (answer->shown_id.len && !answer->shown.len)
-        answer->shown = answer->text;
+    if (answer->cached_id.len && !answer->cached.len)
+        answer->cached = answer->text;
     c->events = tx->first;
     return keyed ? answer_keep(tx, c, digest) : NULL;
 }
@@ -486,7 +425,7 @@ size_t op_perform_turn(struct engine *e, struct command **commands, size_t *coun
     }
     if (!settled)
         done = one_by_one(e, &b, commands, *count, turn);
-    all_shown(e, commands, done);
+    all_public(e, commands, done);
     return done;
 }
 
@@ -532,7 +471,7 @@ static void read_all(struct engine *e, struct command *const *commands, size_t c
 void op_read_all(struct engine *e, struct command *const *commands, size_t count)
 {
     read_all(e, commands, count);
-    all_shown(e, commands, count);
+    all_public(e, commands, count);
 }
 
 void op_read(struct engine *e, struct command *c)

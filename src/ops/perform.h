@@ -74,9 +74,11 @@ void op_read_all(struct engine *e, struct command *const *commands, size_t count
 err op_follow(struct engine *e, struct arena *a, int64_t after, const struct event **first,
               int64_t *last);
 
+/* ---- trouble.c ---- */
+
 /* An error as a caller gets it, in the arena. What a database says goes to the log, and the caller
  * is told by its kind what to do. */
-err op_shown(struct engine *e, struct arena *a, err why);
+err op_public_error(struct engine *e, struct arena *a, err why);
 
 /* Who a token stands for that is being made, in the transaction's arena. */
 err op_mint(struct tx *tx, str token, const struct minted **out);

@@ -347,14 +347,14 @@ static const struct op ops[] = {
         .input = FIELDS(JSON("session_name", "prompt"), JSON(
             "session_name": { "type": "string", "description": "A name that is not taken: letters, digits, - and _." }) ","
             PROMPT_FIELDS "," START_FIELDS),
-        .shows = JSON({
+        .tool_input = JSON({
             "session_name": "New: letters, digits, - and _",
             "prompt": "The whole task: it sees nothing of yours but the shared state",
             "agent_name": "Its role: list_agent_blueprints",
             "execution_mode": "sync: wait for its answer; default async_callback",
             "project_dir": "Default: yours",
             "max_seconds": "" }),
-        .tells = RUN_TELLS,
+        .tool_output = RUN_TELLS,
         .output = RUN_SHAPE, .run = run_create_op,
     },
     {
@@ -364,8 +364,8 @@ static const struct op ops[] = {
         .hint = "Ask an agent below you for more work in the same conversation, after it has settled.",
         .input = FIELDS(JSON("session_name", "prompt"), JSON(
             "session_name": { "type": "string", "description": "The session to go on with: its name or its id." }) "," PROMPT_FIELDS),
-        .shows = JSON({ "session_name": "Name or id", "prompt": "", "execution_mode": "sync: wait for its answer" }),
-        .tells = RUN_TELLS,
+        .tool_input = JSON({ "session_name": "Name or id", "prompt": "", "execution_mode": "sync: wait for its answer" }),
+        .tool_output = RUN_TELLS,
         .output = RUN_SHAPE, .run = run_create_op,
     },
     {

@@ -170,7 +170,7 @@ static err state_read_op(struct tx *tx, const struct input *in, struct answer *o
         TRY(write_version(tx, w, &s, version, in, chars_max));
     } else {
         write_stored(tx, w, STR("current_data"), THING("state", s.id), s.body);
-        out->shown_id = s.id;
+        out->cached_id = s.id;
     }
     json_write_end(w, '}');
     return NULL;
@@ -340,8 +340,8 @@ static err write_written(struct tx *tx, const struct input *in, struct answer *o
     buf_byte(&told, '}');
     json_write_printed(&out->json, buf_str(&told));
     out->version = s->version;
-    out->shown_id = s->id;
-    out->shown = buf_str(&shown);
+    out->cached_id = s->id;
+    out->cached = buf_str(&shown);
     return NULL;
 }
 
@@ -530,8 +530,8 @@ static const struct op ops[] = {
                 "description": "The session that it belongs to; a session's own state always belongs to itself." }) ","
             REPRESENTATION),
         .tier = TIER_ROOT,
-        .shows = JSON({ "schema_name": "A registered schema", "initial_data": "Must fit the schema", "schema_version": "Default: the newest" }),
-        .tells = JSON({ "state_id": true, "version": true, "schema_name": true, "schema_version": true }),
+        .tool_input = JSON({ "schema_name": "A registered schema", "initial_data": "Must fit the schema", "schema_version": "Default: the newest" }),
+        .tool_output = JSON({ "state_id": true, "version": true, "schema_name": true, "schema_version": true }),
         .output = WRITTEN, .run = state_create_op,
     },
     {
@@ -551,7 +551,7 @@ static const struct op ops[] = {
                 "description": "How many seconds to wait at most." },
             "max_chars": { "type": "integer", "minimum": 1000,
                 "description": "Show no more characters of the data than this: parts that do not fit are left out and listed." })),
-        .shows = JSON({
+        .tool_input = JSON({
             "pointer": "Only this part, like /tasks/0",
             "query": "Only what a JSONPath matches: $.tasks[?@.status=='open']",
             "since_version": "Only the patch since this version",
@@ -560,7 +560,7 @@ static const struct op ops[] = {
             "timeout": "Seconds to wait",
             "max_chars": "Default 8000; larger parts are cut and listed",
             "state_id": "" }),
-        .tells = JSON({ "state_id": true, "version": true, "current_data": true, "value": true,
+        .tool_output = JSON({ "state_id": true, "version": true, "current_data": true, "value": true,
             "matches": true, "patch": true, "truncated": true,
             "cut_count": true, "cut": true, "hint": true }),
         .output = SHAPE(STATE_REQUIRED, STATE_MEMBERS "," STATE_DATA "," PATCH_MEMBER "," JSON(
@@ -590,9 +590,9 @@ static const struct op ops[] = {
             "max_chars": { "type": "integer", "minimum": 1,
                 "description": "Of who reads no more characters at once: without expected_version, refuse to replace a document that has more." }) ","
             EXPECTED "," TOUCH "," REPRESENTATION),
-        .shows = JSON({ "data": "All of the new document", "expected_version": "Refuse if it is not current",
+        .tool_input = JSON({ "data": "All of the new document", "expected_version": "Refuse if it is not current",
             "state_id": "" }),
-        .tells = JSON({ "state_id": true, "version": true, "dropped": true, "unchanged": true }),
+        .tool_output = JSON({ "state_id": true, "version": true, "dropped": true, "unchanged": true }),
         .output = SHAPE(STATE_REQUIRED, STATE_MEMBERS "," STATE_DATA "," UNCHANGED "," JSON(
             "dropped": { "type": "object", "required": ["count", "pointers"],
                 "description": "A warning: members of the old document that the new one does not have any more.",
@@ -621,14 +621,14 @@ static const struct op ops[] = {
                 "touch": { "type": "boolean",
                     "description": "Make a version also when nothing changes: it records on purpose that all stays as it is." },
                 "representation": { "type": "boolean", "description": "Answer with the whole document, too." } } }),
-        .shows = JSON({
+        .tool_input = JSON({
             "operations": "JSON Patch: [{op, path, value}], all or none",
             "merge": "Or a merge patch: null removes",
             "expected_version": "Refuse if it is not current",
             "touch": "A version though nothing changes",
             "representation": "Answer the document, too",
             "state_id": "" }),
-        .tells = JSON({ "state_id": true, "version": true, "current_data": true, "unchanged": true }),
+        .tool_output = JSON({ "state_id": true, "version": true, "current_data": true, "unchanged": true }),
         .output = WRITTEN, .run = state_patch_op,
     },
     {
@@ -711,8 +711,8 @@ static const struct op ops[] = {
         .summary = "Show the schema that a state is bound to.",
         .hint = "Show what the shared state may hold. Use it before writing a part that you have not seen, or after a write was refused.",
         .input = FIELDS(JSON("state_id"), STATE_ID),
-        .shows = JSON({ "state_id": "" }),
-        .tells = JSON({ "name": true, "version": true, "json_schema": true }),
+        .tool_input = JSON({ "state_id": "" }),
+        .tool_output = JSON({ "name": true, "version": true, "json_schema": true }),
         .output = SCHEMA_SHAPE, .run = state_schema_op,
     },
 };

@@ -30,7 +30,7 @@ struct chunk {
 struct piece {
     str bytes;
     void *keeper; /* whom the bytes belong to */
-    enum { PIECE_CHUNK, PIECE_OWN, PIECE_SHARED, PIECE_SHOWN } kind;
+    enum { PIECE_CHUNK, PIECE_OWN, PIECE_SHARED, PIECE_CACHED } kind;
     uint32_t room; /* of a chunk: free bytes behind the others */
 };
 
@@ -90,17 +90,17 @@ static size_t piece_own_bytes(const struct piece *p)
     return p->kind == PIECE_CHUNK ? CHUNK_BYTES : p->kind == PIECE_OWN ? p->bytes.len : 0;
 }
 
-static void shown_hold(struct server *s, struct op_shown *shown)
+static void shown_hold(struct server *s, struct cached_answer *shown)
 {
     if (shown->holders++ == 0)
         s->held += shown->text.len;
 }
 
-static void shown_release(struct server *s, struct op_shown *shown)
+static void shown_release(struct server *s, struct cached_answer *shown)
 {
     if (--shown->holders == 0)
         s->held -= shown->text.len;
-    op_shown_unref(shown);
+    cached_answer_unref(shown);
 }
 
 static void ring_append(struct conn *c, struct piece p)
@@ -117,7 +117,7 @@ static void ring_append(struct conn *c, struct piece p)
     s->held += own;
     if (p.kind == PIECE_SHARED)
         shared_hold(s, p.keeper);
-    else if (p.kind == PIECE_SHOWN)
+    else if (p.kind == PIECE_CACHED)
         shown_hold(s, p.keeper);
 }
 
@@ -133,7 +133,7 @@ static void piece_release(struct conn *c, struct piece *p)
     case PIECE_CHUNK: chunk_give(s, p->keeper); break;
     case PIECE_OWN: shared_unref(p->keeper); break;
     case PIECE_SHARED: shared_release(s, p->keeper); break;
-    case PIECE_SHOWN: shown_release(s, p->keeper); break;
+    case PIECE_CACHED: shown_release(s, p->keeper); break;
     }
 }
 
@@ -198,12 +198,12 @@ void conn_send_shared(struct conn *c, struct shared *s)
         ring_append(c, (struct piece){ s->bytes, shared_ref(s), PIECE_SHARED, 0 });
 }
 
-void conn_send_shown(struct conn *c, struct op_shown *s)
+void conn_send_cached(struct conn *c, struct cached_answer *s)
 {
     if (takes_more(c))
-        ring_append(c, (struct piece){ s->text, s, PIECE_SHOWN, 0 });
+        ring_append(c, (struct piece){ s->text, s, PIECE_CACHED, 0 });
     else
-        op_shown_unref(s);
+        cached_answer_unref(s);
 }
 
 /* All is sent and the connection is to be closed. Unread bytes would turn a close into a reset, and

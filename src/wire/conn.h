@@ -67,7 +67,7 @@ struct conn *conn_open(struct server *s, struct link *l);
  * the cache, whose reference is handed over. */
 void conn_send(struct conn *c, str bytes);
 void conn_send_shared(struct conn *c, struct shared *s);
-void conn_send_shown(struct conn *c, struct op_shown *s);
+void conn_send_cached(struct conn *c, struct cached_answer *s);
 
 /* Whose it is from now on; the reference is handed over. NULL: nobody's that is known. */
 void conn_admit(struct conn *c, struct grant *g);

@@ -164,9 +164,9 @@ str world_told(struct arena *a, const struct command *c)
                    c->answer.created ? " created" : "", c->answer.empty ? " empty" : "",
                    c->repeated ? " repeated" : "", (long long)c->answer.version,
                    STR_ARG(c->answer.next));
-    if (c->answer.shown_id.len)
-        buf_printf(&out, " shows " STR_FMT " " STR_FMT, STR_ARG(c->answer.shown_id),
-                   STR_ARG(c->answer.shown));
+    if (c->answer.cached_id.len)
+        buf_printf(&out, " shows " STR_FMT " " STR_FMT, STR_ARG(c->answer.cached_id),
+                   STR_ARG(c->answer.cached));
     if (c->answer.waits)
         buf_printf(&out, " waits for " STR_FMT " after %lld until %lld",
                    STR_ARG(c->answer.wait_subject), (long long)c->answer.wait_seq,

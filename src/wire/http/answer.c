@@ -297,16 +297,16 @@ static void answer_unchanged(struct http *h, int64_t version)
     finish(h, &out, NULL, STR(""), false);
 }
 
-void http_answer_shown(struct http *h, struct op_shown *shown)
+void http_answer_cached(struct http *h, struct cached_answer *shown)
 {
     h->server->cache_hits++;
     if (is_unchanged(h, shown->version)) {
         answer_unchanged(h, shown->version);
-        op_shown_unref(shown);
+        cached_answer_unref(shown);
         return;
     }
     if (!shown->holders && !is_room_for(h, shown->text.len, false)) {
-        op_shown_unref(shown);
+        cached_answer_unref(shown);
         return;
     }
     struct buf out = head_begin(h, 200);
@@ -315,9 +315,9 @@ void http_answer_shown(struct http *h, struct op_shown *shown)
     head_end(&out, "application/json", shown->text.len, true);
     conn_send(h->x.conn, (str){ out.at, out.len });
     if (h->bodiless)
-        op_shown_unref(shown);
+        cached_answer_unref(shown);
     else
-        conn_send_shown(h->x.conn, shown);
+        conn_send_cached(h->x.conn, shown);
     answered(h);
 }
 

@@ -156,7 +156,7 @@ bool http_is_plain(const struct http *h);
 /* The response to a performed command; to a read out of the cache, whose reference is taken; to
  * OPTIONS. */
 void http_answer(struct http *h);
-void http_answer_shown(struct http *h, struct op_shown *shown);
+void http_answer_cached(struct http *h, struct cached_answer *shown);
 void http_answer_options(struct http *h);
 
 /* To who asks for a file: nothing, where the client has it already. */

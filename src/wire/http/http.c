@@ -53,7 +53,7 @@ static void submit(struct http *h)
 
 static void request_done(struct http *h)
 {
-    struct op_shown *shown = NULL;
+    struct cached_answer *shown = NULL;
 
     h->whole = true;
     if (h->with_body) {
@@ -68,7 +68,7 @@ static void request_done(struct http *h)
         shown = op_peek(h->server->cache, h->match.op, h->pending.cached, h->x.conn->grant->actor);
     }
     if (shown) {
-        http_answer_shown(h, shown);
+        http_answer_cached(h, shown);
         return;
     }
     err e = http_input(h);

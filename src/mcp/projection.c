@@ -1,7 +1,7 @@
-/* tell.c: choosing members of an answer, in its printed form.
+/* projection.c: choosing members of an answer, in its printed form.
  *
  * The text is our own, so it is valid: anything else is our mistake. */
-#include "mcp/tell.h"
+#include "mcp/projection.h"
 
 #include <assert.h>
 
@@ -99,7 +99,7 @@ static bool take_member(str *s, str *name, str *value)
     return true;
 }
 
-str tell_find(str printed, str name)
+str projection_find(str printed, str name)
 {
     str found, value;
 
@@ -113,7 +113,7 @@ str tell_find(str printed, str name)
 
 /* ---- writing ---- */
 
-static const struct tell *told(const struct tell *tells, size_t count, str name)
+static const struct projection *told(const struct projection *tells, size_t count, str name)
 {
     for (size_t i = 0; i < count; i++)
         if (str_eq(tells[i].name, name))
@@ -121,7 +121,7 @@ static const struct tell *told(const struct tell *tells, size_t count, str name)
     return NULL;
 }
 
-static void write_chosen(struct buf *out, str value, const struct tell *t)
+static void write_chosen(struct buf *out, str value, const struct projection *t)
 {
     bool first = true;
 
@@ -133,16 +133,16 @@ static void write_chosen(struct buf *out, str value, const struct tell *t)
             if (!first)
                 buf_byte(out, ',');
             first = false;
-            tell_write(out, take_value(&value), t->members, t->count);
+            projection_write(out, take_value(&value), t->members, t->count);
             take(&value, ',');
         }
         buf_byte(out, ']');
     } else {
-        tell_write(out, value, t->members, t->count);
+        projection_write(out, value, t->members, t->count);
     }
 }
 
-void tell_write(struct buf *out, str printed, const struct tell *tells, size_t count)
+void projection_write(struct buf *out, str printed, const struct projection *tells, size_t count)
 {
     bool opened = take(&printed, '{'), first = true;
     str name, value;
@@ -151,7 +151,7 @@ void tell_write(struct buf *out, str printed, const struct tell *tells, size_t c
     (void)opened;
     buf_byte(out, '{');
     while (take_member(&printed, &name, &value)) {
-        const struct tell *t = told(tells, count, name);
+        const struct projection *t = told(tells, count, name);
         if (!t || (t->nullable && str_eq(value, STR("null"))))
             continue;
         if (!first)
@@ -181,19 +181,19 @@ static bool is_nullable(const struct json *schema)
            has_null(json_get(schema, "enum"), JSON_NULL);
 }
 
-size_t tell_make(struct arena *a, const struct json *names, const struct json *schema,
-                 const struct tell **out)
+size_t projection_make(struct arena *a, const struct json *names, const struct json *schema,
+                 const struct projection **out)
 {
-    struct tell *tells = ARENA_ARRAY(a, struct tell, names->len);
+    struct projection *tells = ARENA_ARRAY(a, struct projection, names->len);
 
     for (uint32_t i = 0; i < names->len; i++) {
         const struct json *below = &names->members[i].value;
         str name = json_name(&names->members[i]);
         const struct json *member = json_find(json_get(schema, "properties"), name);
         const struct json *items = json_get(member, "items");
-        tells[i] = (struct tell){ .name = name, .nullable = is_nullable(member) };
+        tells[i] = (struct projection){ .name = name, .nullable = is_nullable(member) };
         if (below->kind == JSON_OBJECT)
-            tells[i].count = tell_make(a, below, items ? items : member, &tells[i].members);
+            tells[i].count = projection_make(a, below, items ? items : member, &tells[i].members);
     }
     *out = tells;
     return names->len;
