@@ -2,6 +2,8 @@
  *
  * Documents are checked against their schemas, and histories are replayed. Who
  * calls turns memories in between, so that long histories need no more of it. */
+#include <assert.h>
+
 #include "base/digest.h"
 #include "core/audit.h"
 #include "core/rows.h"
@@ -233,6 +235,7 @@ static void texts_check(struct tx *tx, const struct rows_table *t, const struct 
 
 err audit_texts(struct tx *tx, struct audit_cursor *at, audit_sink *sink, void *self)
 {
+    assert(at->table < rows_table_count);
     const struct rows_table *t = &rows_tables[at->table];
     struct sql_value room[ROWS_KEYS_MAX + 1];
     const struct row *rows;

@@ -62,6 +62,7 @@ static err settle(struct tx *tx, struct turn_end *t)
         TRY(session_become(tx, s, SESSION_RUNNING));
     s->settled = true;
     TRY(session_become(tx, s, end));
+    assert(!session_is_live(s->status) && s->ended_at_ms == tx->now_ms);
     return settled_emit(tx, s, t->state.version);
 }
 

@@ -92,6 +92,7 @@ static str metadata_of(struct tx *tx, const struct callback *all, size_t count)
     struct buf text = buf_in(tx->arena);
     struct json_writer w = json_writer_to(&text);
 
+    assert(count > 0);
     json_write_begin(&w, '{');
     write_text(&w, STR("callback_source"), all[0].child_name);
     write_begin(&w, STR("callback_sources"), '[');
@@ -136,6 +137,7 @@ err callback_deliver(struct tx *tx, struct session *parent, bool *delivers)
         .metadata = metadata_of(tx, all, count),
     };
     TRY(run_create(tx, parent, &n, &run));
+    assert(str_eq(run.session_id, parent->id));
     for (size_t i = 0; i < count; i++)
         TRY(callback_become(tx, &all[i], CALLBACK_IN_FLIGHT, run.id));
     return NULL;
@@ -179,6 +181,7 @@ err callback_due_deliver(struct tx *tx, const struct due *due)
 static err callback_create(struct tx *tx, const struct session *child, int64_t state_version,
                            int64_t seq)
 {
+    assert(child->settled && child->calls_back && seq > 0 && seq <= *tx->seq);
     struct callback c = {
         .id = tx_id(tx, "cb_"),
         .parent_id = child->parent_id,

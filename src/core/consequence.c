@@ -1,6 +1,8 @@
 /* consequence.c: what follows from an event, in the same transaction. */
 #include "core/consequence.h"
 
+#include <assert.h>
+
 #include "core/callback.h"
 #include "core/permission.h"
 
@@ -32,6 +34,7 @@ static err event_follow(struct tx *tx, const struct event *e, int *left)
                            "this would lead to more than %d further changes at once: do it in "
                            "smaller pieces",
                            CONSEQUENCES_MAX);
+        assert(e->seq > 0 && e->seq <= *tx->seq);
         tx->cause = e->seq;
         TRY(consequences[i].run(tx, e));
     }

@@ -41,6 +41,9 @@ err event_emit(struct tx *tx, struct event event, struct event **out)
     e->cause = tx->cause;
     e->next = NULL;
     e->type_name = str_from(event_name(e->type));
+    /* Numbers have no gaps, a cause comes before what it leads to, and all of it is of something. */
+    assert(!tx->last || tx->last->seq == e->seq - 1);
+    assert(e->cause < e->seq && e->subject.len > 0);
     if (e->body.len)
         e->snap_seq = e->seq;
     TRY(sql_exec(tx->sql, INSERT_INTO(log, LOG_COLUMNS), ARGS(VALUES(LOG_COLUMNS, e))));
@@ -333,5 +336,6 @@ err event_list(struct tx *tx, const struct event_query *q, struct event_page *ou
         TRY(seqs_chain(tx, q, seqs, out, &found));
     if (!found)
         TRY(seqs_scan(tx, q, seqs, out));
+    assert(out->count <= (size_t)q->limit && out->next >= q->after);
     return page_load(tx, seqs, out);
 }

@@ -51,6 +51,7 @@ static err some_read_ahead(struct tx *tx, const struct idempotency_use *uses, si
     const struct row *rows;
     size_t found;
 
+    assert(count > 0 && count <= AHEAD_KEYS);
     for (size_t i = 0; i < AHEAD_KEYS; i++) {
         const struct idempotency_use *use = &uses[i < count ? i : count - 1];
         struct idempotency none = { .actor = owner_of(tx->arena, use->actor), .key = use->key };

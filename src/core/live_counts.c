@@ -1,6 +1,8 @@
 /* live_counts.c: how many there are, for those who watch the server. */
 #include "core/live_counts.h"
 
+#include <assert.h>
+
 #include "core/stored.h"
 
 static void count_words(struct tx *tx, const struct row *rows, size_t count,
@@ -29,14 +31,17 @@ err live_counts_read(struct tx *tx, struct live_counts *out)
         NO_ARGS));
     count_words(tx, rows, count, &run_words, out->runs);
     TRY(sql_one(tx->sql, &row, "SELECT COUNT(*) FROM runner WHERE lost = 0", NO_ARGS));
+    assert(row);
     out->runners = row_int(row, 0);
     TRY(sql_one(tx->sql, &row, "SELECT COUNT(*) FROM callback WHERE status = 'waiting'", NO_ARGS));
+    assert(row);
     out->callbacks = row_int(row, 0);
     /* One whose time came later than it did waits since that. */
     TRY(sql_one(tx->sql, &row,
                 "SELECT MIN(CASE WHEN not_before > created_at THEN not_before ELSE created_at END)"
                 "  FROM run WHERE queued = 1",
                 NO_ARGS));
+    assert(row);
     if (!row_null(row, 0))
         out->oldest_ms = tx->now_ms - row_int(row, 0);
     return NULL;

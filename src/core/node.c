@@ -43,6 +43,7 @@ err node_heartbeat(struct tx *tx, const struct node *n, int64_t *alive)
     TRY(node_forget_silent(tx));
     TRY(sql_one(tx->sql, &row, "SELECT count(*) FROM cluster_node WHERE seen_at >= $1",
                 ARGS(INT(tx->now_ms - ALIVE_MS))));
+    assert(row);
     *alive = row_int(row, 0);
     assert(*alive > 0);
     return NULL;
@@ -66,6 +67,7 @@ err node_list(struct tx *tx, str after, int64_t limit, const struct node **out, 
         all[i] = (struct node){ .seq = 0 };
         COLUMNS_READ(NODE_COLUMNS, tx, &rows[i], "node", (&all[i]));
     }
+    assert(!*count || str_compare(all[0].id, after) > 0);
     *out = all;
     return NULL;
 }

@@ -4,6 +4,8 @@
  * old is found without adding anything up. */
 #include "core/output.h"
 
+#include <assert.h>
+
 #include "core/columns.h"
 #include "core/team.h"
 
@@ -63,6 +65,7 @@ err output_list(struct tx *tx, str run_id, int64_t after, int64_t limit, const s
     struct output *all = ARENA_ARRAY(tx->arena, struct output, *count);
     for (size_t i = 0; i < *count; i++)
         COLUMNS_READ(RUN_OUTPUT_COLUMNS, tx, &rows[i], "run", (&all[i]));
+    assert(!*count || all[0].number > after);
     *out = all;
     return NULL;
 }

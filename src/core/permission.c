@@ -129,6 +129,7 @@ static err permission_new(struct tx *tx, const struct session *s,
                                 .created_at_ms = tx->now_ms };
     TRY(permission_emit(tx, EVENT_APPROVAL_REQUESTED, out, &event));
     out->seq = event->seq;
+    assert(out->seq == *tx->seq && out->digest.len > 0);
     TRY(permission_insert(tx, out));
     return due_add(tx, tx->now_ms + team_rules_of(tx)->permission_ms, DUE_PERMISSION_EXPIRE,
                    out->id, 0);
@@ -213,7 +214,7 @@ static err session_resume(struct tx *tx, const struct permission *p)
 static err permission_decide(struct tx *tx, struct permission *p, enum permission_status status,
                              str reason)
 {
-    assert(p->status == PERMISSION_WAITING);
+    assert(p->status == PERMISSION_WAITING && status != PERMISSION_WAITING);
     p->status = status;
     p->reason = reason;
     p->decided_by = tx->actor->name;

@@ -4,6 +4,8 @@
  * the tests of repairing run them on both databases. */
 #include "core/repair.h"
 
+#include <assert.h>
+
 #include "base/digest.h"
 #include "core/rows.h"
 #include "core/state.h"
@@ -158,6 +160,7 @@ err repair_state(struct tx *tx, struct tx *copy, str id, struct repair *out)
     struct state s, c;
     bool here, there = false;
 
+    assert(tx != copy);
     *out = (struct repair){ .events = 0 };
     TRY(is_there(state_load(tx, id, &s), &here));
     if (!here)

@@ -174,6 +174,7 @@ err retain_forget_keys(struct tx *tx, const struct due *due)
  * whose purge has yet to come by. */
 static err unkept_drop(struct tx *tx, int64_t from, int64_t to)
 {
+    assert(from < to && to <= *tx->seq + 1); /* what comes next can always be replayed */
     return sql_exec(tx->sql,
                     "DELETE FROM log WHERE seq >= $1 AND seq < $2"
                     " AND NOT (version > 0"
@@ -200,6 +201,7 @@ err retain_move_floor(struct tx *tx, const struct due *due)
                     "SELECT count(*) FROM log WHERE seq >= $1 AND seq < $2 AND time <= $3",
                     ARGS(INT(floor), INT(end), INT(tx->now_ms - r->events_ms))));
         passed = row_int(row, 0);
+        assert(passed >= 0 && passed <= end - floor);
     }
     if (passed) {
         TRY(unkept_drop(tx, floor, floor + passed));

@@ -86,6 +86,9 @@ err run_store(struct tx *tx, const struct run *r)
 {
     struct run_known *k = known_find(tx, r->id);
 
+    /* Whoever held it before stays out, whatever a rule has forgotten since it read the row. */
+    assert(r->id.len > 0);
+    assert(!k || (r->fence >= k->stored.fence && r->attempt >= k->stored.attempt));
     if (k)
         k->stored = *r;
     return sql_exec(tx->sql, "UPDATE run SET " SET_STORED(RUN_COLUMNS) " WHERE run_id = $1",
@@ -321,6 +324,8 @@ err run_create(struct tx *tx, struct session *s, const struct run_new *n, struct
     TRY(run_emit(tx, EVENT_RUN_ENQUEUED, out, &event));
     out->seq = event->seq;
     run_find_position(tx->arena, out);
+    assert(out->queue_position.len > 0 && out->queue_position_in_dir.len > 0);
+    assert(s->run_id.len > 0 && !(out->queued && !str_eq(s->run_id, out->id)));
     return run_insert(tx, out);
 }
 
@@ -397,6 +402,7 @@ static void run_close(struct tx *tx, struct run *r, enum run_status end,
 
     if (end == RUN_STOPPED && r->status != RUN_STOPPING)
         run_become(r, RUN_STOPPING);
+    assert(!run_is_live(end));
     run_become(r, end);
     r->queued = false;
     r->token_id = STR("");
@@ -414,6 +420,7 @@ err run_end(struct tx *tx, struct run *r, enum run_status end, const struct run_
     struct session s;
     str token = r->token_id;
 
+    assert(r->id.len > 0 && run_is_live(r->status));
     run_close(tx, r, end, facts);
     TRY(run_store(tx, r));
     if (r->result_cut)

@@ -427,6 +427,7 @@ static err next_find(struct tx *tx, struct runner *r, struct run_tour *tour, str
     else
         ranges_of_host(tx, &s);
     TRY(scan_all(tx, &s));
+    assert(s.left >= 0 && s.left <= KEYS_MAX);
     r->claim_cursor = STR("");
     if (s.left == 0)
         r->claim_cursor = arena_printf(tx->arena, STR_FMT "~", STR_ARG(position_key(s.last)));
@@ -469,6 +470,7 @@ static err record_forget(struct tx *tx, struct session *s, const struct run *r)
 /* Whoever held it before is out: the fence is higher, and the token another. */
 static err run_take(struct tx *tx, const struct runner *by, struct run *r, str *token)
 {
+    int64_t fence = r->fence;
     struct session s;
 
     if (r->token_id.len)
@@ -484,6 +486,8 @@ static err run_take(struct tx *tx, const struct runner *by, struct run *r, str *
     r->claimed_at_ms = tx->now_ms;
     r->started_at_ms = 0;
     r->lease_until_ms = tx->now_ms + team_rules_of(tx)->lease_ms;
+    assert(r->fence > fence && r->token_id.len > 0 && token->len > r->token_id.len);
+    assert(r->lease_until_ms > tx->now_ms);
     TRY(run_store(tx, r));
     TRY(due_add(tx, r->lease_until_ms, DUE_RUN_LEASE, r->id, 0));
     return run_emit(tx, EVENT_RUN_CLAIMED, r, NULL);

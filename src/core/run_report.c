@@ -69,6 +69,7 @@ err run_started(struct tx *tx, struct run *r, str work_dir)
         return not_theirs(tx, r->id);
     if (r->status != RUN_CLAIMED)
         return NULL;
+    assert(r->fence > 0 && r->runner_id.len > 0); /* whoever says so has been checked to hold it */
     run_become(r, RUN_RUNNING);
     r->started_at_ms = tx->now_ms;
     r->lease_until_ms = tx->now_ms + rules->lease_ms;
@@ -85,6 +86,7 @@ err run_renew(struct tx *tx, struct run *r)
     if (!run_is_live(r->status))
         return NULL;
     r->lease_until_ms = tx->now_ms + team_rules_of(tx)->lease_ms;
+    assert(r->lease_until_ms > tx->now_ms);
     return run_change(tx, "UPDATE run SET lease_until = $2 WHERE run_id = $1",
                       ARGS(TEXT(r->id), INT(r->lease_until_ms)));
 }
@@ -185,6 +187,7 @@ static err run_lost(struct tx *tx, struct run *r)
 {
     int64_t lost = r->attempt++;
 
+    assert(r->lease_until_ms > 0 && r->lease_until_ms <= tx->now_ms);
     if (r->status == RUN_STOPPING)
         return run_end_silent(tx, r, RUN_STOPPED, r->error);
     if (r->attempt > team_rules_of(tx)->claim_max)

@@ -1,6 +1,8 @@
 /* run_request.c: asking a session for a turn: the first one, or one more.
  *
  * Whoever asks, a caller of an operation or a rule, gets the same answer. */
+#include <assert.h>
+
 #include "core/agent.h"
 #include "core/run.h"
 
@@ -117,5 +119,6 @@ static err session_for_resume(struct tx *tx, const struct run_request *q, struct
 err run_request(struct tx *tx, const struct run_request *q, struct session *s, struct run *out)
 {
     TRY(q->run.type == RUN_TYPE_START ? session_for_start(tx, q, s) : session_for_resume(tx, q, s));
+    assert(s->id.len > 0 && !s->settled);
     return run_create(tx, s, &q->run, out);
 }

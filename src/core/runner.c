@@ -119,6 +119,7 @@ err runner_register(struct tx *tx, struct runner *r)
         ARGS(VALUES(RUNNER_COLUMNS, r))));
     assert(row);
     r->id = row_str(row, 0);
+    assert(r->id.len > 0 && !r->lost);
     TRY(silence_due(tx, r));
     return runner_emit(tx, EVENT_RUNNER_JOINED, r);
 }

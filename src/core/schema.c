@@ -354,5 +354,6 @@ err schema_register(struct tx *tx, str name, struct schema_ready *ready, str des
         .description = description,
         .created_at_ms = tx->now_ms,
     };
+    assert(out->digest.len == 2 * SHA256_BYTES && out->text.len > 0);
     return schema_insert(tx, out);
 }

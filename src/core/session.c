@@ -158,6 +158,10 @@ err session_store(struct tx *tx, struct session *s)
     const struct session_known *k = known_find(tx, s->id);
     bool alike = k && is_indexed_alike(&k->stored, s);
 
+    /* A cycle is never gone back to, and nobody moves in a tree. */
+    assert(s->id.len > 0);
+    assert(!k || (s->cycle >= k->stored.cycle && s->depth == k->stored.depth &&
+                  str_eq(s->parent_id, k->stored.parent_id)));
     s->updated_at_ms = tx->now_ms;
     struct sql_args args = ARGS(TEXT(s->id), ALL_VALUES(SESSION_COLUMNS, s));
     known_set(tx, s);

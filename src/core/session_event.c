@@ -1,4 +1,6 @@
 /* session_event.c: what agents and hooks tell of themselves. */
+#include <assert.h>
+
 #include "base/utf8.h"
 #include "core/columns.h"
 #include "core/session.h"
@@ -44,6 +46,7 @@ err session_event_note(struct tx *tx, struct session *s, str type, str data, int
     TRY(sql_one(tx->sql, &row,
                 "SELECT coalesce(max(number), 0) FROM session_event WHERE session_id = $1",
                 ARGS(TEXT(s->id))));
+    assert(row);
     *number = row_int(row, 0) + 1;
     struct session_event event = { s->id, *number, type, tx->now_ms, data };
     TRY(sql_exec(tx->sql, INSERT_INTO(session_event, SESSION_EVENT_COLUMNS),
@@ -75,6 +78,7 @@ err session_event_list(struct tx *tx, str session_id, int64_t after, int64_t lim
     struct session_event *all = ARENA_ARRAY(tx->arena, struct session_event, *count);
     for (size_t i = 0; i < *count; i++)
         COLUMNS_READ(SESSION_EVENT_COLUMNS, tx, &rows[i], "session", (&all[i]));
+    assert(!*count || all[0].number > after);
     *out = all;
     return NULL;
 }

@@ -329,6 +329,8 @@ err session_create(struct tx *tx, const struct session_new *n, struct session *o
         .updated_at_ms = tx->now_ms,
     };
     TRY(limits_check(tx, out));
+    assert(out->depth <= team_rules_of(tx)->depth_max);
+    assert(has || (out->depth == 1 && !out->calls_back && !out->state_id.len));
     TRY(pointers_of(tx, n, &parent, &out->pointers));
     TRY(directory_of(tx, n, &parent, &out->project_dir));
     TRY(session_role(tx, out->agent, &out->role));

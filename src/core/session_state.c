@@ -26,6 +26,7 @@ static err session_bind(struct tx *tx, str root_id, str state_id)
     const struct row *rows;
     size_t count;
 
+    assert(root_id.len > 0 && state_id.len > 0);
     TRY(sql_all(tx->sql, &rows, &count,
                 "SELECT session_id, name, state_id FROM session WHERE root_id = $1"
                 " ORDER BY session_id",

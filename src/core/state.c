@@ -1,6 +1,8 @@
 /* state.c: the rows of states, one by one and in lists. */
 #include "core/state.h"
 
+#include <assert.h>
+
 #include "core/columns.h"
 #include "core/token.h"
 
@@ -80,22 +82,23 @@ err state_get(struct tx *tx, str id, struct state *out)
 
 enum { AHEAD_IDS = 24 }; /* by one statement */
 
-#define AHEAD_PLACES                                                                        \
+#define AHEAD_PARAMETERS                                                                    \
     "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19," \
     " $20, $21, $22, $23, $24"
 
-/* Places that are left over get the last id again. */
+/* Parameters that are left over get the last id again. */
 static err some_read_ahead(struct tx *tx, const str *ids, size_t count)
 {
-    struct sql_value places[AHEAD_IDS];
+    struct sql_value values[AHEAD_IDS];
     const struct row *rows;
     size_t found;
 
+    assert(count > 0 && count <= AHEAD_IDS);
     for (size_t i = 0; i < AHEAD_IDS; i++)
-        places[i] = TEXT(ids[i < count ? i : count - 1]);
+        values[i] = TEXT(ids[i < count ? i : count - 1]);
     TRY(sql_all(tx->sql, &rows, &found,
-                "SELECT " STATE_READ ", body FROM state WHERE state_id IN (" AHEAD_PLACES ")",
-                ((struct sql_args){ places, AHEAD_IDS })));
+                "SELECT " STATE_READ ", body FROM state WHERE state_id IN (" AHEAD_PARAMETERS ")",
+                ((struct sql_args){ values, AHEAD_IDS })));
     for (size_t i = 0; i < found; i++) {
         struct state *s = ARENA_NEW(tx->arena, struct state);
         state_read(tx, &rows[i], s);
@@ -115,6 +118,7 @@ void state_remember(struct tx *tx, str id, const struct state *now)
 {
     struct state *copy = NULL;
 
+    assert(!now || str_eq(now->id, id));
     if (!tx->ahead)
         return;
     if (now) {

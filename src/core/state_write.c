@@ -298,6 +298,7 @@ static err version_log(struct tx *tx, struct state *s, enum event_type type, str
                                    .data = patch,
                                    .body = whole ? s->body : STR("") },
                    &e));
+    assert(type != EVENT_STATE_CREATED || (s->version == 1 && whole));
     s->last_seq = e->seq;
     s->patch_bytes = whole ? 0 : s->patch_bytes + cost;
     if (whole) {
@@ -313,9 +314,11 @@ static err version_log(struct tx *tx, struct state *s, enum event_type type, str
 static err version_add(struct tx *tx, struct state *s, enum event_type type, str patch,
                        uint64_t work)
 {
+    assert(s->body.len > 0);
     s->version++;
     s->updated_at_ms = tx->now_ms;
     TRY(version_log(tx, s, type, patch, work));
+    assert(s->last_seq == *tx->seq);
 #ifdef PLANT_HISTORY_IN_SECOND_TRANSACTION
     TRY(plant_split(tx));
 #endif
@@ -384,6 +387,7 @@ err state_create(struct tx *tx, const struct schema_version *schema, const struc
     TRY(schema_rules(tx, schema->id, &rules));
     TRY(document_check(tx, rules, data, out->body));
     TRY(version_log(tx, out, EVENT_STATE_CREATED, STR(""), 0));
+    assert(out->last_seq == *tx->seq && out->snap_seq == out->last_seq);
     return sql_exec(tx->sql, INSERT_INTO(state, STATE_COLUMNS), ARGS(VALUES(STATE_COLUMNS, out)));
 }
 

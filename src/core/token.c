@@ -122,6 +122,7 @@ err token_create(struct tx *tx, enum actor_kind kind, str name, const struct jso
     str encoded = base64url_encode(tx->arena, (str){ (const char *)secret, sizeof secret });
     *text = arena_printf(tx->arena, STR_FMT "." STR_FMT, STR_ARG(out->id), STR_ARG(encoded));
     out->hash = hash_of(tx->arena, *text);
+    assert(out->id.len > 0 && text->len > out->id.len && out->hash.len == 2 * SHA256_BYTES);
     return sql_exec(tx->sql, INSERT_INTO(token, TOKEN_COLUMNS), ARGS(VALUES(TOKEN_COLUMNS, out)));
 }
 
@@ -273,6 +274,7 @@ err token_holder(struct tx *tx, str id, bool *valid, str *session_id, int64_t *o
                 "SELECT count(*) FROM token WHERE session_id = $1 AND session_id <> ''"
                 " AND token_id <> $3 AND " IS_VALID,
                 ARGS(TEXT(*session_id), INT(tx->now_ms), TEXT(id))));
+    assert(row);
     *others = row_int(row, 0);
     return NULL;
 }
@@ -294,6 +296,7 @@ err token_forget(struct tx *tx, int64_t before_ms, int64_t limit, int64_t *count
                 "   ORDER BY expires_at LIMIT $2) RETURNING token_id",
                 ARGS(INT(before_ms), INT(limit - (int64_t)revoked))));
     *count = (int64_t)(revoked + expired);
+    assert(*count <= limit);
     return NULL;
 }
 
