@@ -15,12 +15,6 @@ static void permission_read(struct tx *tx, const struct row *row, struct permiss
     COLUMNS_READ(PERMISSION_COLUMNS, tx, row, "permission", out);
 }
 
-static err permission_insert(struct tx *tx, const struct permission *p)
-{
-    return sql_exec(tx->sql, INSERT_INTO(permission, PERMISSION_COLUMNS),
-                    ARGS(VALUES(PERMISSION_COLUMNS, p)));
-}
-
 static err permission_store(struct tx *tx, const struct permission *p)
 {
     return sql_exec(tx->sql,
@@ -130,7 +124,8 @@ static err permission_new(struct tx *tx, const struct session *s,
     TRY(permission_emit(tx, EVENT_APPROVAL_REQUESTED, out, &event));
     out->seq = event->seq;
     assert(out->seq == *tx->seq && out->digest.len > 0);
-    TRY(permission_insert(tx, out));
+    TRY(sql_exec(tx->sql, INSERT_INTO(permission, PERMISSION_COLUMNS),
+                 ARGS(VALUES(PERMISSION_COLUMNS, out))));
     return due_add(tx, tx->now_ms + team_rules_of(tx)->permission_ms, DUE_PERMISSION_EXPIRE,
                    out->id, 0);
 }

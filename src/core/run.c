@@ -255,11 +255,6 @@ static err usage_add(struct tx *tx, str session_id, struct usage *to, const stru
 
 /* ---- coming ---- */
 
-static err run_insert(struct tx *tx, const struct run *r)
-{
-    return sql_exec(tx->sql, INSERT_INTO(run, RUN_COLUMNS), ARGS(VALUES(RUN_COLUMNS, r)));
-}
-
 /* A conversation is resumed where its client keeps it, whatever else is asked for: on that machine,
  * by a runner that works as that user and in that folder. */
 static struct demand demand_of(const struct session *s, struct demand d)
@@ -326,7 +321,7 @@ err run_create(struct tx *tx, struct session *s, const struct run_new *n, struct
     run_find_position(tx->arena, out);
     assert(out->queue_position.len > 0 && out->queue_position_in_dir.len > 0);
     assert(s->run_id.len > 0 && !(out->queued && !str_eq(s->run_id, out->id)));
-    return run_insert(tx, out);
+    return sql_exec(tx->sql, INSERT_INTO(run, RUN_COLUMNS), ARGS(VALUES(RUN_COLUMNS, out)));
 }
 
 err run_begun(struct tx *tx, str session_id, bool *out)

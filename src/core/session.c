@@ -49,12 +49,6 @@ static void known_set(struct tx *tx, const struct session *s)
 
 /* ---- one ---- */
 
-static err row_by_id(struct tx *tx, str id, const struct row **row)
-{
-    return sql_one(tx->sql, row, "SELECT " SESSION_READ " FROM session WHERE session_id = $1",
-                   ARGS(TEXT(id)));
-}
-
 err session_find_id(struct tx *tx, str id, struct session *out, bool *found)
 {
     const struct session_known *k = known_find(tx, id);
@@ -65,7 +59,8 @@ err session_find_id(struct tx *tx, str id, struct session *out, bool *found)
         *out = k->stored;
         return NULL;
     }
-    TRY(row_by_id(tx, id, &row));
+    TRY(sql_one(tx->sql, &row, "SELECT " SESSION_READ " FROM session WHERE session_id = $1",
+                ARGS(TEXT(id))));
     *found = row;
     if (row) {
         session_read(tx, row, out);

@@ -274,12 +274,6 @@ err session_role(struct tx *tx, str agent, str *out)
 
 /* ---- creating ---- */
 
-static err session_insert(struct tx *tx, const struct session *s)
-{
-    return sql_exec(tx->sql, INSERT_INTO(session, SESSION_COLUMNS),
-                    ARGS(VALUES(SESSION_COLUMNS, s)));
-}
-
 /* With all that tokens know of a session: one may have been minted before it was made. */
 static err created_emit(struct tx *tx, const struct session *s)
 {
@@ -336,7 +330,8 @@ err session_create(struct tx *tx, const struct session_new *n, struct session *o
     TRY(session_role(tx, out->agent, &out->role));
     if (has)
         TRY(inherited_check(tx, n, &parent));
-    TRY(session_insert(tx, out));
+    TRY(sql_exec(tx->sql, INSERT_INTO(session, SESSION_COLUMNS),
+                 ARGS(VALUES(SESSION_COLUMNS, out))));
     TRY(created_emit(tx, out));
     if (has || !state_id.len)
         return NULL;
