@@ -32,6 +32,7 @@ cc -o added $old $(echo $anew | sed 's/\.c\>/.o/g') \
 # A database of the program before is brought to the new step.
 export BATON_DATA="$PWD/data"
 start() {
+    : >said # or what the one before has said is taken for its own
     "$1" serve --listen 127.0.0.1:0 --runner off >said 2>log &
     server=$!
     until grep -q listening said; do
