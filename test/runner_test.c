@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "runner/folder.h"
-#include "runner/pulse.h"
+#include "runner/heartbeat.h"
 #include "fake_server.h"
 
 #define SHELL                                                                            \
@@ -376,17 +376,17 @@ TEST(output_while_the_server_is_away_is_told_once_when_it_is_back)
     struct fake_server *f = fake_new();
     struct report r = report_to(f);
     int wake = eventfd(0, EFD_CLOEXEC);
-    struct pulse *p = pulse_new(&r, 600000, wake);
+    struct heartbeat *p = heartbeat_new(&r, 600000, wake);
 
-    pulse_output(p, PULSE_STDOUT, STR("one"));
+    heartbeat_output(p, HEARTBEAT_STDOUT, STR("one"));
     missed_wait(f, 1);
-    pulse_output(p, PULSE_STDOUT, STR("two"));
-    pulse_facts(p, STR("client-1"), STR("heard"));
+    heartbeat_output(p, HEARTBEAT_STDOUT, STR("two"));
+    heartbeat_facts(p, STR("client-1"), STR("heard"));
     missed_wait(f, 2);
-    CHECK_INT(pulse_word(p), PULSE_GO);
+    CHECK_INT(heartbeat_word(p), HEARTBEAT_GO);
     fake_set(f, &f->away, false);
     fake_wait(f, "run_1", "progress", 1);
-    pulse_free(p, 600000); /* tells what there is */
+    heartbeat_free(p, 600000); /* tells what there is */
     CHECK_STR(output_told(f), "one\ntwo\n");
     CHECK_STR(body_str(&f->reports[f->count - 1], "client_id"), "client-1");
     caller_release(r.caller);

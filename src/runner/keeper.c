@@ -32,13 +32,13 @@ enum {
 static void stdout_line(void *self, str line)
 {
     struct keeper *k = self;
-    pulse_output(k->pulse, PULSE_STDOUT, line);
+    heartbeat_output(k->heartbeat, HEARTBEAT_STDOUT, line);
 }
 
 static void stderr_line(void *self, str line)
 {
     struct keeper *k = self;
-    pulse_output(k->pulse, PULSE_STDERR, line);
+    heartbeat_output(k->heartbeat, HEARTBEAT_STDERR, line);
 }
 
 /* Reads what is there, but not for longer than one piece; closes it at its end. */
@@ -52,7 +52,7 @@ static void read_some(struct keeper *k, int *fd, struct stream *to)
     if (n > 0) {
         stream_feed(to, (str){ piece, (size_t)n });
         struct stream_facts f = stream_facts(k->out);
-        pulse_facts(k->pulse, f.client_id, f.heard);
+        heartbeat_facts(k->heartbeat, f.client_id, f.heard);
     } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
         close(*fd);
         *fd = -1;
@@ -111,12 +111,12 @@ static void word_take(struct keeper *k)
 {
     uint64_t count;
     ssize_t n = read(k->wake_fd, &count, sizeof count);
-    enum pulse_word word = pulse_word(k->pulse);
+    enum heartbeat_word word = heartbeat_word(k->heartbeat);
 
     (void)n;
-    if (word == PULSE_STOP)
+    if (word == HEARTBEAT_STOP)
         end_because(k, STOPPED);
-    if (word == PULSE_LOST && !k->ended)
+    if (word == HEARTBEAT_LOST && !k->ended)
         end_because(k, LOST);
 }
 
@@ -204,10 +204,10 @@ static void agent_run(struct keeper *k)
     k->deadline_ms = socket_clock_ms() + seconds * 1000;
     k->out = stream_new(json_get(k->profile, "output"), k->token, stdout_line, k);
     k->err = stream_new(NULL, k->token, stderr_line, k);
-    k->pulse = pulse_new(&k->report, k->lease_ms, k->wake_fd);
+    k->heartbeat = heartbeat_new(&k->report, k->lease_ms, k->wake_fd);
     k->failure = agent_start(k);
     if (!k->failure) {
-        pulse_facts(k->pulse, k->client_id, STR(""));
+        heartbeat_facts(k->heartbeat, k->client_id, STR(""));
         log_info("run.start", LOG_S("run", k->report.run_id), LOG_N("pid", k->pid));
         watch(k);
     }
@@ -290,8 +290,8 @@ static void end_report(struct keeper *k)
     const char *word = end_word(k, &f);
     struct json facts = end_facts(k, &f, word), least = json_object();
 
-    pulse_free(k->pulse, END_PATIENCE_MS);
-    k->pulse = NULL;
+    heartbeat_free(k->heartbeat, END_PATIENCE_MS);
+    k->heartbeat = NULL;
     if (k->why == LOST || k->why == SHUT_DOWN)
         return; /* the lease brings it back; or it is somebody else's already */
     enum report_answer r = report_until(&k->report, word, 1, &facts, END_PATIENCE_MS);

@@ -5,7 +5,7 @@
 #include "os/exec.h"
 #include "runner/folder.h"
 #include "runner/profile.h"
-#include "runner/pulse.h"
+#include "runner/heartbeat.h"
 #include "runner/report.h"
 #include "runner/stream.h"
 
@@ -32,7 +32,7 @@ struct keeper {
 
     /* How it tells. */
     struct report report;
-    struct pulse *pulse;
+    struct heartbeat *heartbeat;
     struct stream *out, *err;
     str client_id; /* what the client is told to call the conversation, or called it before */
     char **env;    /* of the agent; NULL as long as it is not made */

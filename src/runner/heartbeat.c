@@ -1,5 +1,5 @@
-/* pulse.c: the signs of life of a run, told by a thread of their own. */
-#include "runner/pulse.h"
+/* heartbeat.c: the signs of life of a run, told by a thread of their own. */
+#include "runner/heartbeat.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -22,12 +22,12 @@ enum {
 
 struct line {
     struct line *next;
-    enum pulse_stream from;
+    enum heartbeat_stream from;
     size_t len;
     char text[];
 };
 
-struct pulse {
+struct heartbeat {
     struct report *report;
     int wake_fd;
     int64_t lease_ms, silent_ms;
@@ -39,7 +39,7 @@ struct pulse {
     size_t waiting, left_out; /* bytes */
     char client_id[STREAM_ID_MAX + 1], heard[STREAM_HEARD_MAX + 1];
     bool news;
-    enum pulse_word word;
+    enum heartbeat_word word;
     int64_t over_ms; /* 0: it goes on; else until when to tell what there is */
 };
 
@@ -54,7 +54,7 @@ static void lines_free(struct line *l)
     }
 }
 
-static struct line *lines_take(struct pulse *p)
+static struct line *lines_take(struct heartbeat *p)
 {
     struct line *all = p->first;
 
@@ -64,7 +64,7 @@ static struct line *lines_take(struct pulse *p)
     return all;
 }
 
-static struct line *line_new(enum pulse_stream from, str text)
+static struct line *line_new(enum heartbeat_stream from, str text)
 {
     static const char cut[] = " [the rest of this line is left out]";
     str shown = utf8_cut(text, LINE_MAX_TOLD);
@@ -78,7 +78,7 @@ static struct line *line_new(enum pulse_stream from, str text)
     return l;
 }
 
-void pulse_output(struct pulse *p, enum pulse_stream from, str text)
+void heartbeat_output(struct heartbeat *p, enum heartbeat_stream from, str text)
 {
     struct line *l = line_new(from, text);
 
@@ -106,7 +106,7 @@ static bool take_over(char *to, size_t room, str text)
     return differs;
 }
 
-void pulse_facts(struct pulse *p, str client_id, str heard)
+void heartbeat_facts(struct heartbeat *p, str client_id, str heard)
 {
     pthread_mutex_lock(&p->mutex);
     bool id = take_over(p->client_id, sizeof p->client_id, client_id);
@@ -118,22 +118,22 @@ void pulse_facts(struct pulse *p, str client_id, str heard)
     pthread_mutex_unlock(&p->mutex);
 }
 
-enum pulse_word pulse_word(struct pulse *p)
+enum heartbeat_word heartbeat_word(struct heartbeat *p)
 {
     pthread_mutex_lock(&p->mutex);
-    enum pulse_word word = p->word;
+    enum heartbeat_word word = p->word;
     pthread_mutex_unlock(&p->mutex);
     return word;
 }
 
 /* ---- a report ---- */
 
-static void push_piece(struct arena *a, struct json *output, enum pulse_stream from, str text)
+static void push_piece(struct arena *a, struct json *output, enum heartbeat_stream from, str text)
 {
     struct json piece = json_object();
 
     json_put(a, &piece, STR("stream"),
-             json_string(from == PULSE_STDOUT ? STR("stdout") : STR("stderr")));
+             json_string(from == HEARTBEAT_STDOUT ? STR("stdout") : STR("stderr")));
     json_put(a, &piece, STR("text"), json_string(text));
     json_push(a, output, piece);
 }
@@ -143,7 +143,7 @@ static void push_piece(struct arena *a, struct json *output, enum pulse_stream f
 static struct line *output_take(struct arena *a, struct line *l, struct json *output)
 {
     while (l && output->len < PIECES_MAX) {
-        enum pulse_stream from = l->from;
+        enum heartbeat_stream from = l->from;
         struct buf text = buf_in(a);
         for (struct line *next; l && l->from == from && text.len < SOON; l = next) {
             next = l->next;
@@ -156,12 +156,12 @@ static struct line *output_take(struct arena *a, struct line *l, struct json *ou
 }
 
 /* Takes what there is to tell; the mutex is held. */
-static struct json facts_take(struct pulse *p, struct arena *a)
+static struct json facts_take(struct heartbeat *p, struct arena *a)
 {
     struct json facts = json_object(), output = json_array();
 
     if (p->left_out)
-        push_piece(a, &output, PULSE_STDERR,
+        push_piece(a, &output, HEARTBEAT_STDERR,
                    arena_printf(a, "[%zu bytes of output are left out here]\n", p->left_out));
     p->left_out = 0;
     for (struct line *l = output_take(a, lines_take(p), &output); l; l = *p->end) {
@@ -181,14 +181,14 @@ static struct json facts_take(struct pulse *p, struct arena *a)
 
 /* ---- the thread ---- */
 
-static void wait_until(struct pulse *p, int64_t ms)
+static void wait_until(struct heartbeat *p, int64_t ms)
 {
     struct timespec at = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
     pthread_cond_timedwait(&p->changed, &p->mutex, &at);
 }
 
 /* Waits until there is something to tell, or it is time to tell nothing. */
-static void wait_for_news(struct pulse *p, int64_t told_ms)
+static void wait_for_news(struct heartbeat *p, int64_t told_ms)
 {
     while (!p->over_ms) {
         int64_t pause = p->waiting >= SOON      ? SOON_MS
@@ -200,7 +200,7 @@ static void wait_for_news(struct pulse *p, int64_t told_ms)
     }
 }
 
-static void say(struct pulse *p, enum pulse_word word)
+static void say(struct heartbeat *p, enum heartbeat_word word)
 {
     uint64_t one = 1;
 
@@ -214,13 +214,13 @@ static void say(struct pulse *p, enum pulse_word word)
 /* Tells one report until it was heard, it is clear that it never will be, or time is up; the mutex
  * is not held meanwhile. The lease is ours for as long again after it should have been renewed: the
  * server gives all leases a new term when it comes back. */
-static bool progress_report(struct pulse *p, const struct json *facts, int64_t number,
+static bool progress_report(struct heartbeat *p, const struct json *facts, int64_t number,
                             int64_t taken_ms)
 {
     struct arena *a = arena_new();
     enum report_answer r = REPORT_LATER;
 
-    for (int n = 0; r == REPORT_LATER && p->word != PULSE_LOST; n++) {
+    for (int n = 0; r == REPORT_LATER && p->word != HEARTBEAT_LOST; n++) {
         const struct json *answer;
         arena_reset(a);
         pthread_mutex_unlock(&p->mutex);
@@ -228,9 +228,9 @@ static bool progress_report(struct pulse *p, const struct json *facts, int64_t n
         pthread_mutex_lock(&p->mutex);
         int64_t now = socket_clock_ms(), until = now + retry_delay_ms(n, PAUSE_MOST_MS);
         if (r == REPORT_TAKEN && json_bool_or(answer, "stop", false))
-            say(p, PULSE_STOP);
+            say(p, HEARTBEAT_STOP);
         if (r == REPORT_REFUSED || (r == REPORT_LATER && now - taken_ms > 2 * p->lease_ms))
-            say(p, PULSE_LOST);
+            say(p, HEARTBEAT_LOST);
         if (p->over_ms && now >= p->over_ms)
             break;
         while (r == REPORT_LATER && socket_clock_ms() < until)
@@ -240,15 +240,15 @@ static bool progress_report(struct pulse *p, const struct json *facts, int64_t n
     return r == REPORT_TAKEN;
 }
 
-static void *pulse_run(void *self)
+static void *heartbeat_run(void *self)
 {
-    struct pulse *p = self;
+    struct heartbeat *p = self;
     struct arena *a = arena_new();
     int64_t taken_ms = socket_clock_ms(), told_ms = taken_ms;
 
     caller_take(p->report->caller);
     pthread_mutex_lock(&p->mutex);
-    for (int64_t number = 1; p->word != PULSE_LOST; number++) {
+    for (int64_t number = 1; p->word != HEARTBEAT_LOST; number++) {
         wait_for_news(p, told_ms);
         if (p->over_ms && !p->waiting && !p->news)
             break;
@@ -268,12 +268,12 @@ static void *pulse_run(void *self)
 
 /* ---- coming and going ---- */
 
-struct pulse *pulse_new(struct report *r, int64_t lease_ms, int wake_fd)
+struct heartbeat *heartbeat_new(struct report *r, int64_t lease_ms, int wake_fd)
 {
-    struct pulse *p = mem_alloc(sizeof *p);
+    struct heartbeat *p = mem_alloc(sizeof *p);
     pthread_condattr_t clock;
 
-    *p = (struct pulse){ .report = r, .wake_fd = wake_fd, .lease_ms = lease_ms };
+    *p = (struct heartbeat){ .report = r, .wake_fd = wake_fd, .lease_ms = lease_ms };
     p->silent_ms = lease_ms / 3 < SILENT_MS ? lease_ms / 3 : SILENT_MS;
     p->end = &p->first;
     pthread_mutex_init(&p->mutex, NULL);
@@ -282,12 +282,12 @@ struct pulse *pulse_new(struct report *r, int64_t lease_ms, int wake_fd)
     pthread_cond_init(&p->changed, &clock);
     pthread_condattr_destroy(&clock);
     caller_give(r->caller);
-    int failed = pthread_create(&p->thread, NULL, pulse_run, p);
+    int failed = pthread_create(&p->thread, NULL, heartbeat_run, p);
     assert(!failed);
     return p;
 }
 
-void pulse_free(struct pulse *p, int64_t patience_ms)
+void heartbeat_free(struct heartbeat *p, int64_t patience_ms)
 {
     pthread_mutex_lock(&p->mutex);
     p->over_ms = socket_clock_ms() + patience_ms;
