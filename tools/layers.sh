@@ -121,7 +121,6 @@ to_come_apart='
 store: postgres postgres_connect postgres_open sqlite_open store
 core: callback callback_deliver
 core: run run_queue
-ops: hooks hooks_session hooks_tool
 cli: bridge/connections bridge/exchanges bridge/head bridge/identity bridge/legacy bridge/lines bridge/message bridge/upstream
 cli: doctor/clients doctor/doctor doctor/mcp doctor/server
 cli: init/hooks init/wire

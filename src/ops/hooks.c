@@ -10,8 +10,6 @@
 #include "ops/shapes.h"
 #include "ops/write.h"
 
-const char *const hook_client_names[HOOK_CLIENT_COUNT] = { "claude", "codex", "gemini" };
-
 /* ---- what is done about events ---- */
 
 static void context_add(struct hook_reply *r, str text)

@@ -1,4 +1,10 @@
-/* hooks.h: what the files of the operation hook.event share. Private to ops/hooks*.c.
+/* hooks.h: what the files of the operation hook.event share. Private to ops/hooks*.c, which are,
+ * from below to above:
+ *
+ *   hooks_event.c     what clients tell, as it is kept and read
+ *   hooks_session.c   whose event it is
+ *   hooks_tool.c      tools that an agent asks for
+ *   hooks.c           the operation
  *
  * Clients of agents call a hook at each step: they tell what happens, as JSON, and do what the
  * answer says. What they call things differs; what is done about them does not. */
@@ -8,8 +14,6 @@
 #include "core/session.h"
 
 enum hook_client { HOOK_CLAUDE, HOOK_CODEX, HOOK_GEMINI, HOOK_CLIENT_COUNT };
-
-extern const char *const hook_client_names[HOOK_CLIENT_COUNT];
 
 /* An event on its way through the rules. */
 struct hook {
@@ -36,6 +40,22 @@ struct hook_reply {
     struct buf context;
 };
 
+/* ---- hooks_event.c ---- */
+
+extern const char *const hook_client_names[HOOK_CLIENT_COUNT];
+
+/* What is kept of it among the events of its session: bounded, whatever was told. */
+str hook_digest(struct arena *a, const struct hook *h);
+
+/* The same for any value: long texts, long lists and what is deep inside are cut. */
+struct json hook_cut(struct arena *a, const struct json *value, size_t text_max);
+
+/* What stopped the agent, in a line; and when it can go on, in milliseconds, 0: it does not say. */
+str hook_failure(struct arena *a, const struct json *payload, int64_t now_ms, int64_t *until_ms);
+
+/* Whether something of the client goes on by itself after a stop: the agent will, too. */
+bool hook_goes_on(const struct json *payload);
+
 /* ---- hooks_session.c ---- */
 
 /* Whose event it is. A session's token speaks for its own session, and, where the client has
@@ -50,20 +70,6 @@ str hook_session_id(struct arena *a, str client, str own);
 
 /* Legible where it can be, "claude-shop-1b2c3d4e"; else the id, which nobody has as a name. */
 err hook_session_name(struct tx *tx, str client, str dir, str id, str *out);
-
-/* ---- hooks_event.c ---- */
-
-/* What is kept of it among the events of its session: bounded, whatever was told. */
-str hook_digest(struct arena *a, const struct hook *h);
-
-/* The same for any value: long texts, long lists and what is deep inside are cut. */
-struct json hook_cut(struct arena *a, const struct json *value, size_t text_max);
-
-/* What stopped the agent, in a line; and when it can go on, in milliseconds, 0: it does not say. */
-str hook_failure(struct arena *a, const struct json *payload, int64_t now_ms, int64_t *until_ms);
-
-/* Whether something of the client goes on by itself after a stop: the agent will, too. */
-bool hook_goes_on(const struct json *payload);
 
 /* ---- hooks_tool.c ---- */
 

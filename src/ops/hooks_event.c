@@ -14,6 +14,8 @@ enum {
     FAILURE_BYTES_MAX = 400,
 };
 
+const char *const hook_client_names[HOOK_CLIENT_COUNT] = { "claude", "codex", "gemini" };
+
 /* ---- cutting ---- */
 
 static str text_cut(struct arena *a, str text, size_t most)
