@@ -1,11 +1,14 @@
 /* doctor.h: baton doctor: proves that server, hooks and MCP work, and says how to mend what does
  * not.
  *
- *   doctor.c           the command: the order of the checks, and what is shown
- *   server.c    the data directory, the server, the token, a runner
- *   mcp.c       MCP in both eras, over HTTP and over stdio
- *   clients.c   git, the clients, their wiring, their hooks
+ * Its files, from below to above:
+ *
+ *   report.c    what a check has found, as it is shown and kept
  *   child.c     processes that are talked to, each until a time
+ *   clients.c   git, the clients, their wiring, their hooks
+ *   mcp.c       MCP in both eras, over HTTP and over stdio
+ *   server.c    the data directory, the server, the token, a runner
+ *   doctor.c    the command: the order of the checks
  *
  * It changes nothing, and everything that it asks has a time after which it is not waited for. */
 #ifndef CLI_DOCTOR_DOCTOR_H
@@ -28,6 +31,8 @@ struct doctor {
     struct json found; /* what was found: an object for each check */
     size_t counts[DOCTOR_RESULTS];
 };
+
+/* ---- report.c ---- */
 
 /* Notes, and shows, what was found. `fix` is the command that mends it; empty: there is none. */
 void doctor_report(struct doctor *d, enum doctor_result r, const char *check, str fix,
