@@ -161,7 +161,7 @@ static enum whose hook_whose(const struct wiring *w, const struct hook_style *s,
         return SOMEBODYS;
     str word = found ? command : str_slice(command, 0, command.len - end.len);
     *program = found ? word : unquoted(w->arena, word);
-    if (wire_names_baton(w, *program) && (found || str_eq(quoted(w->arena, *program), word)))
+    if (wiring_names_baton(w, *program) && (found || str_eq(quoted(w->arena, *program), word)))
         return OURS;
     return memmem(word.at, word.len, "baton", 5) ? WRAPPED : SOMEBODYS;
 }
@@ -228,7 +228,7 @@ static err event_tidy(const struct wiring *w, const struct hook_style *s, struct
                 TRY(hook_mend(w, s, t, at.hook));
             bool dropped = !keep && whose == OURS && hook_drop(w, s, t, &at);
             if (!dropped && !w->wanted)
-                wire_note_kept(w, at.hook, "it is not as init writes it");
+                wiring_note_kept(w, at.hook, "it is not as init writes it");
             *kept = true;
         }
     }

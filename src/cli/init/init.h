@@ -1,11 +1,15 @@
 /* init.h: baton init: the agents of a project are wired to baton by their own configuration.
  *
- *   init.c           the command: what is shown, asked and written
- *   plan.c      which files would change, and how
- *   wire.c      what each file of each client is to say; hooks.c, the hooks in it
- *   clients.c   the clients: what tells that they are here
+ * Its files, from below to above:
+ *
+ *   text.c, text_diff.c, json.c, toml_edit.c   texts
  *   file.c      files of a project, and never any outside of it
- *   json.c, toml_edit.c, text.c, text_diff.c   texts
+ *   clients.c   the clients: what tells that they are here
+ *   wiring.c    which program is named, and what is said to stay
+ *   hooks.c     the hooks in a client's settings
+ *   wire.c      what each file of each client is to say
+ *   plan.c      which files would change, and how
+ *   init.c      the command: what is shown, asked and written
  *
  * cli/doctor/doctor.c asks the same plan whether anything would change. */
 #ifndef CLI_INIT_INIT_H
@@ -56,7 +60,7 @@ err init_file_read(struct arena *a, str root, const char *path, struct init_file
  * it was when it was read. With an empty text it is removed, and its folder if that is then empty. */
 err init_file_write(struct arena *a, str root, const struct init_file *f, str text);
 
-/* ---- wire.c ---- */
+/* ---- wiring.c ---- */
 
 struct wiring {
     struct arena *arena;
@@ -68,10 +72,12 @@ struct wiring {
 };
 
 /* Whether a configuration names this program, wherever it was when that was written. */
-bool wire_names_baton(const struct wiring *w, str program);
+bool wiring_names_baton(const struct wiring *w, str program);
 
 /* Says that something stays: where, and what of it is not ours. */
-void wire_note_kept(const struct wiring *w, str where, const char *why);
+void wiring_note_kept(const struct wiring *w, str where, const char *why);
+
+/* ---- wire.c ---- */
 
 /* One file of a client: the text that it should have; an empty one is no file. INVALID: it cannot
  * be edited without harm, for the reason that the message gives. */

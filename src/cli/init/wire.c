@@ -45,25 +45,11 @@ static struct json ours(const struct wiring *w, const char *text)
     return copy;
 }
 
-bool wire_names_baton(const struct wiring *w, str program)
-{
-    const char *slash = program.len ? memrchr(program.at, '/', program.len) : NULL;
-    size_t name = slash ? (size_t)(slash + 1 - program.at) : 0;
-
-    return str_eq(program, w->baton) || str_eq(str_slice(program, name, program.len), STR("baton"));
-}
-
-void wire_note_kept(const struct wiring *w, str where, const char *why)
-{
-    if (w->kept)
-        buf_printf(w->kept, STR_FMT ": %s\n", STR_ARG(where), why);
-}
-
 /* A command of ours, {"command": …} or ["…", "mcp"], wherever the program was then. */
 static bool command_fits(const struct wiring *w, const struct json *found, const struct json *ours)
 {
     if (json_is(found, JSON_STRING) && json_is(ours, JSON_STRING))
-        return wire_names_baton(w, json_text(found));
+        return wiring_names_baton(w, json_text(found));
     if (!json_is(found, JSON_ARRAY) || !json_is(ours, JSON_ARRAY) || found->len != ours->len)
         return false;
     for (uint32_t i = 1; i < ours->len; i++)
@@ -108,7 +94,7 @@ static err server_put(const struct wiring *w, struct json_text *t, const char *p
         const char *changed = json_text_commented(t, pointer) ? "somebody has put comments into it"
                                                               : member_changed(w, there, &server);
         if (changed)
-            wire_note_kept(w, str_from(pointer), changed);
+            wiring_note_kept(w, str_from(pointer), changed);
         else
             json_text_drop(t, pointer);
     }
@@ -240,8 +226,8 @@ static err edit_opencode(const struct wiring *w, str text, str *out)
     if (!w->wanted && !json_text_open(w->arena, text, &t)) {
         const struct json *program = json_text_get(&t, "/mcp/baton/command/0");
         made.baton = json_is(program, JSON_STRING) ? json_text(program) : STR("");
-        if (wire_names_baton(w, made.baton) && !edit_json(&made, STR(""), opencode_json, &whole) &&
-            str_eq(whole, text)) {
+        if (wiring_names_baton(w, made.baton) &&
+            !edit_json(&made, STR(""), opencode_json, &whole) && str_eq(whole, text)) {
             *out = STR("");
             return NULL;
         }
@@ -297,7 +283,7 @@ static err codex_drop(const struct wiring *w, str text, const struct toml_key *k
         return NULL;
     if (str_eq(str_trim(found), str_trim(made)))
         return toml_drop(a, text, CODEX_TABLE, out);
-    wire_note_kept(w, STR("[" CODEX_TABLE "]"), "its lines are not those that init writes");
+    wiring_note_kept(w, STR("[" CODEX_TABLE "]"), "its lines are not those that init writes");
     return NULL;
 }
 
