@@ -156,17 +156,21 @@ void cli_warn(struct cli *c, err e);
 /* Ends the command: flushes, prints the error if there is one, gives the exit code. */
 int cli_end(struct cli *c, err e);
 
-/* ---- json_verbs.c ---- */
+/* ---- json_load.c ---- */
 
-extern const struct verb json_verbs[];
-extern const struct json_patch_limits json_verb_patch_limits;
-
-/* Options of all of them. */
+/* Options of verbs that read JSON. */
 // clang-format off
 #define OPTIONS_JSON_LIMITS                                                                  \
     { "--max-bytes", 0, "N", "refuse a file that has more bytes; unless given, 268435456" }, \
     { "--max-depth", 0, "N", "refuse more brackets inside each other; unless given, 64" }
 // clang-format on
+
+/* What they say. */
+err json_limits_given(struct cli *c, struct json_limits *out);
+
+/* The number that an option sets, from 1 to `most`. */
+err json_limit_given(struct cli *c, const char *option, int64_t most, int64_t otherwise,
+                     int64_t *out);
 
 /* Parses a file or standard input; errors name it. */
 err json_load(struct cli *c, struct arena *a, const char *path, const struct json **out);
@@ -178,6 +182,11 @@ err json_load_limited(struct cli *c, struct arena *a, const char *path, const st
 
 extern const struct option json_check_options[];
 err json_check_run(struct cli *c);
+
+/* ---- json_verbs.c ---- */
+
+extern const struct verb json_verbs[];
+extern const struct json_patch_limits json_verb_patch_limits;
 
 /* ---- render.c ---- */
 

@@ -13,60 +13,6 @@ const struct json_patch_limits json_verb_patch_limits = {
     .operations_max = 1000000, .copy_bytes_max = 64 << 20, .work_max = 500000000, /* some seconds */
 };
 
-enum { BYTES_DEFAULT = 256 << 20 };
-
-/* A limit that an option may set. */
-static err limit_of(struct cli *c, const char *option, int64_t most, int64_t otherwise,
-                    int64_t *out)
-{
-    const char *text = cli_value(c, option);
-
-    *out = otherwise;
-    if (text && (!str_to_int(str_from(text), out) || *out < 1 || *out > most))
-        return err_new(c->arena, ERR_INVALID, "%s expects a number from 1 to %lld, but found '%s'",
-                       option, (long long)most, text);
-    return NULL;
-}
-
-static err limits_of(struct cli *c, struct json_limits *out)
-{
-    int64_t bytes, depth;
-
-    TRY(limit_of(c, "--max-bytes", JSON_BYTES_CEILING, BYTES_DEFAULT, &bytes));
-    TRY(limit_of(c, "--max-depth", json_limits_own.depth_max, JSON_DEPTH_MAX, &depth));
-    *out = (struct json_limits){ .bytes_max = (size_t)bytes,
-                                 .depth_max = (uint32_t)depth,
-                                 .nul_allowed = true };
-    return NULL;
-}
-
-static err load(struct cli *c, struct arena *a, const char *path, const struct json_limits *limits,
-                const struct json **out)
-{
-    str text;
-
-    TRY(cli_read_json(c, a, path, limits, &text));
-    err e = json_parse(a, text, limits, out);
-    return e ? err_within(a, e, "%s", cli_path_name(path)) : NULL;
-}
-
-err json_load(struct cli *c, struct arena *a, const char *path, const struct json **out)
-{
-    static const struct json_limits limits = { .bytes_max = BYTES_DEFAULT,
-                                               .depth_max = JSON_DEPTH_MAX,
-                                               .nul_allowed = true };
-
-    return load(c, a, path, &limits, out);
-}
-
-err json_load_limited(struct cli *c, struct arena *a, const char *path, const struct json **out)
-{
-    struct json_limits limits;
-
-    TRY(limits_of(c, &limits));
-    return load(c, a, path, &limits, out);
-}
-
 /* ---- results ---- */
 
 /* Large documents go out as they are printed; colours cost a second buffer, on a terminal only. */
@@ -126,7 +72,7 @@ static err edit_run(struct cli *c,
 {
     const struct json *doc, *patch;
     struct json_limits read;
-    TRY(limits_of(c, &read));
+    TRY(json_limits_given(c, &read));
     limits.depth_max = read.depth_max;
     TRY(json_load_limited(c, c->arena, c->args[0], &doc));
     TRY(json_load_limited(c, c->arena, c->args[1], &patch));
@@ -141,7 +87,7 @@ static err patch_run(struct cli *c)
     struct json_patch_limits limits = json_verb_patch_limits;
     int64_t operations;
 
-    TRY(limit_of(c, "--max-operations", UINT32_MAX, limits.operations_max, &operations));
+    TRY(json_limit_given(c, "--max-operations", UINT32_MAX, limits.operations_max, &operations));
     limits.operations_max = (uint32_t)operations;
     return edit_run(c, json_patch, limits);
 }
