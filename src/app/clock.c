@@ -37,6 +37,14 @@ int64_t clock_now_ms(void *clock)
     return c->started_ms + (read_ms(CLOCK_BOOTTIME) - c->boot_ms);
 }
 
+int64_t clock_steady_us(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
 /* ---- chance ---- */
 
 /* What was given is wiped, so that a secret is not found in memory twice. */

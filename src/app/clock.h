@@ -23,6 +23,9 @@ int64_t clock_wall_ms(void);
 /* Now; takes a void * because engines do not know what kind of clock they have. */
 int64_t clock_now_ms(void *clock);
 
+/* Microseconds of a clock that nobody sets, since some moment: to see how long something took. */
+int64_t clock_steady_us(void);
+
 /* Randomness of the system, taken in larger pieces: for one thread. */
 struct chance {
     unsigned char bytes[512];

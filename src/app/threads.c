@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "app/threads_private.h"
@@ -204,33 +203,6 @@ void threads_admit(void *threads, struct admission *a)
     server_admitted(t->server, a);
 }
 
-/* ---- time ---- */
-
-int64_t now_us(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
-
-/* ---- faults ---- */
-
-static void error_note(struct threads *t, const char *what, err e)
-{
-    if (!e || e->kind != ERR_INTERNAL)
-        return;
-    if (e->damage)
-        COUNT(t->damage_count, 1);
-    log_error(e->damage ? "store.damage" : "fault", LOG_S("op", str_from(what)),
-              LOG_S("error", e->message));
-}
-
-void fault_note(struct threads *t, const struct command *c)
-{
-    error_note(t, c->op->name, c->error);
-}
-
 /* ---- the readers ---- */
 
 static void job_do(struct threads *t, struct engine *e, const struct job *job)
@@ -240,7 +212,7 @@ static void job_do(struct threads *t, struct engine *e, const struct job *job)
         arena_take(a->arena);
         a->follows = NULL;
         a->error = op_admit(e, a->arena, a->token, &a->grant);
-        error_note(t, "admission", a->error);
+        fault_note(t, "admission", a->error);
         server_admitted(t->server, a);
         return;
     }
@@ -260,7 +232,7 @@ static void job_do(struct threads *t, struct engine *e, const struct job *job)
         arena_take(job->commands[i]->arena);
     op_read_all(e, job->commands, job->count);
     for (size_t i = 0; i < job->count; i++) {
-        fault_note(t, job->commands[i]);
+        fault_note(t, job->commands[i]->op->name, job->commands[i]->error);
         job->commands[i]->follows = i + 1 < job->count ? job->commands[i + 1] : NULL;
     }
     server_performed(t->server, job->commands[0]);
@@ -276,10 +248,10 @@ static void *reader_run(void *self)
 
     while (fair_queue_take(t->reads, &next, 1, -1, NULL)) {
         server_keep_up(t->server); /* what is read and not sent yet is in no budget */
-        int64_t began = now_us();
+        int64_t began = clock_steady_us();
         snprintf(tenant, sizeof tenant, STR_FMT, STR_ARG(next.tenant));
         job_do(t, &w->engine, next.value);
-        fair_queue_took(t->reads, str_from(tenant), now_us() - began);
+        fair_queue_took(t->reads, str_from(tenant), clock_steady_us() - began);
     }
     return NULL;
 }

@@ -1,4 +1,9 @@
-/* threads_private.h: threads as threads.c and writer.c see them. Private to these two. */
+/* threads_private.h: threads as their files see them. Private to these, which are, from below to
+ * above:
+ *
+ *   fault.c     what is noted of an error that is our fault
+ *   writer.c    the one thread that changes the database
+ *   threads.c   all of them: who performs commands */
 #ifndef APP_THREADS_PRIVATE_H
 #define APP_THREADS_PRIVATE_H
 
@@ -72,18 +77,19 @@ struct threads {
 #define SHOW(counter, n) atomic_store_explicit(&(counter), (n), memory_order_relaxed)
 #define LOOK(counter) atomic_load_explicit(&(counter), memory_order_relaxed)
 
-/* Of a command that was performed: what went wrong by our fault, or by damage of the store, is in the
- * log; damage is counted. */
-void fault_note(struct threads *t, const struct command *c);
-
 /* A command as it waits for the writer: those of one token take turns with those of others. */
 static inline struct fair_item fair_item_of(struct command *c)
 {
     return (struct fair_item){ c, actor_token(c->actor) };
 }
 
-/* By a clock that nobody sets. */
-int64_t now_us(void);
+/* ---- fault.c ---- */
+
+/* Of what was done: what went wrong by our fault, or by damage of the store, is in the log; damage is
+ * counted. */
+void fault_note(struct threads *t, const char *what, err e);
+
+/* ---- writer.c ---- */
 
 /* The writer's thread, of a struct threads. */
 void *writer_run(void *threads);

@@ -72,8 +72,8 @@ static void turn_account(struct writer *w, struct command *const *commands, size
         _exit(EXIT_UNKNOWN);
     }
     for (size_t i = 0; i < done; i++)
-        fault_note(t, commands[i]);
-    COUNT(t->batch_us, now_us() - began_us);
+        fault_note(t, commands[i]->op->name, commands[i]->error);
+    COUNT(t->batch_us, clock_steady_us() - began_us);
     COUNT(t->batch_count, 1);
     COUNT(t->command_count, (long long)done);
     SHOW(t->again_count, w->engine->again);
@@ -85,7 +85,7 @@ static void turn_account(struct writer *w, struct command *const *commands, size
 /* All of them, however long it takes. */
 static void perform_all(struct writer *w, struct command **commands, size_t count)
 {
-    int64_t began_us = now_us();
+    int64_t began_us = clock_steady_us();
 
     op_perform(w->engine, commands, count);
     turn_account(w, commands, count, began_us);
@@ -101,7 +101,7 @@ static bool is_removal(const struct op *op)
 
 static bool disk_is_full(struct writer *w)
 {
-    int64_t now = now_us() / 1000;
+    int64_t now = clock_steady_us() / 1000;
 
     if (w->threads->options.shared)
         return false; /* it is the database server's */
@@ -205,7 +205,7 @@ static size_t join(void *writer, struct command **room, size_t most)
     struct writer *w = writer;
 
     if (!w->batch_began_us)
-        w->batch_began_us = now_us();
+        w->batch_began_us = clock_steady_us();
     return most ? take(w, room, most, 0) : 0;
 }
 
@@ -213,7 +213,7 @@ static size_t join(void *writer, struct command **room, size_t most)
 static bool enough(void *writer, size_t done)
 {
     struct writer *w = writer;
-    int64_t us = now_us() - w->batch_began_us;
+    int64_t us = clock_steady_us() - w->batch_began_us;
 
     if (done > w->batch_done)
         fair_queue_took(w->threads->writes, actor_token(w->batch[done - 1]->actor),
@@ -238,7 +238,7 @@ static void writer_turn(struct writer *w, struct command **all, size_t count)
         if (n)
             perform_all(w, kept, n);
     } else {
-        int64_t began_us = now_us();
+        int64_t began_us = clock_steady_us();
         w->batch = all;
         w->batch_began_us = w->batch_us = 0;
         w->batch_done = 0;
