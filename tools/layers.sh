@@ -122,7 +122,6 @@ store: postgres postgres_connect postgres_open sqlite_open store
 core: callback callback_deliver
 core: run run_queue
 cli: bridge/connections bridge/exchanges bridge/head bridge/identity bridge/legacy bridge/lines bridge/message bridge/upstream
-app: store_backup store_check store_copy store_repair store_verbs
 '
 
 cycles() {

@@ -30,15 +30,15 @@ static err backup_sync(struct cli *c, str path)
                      O_DIRECTORY);
 }
 
-static err backup_write(struct cli *c, struct depot *from, struct depot *to)
+static err backup_write(struct cli *c, struct database *from, struct database *to)
 {
     struct copy_result result;
     size_t findings;
 
     TRY(copy_run(c, from, to, false, &result));
-    depot_close(to); /* the last to close it moves the log into the file */
+    database_close(to); /* the last to close it moves the log into the file */
     TRY(check_run(c, to, false, &findings));
-    depot_close(to);
+    database_close(to);
     TRY(backup_sync(c, to->name));
     copy_print(c, from, to, &result);
     c->exit = findings ? 1 : 0;
@@ -55,20 +55,20 @@ static void backup_remove(struct cli *c, str path)
 
 err store_backup_verb(struct cli *c)
 {
-    struct depot from,
+    struct database from,
         to = { .name = str_from(c->args[0]), .shown = str_from(c->args[0]), .locks = { -1, -1 } };
     struct stat st;
 
     if (!to.name.len || store_is_shared(to.name))
         return usage_error(c, STR("expected FILE, a path; to a database copy with 'store copy'"));
-    TRY(depot_name(c, NULL, &from));
-    TRY(depot_exists(c, &from));
+    TRY(database_name(c, NULL, &from));
+    TRY(database_exists(c, &from));
     if (lstat(to.name.at, &st) == 0)
         return err_new(c->arena, ERR_CONFLICT, STR_FMT ": it is there already: name a new file",
                        STR_ARG(to.name));
     err e = backup_write(c, &from, &to);
-    depot_release(&from);
-    depot_release(&to);
+    database_release(&from);
+    database_release(&to);
     if (e)
         backup_remove(c, to.name);
     return e;

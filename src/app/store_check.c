@@ -1,4 +1,4 @@
-/* store_check.c: the command `store check`: everything in a database fits together. */
+/* store_check.c: for the command `store check`: everything in a database fits together. */
 #include "app/store_check.h"
 
 #include <stdio.h>
@@ -197,7 +197,7 @@ err checking_run(struct checking *k, struct tx *tx, bool deep)
 
 /* ---- the command ---- */
 
-static err rows_check(struct checking *k, struct depot *d, bool deep)
+static err rows_check(struct checking *k, struct database *d, bool deep)
 {
     struct store_node node;
 
@@ -208,7 +208,7 @@ static err rows_check(struct checking *k, struct depot *d, bool deep)
     return e;
 }
 
-static err counts_read(struct depot *d, int64_t counts[])
+static err counts_read(struct database *d, int64_t counts[])
 {
     for (size_t i = 0; i < rows_table_count; i++) {
         const struct row *row;
@@ -218,11 +218,11 @@ static err counts_read(struct depot *d, int64_t counts[])
     return NULL;
 }
 
-err check_run(struct cli *c, struct depot *d, bool deep, size_t *findings)
+err check_run(struct cli *c, struct database *d, bool deep, size_t *findings)
 {
     struct checking k;
 
-    TRY(depot_open(c, d, STORE_READS, 0));
+    TRY(database_open(c, d, STORE_READS, 0));
     checking_init(&k, c, NULL);
     err e = rows_check(&k, d, deep);
     checking_release(&k);
@@ -232,7 +232,7 @@ err check_run(struct cli *c, struct depot *d, bool deep, size_t *findings)
     return NULL;
 }
 
-static void summary_write(struct cli *c, const struct depot *d, const int64_t counts[],
+static void summary_write(struct cli *c, const struct database *d, const int64_t counts[],
                           size_t findings)
 {
     struct buf out = buf_in(c->arena);
@@ -248,7 +248,7 @@ static void summary_write(struct cli *c, const struct depot *d, const int64_t co
     cli_write(c, buf_str(&out));
 }
 
-static void summary_json(struct json_writer *w, const struct depot *d, const int64_t counts[],
+static void summary_json(struct json_writer *w, const struct database *d, const int64_t counts[],
                          size_t findings)
 {
     write_bool(w, STR("ok"), findings == 0);
@@ -259,7 +259,7 @@ static void summary_json(struct json_writer *w, const struct depot *d, const int
     json_write_end(w, '}');
 }
 
-static err check_print(struct cli *c, struct depot *d)
+err check_print(struct cli *c, struct database *d)
 {
     struct buf out = buf_in(c->arena);
     struct json_writer w = json_writer_to(&out);
@@ -285,21 +285,4 @@ static err check_print(struct cli *c, struct depot *d)
     buf_byte(&out, '\n');
     cli_write(c, buf_str(&out));
     return NULL;
-}
-
-err store_check_verb(struct cli *c)
-{
-    struct depot d;
-
-    if (!cli_flag(c, "--repair") && (cli_value(c, "--from") || cli_flag(c, "--apply")))
-        return usage_error(c, STR("--from and --apply are for --repair"));
-    TRY(depot_name(c, c->arg_count ? c->args[0] : NULL, &d));
-    TRY(depot_exists(c, &d));
-    err e = cli_flag(c, "--repair") ? depot_lock(c, &d) : NULL;
-    if (!e)
-        e = depot_open(c, &d, cli_flag(c, "--repair") ? STORE_WRITES : STORE_READS, 0);
-    if (!e)
-        e = cli_flag(c, "--repair") ? repair_run(c, &d) : check_print(c, &d);
-    depot_release(&d);
-    return e;
 }

@@ -34,9 +34,4 @@ err checking_run(struct checking *k, struct tx *tx, bool deep);
 /* What is wrong with one state; NULL: it is whole. */
 err checking_state(struct checking *k, struct tx *tx, str id, err *wrong);
 
-/* ---- store_repair.c ---- */
-
-/* `store check --repair`. */
-err repair_run(struct cli *c, struct depot *d);
-
 #endif

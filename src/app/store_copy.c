@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "app/store_verbs.h"
-#include "core/node.h"
 #include "core/tables.h"
 #include "json/write.h"
 
@@ -18,12 +17,11 @@ enum {
     PAGE_ROWS_FIRST = 16,  /* how large rows are is not known yet */
     PAGE_BYTES = 16 << 20, /* of rows that are as large as the last ones were */
     LOG_BYTES = 64 << 20,  /* of the target, from where on it begins anew */
-    NODES_MAX = 100,       /* that are looked at */
 };
 
 struct copying {
     struct cli *cli;
-    struct depot *from, *to;
+    struct database *from, *to;
     struct arena *pages[2]; /* of the rows at hand, and of those before, whose last one is needed */
     const struct rows_table *table;
     int64_t done, total; /* rows of all tables */
@@ -36,7 +34,8 @@ static void arena_drop(void *a)
 }
 
 /* The pages go with the command, so errors that are in them outlive us. */
-static void copying_init(struct copying *k, struct cli *c, struct depot *from, struct depot *to)
+static void copying_init(struct copying *k, struct cli *c, struct database *from,
+                         struct database *to)
 {
     *k = (struct copying){ .cli = c, .from = from, .to = to };
     for (int i = 0; i < 2; i++) {
@@ -204,7 +203,7 @@ static err target_claim(struct copying *k)
     struct arena *a = k->cli->arena;
     struct store_node node;
 
-    TRY(depot_open(k->cli, k->to, STORE_WRITES, 0));
+    TRY(database_open(k->cli, k->to, STORE_WRITES, 0));
     TRY(store_begin(k->to->sql, a, &node));
     err e = empty_check(k);
     if (!e)
@@ -214,8 +213,8 @@ static err target_claim(struct copying *k)
         return e;
     }
     TRY(commit(k, &node));
-    depot_close(k->to);
-    return depot_open(k->cli, k->to, STORE_WRITES, STORE_UNFINISHED);
+    database_close(k->to);
+    return database_open(k->cli, k->to, STORE_WRITES, STORE_UNFINISHED);
 }
 
 /* The number of the last event and the time come last, with the version. */
@@ -284,30 +283,6 @@ static err source_copy(struct copying *k, struct copy_result *out)
         (long long)k->total, (long long)k->done);
 }
 
-/* Nobody has a lock on a source that is shared, but who serves it says so. This is found here, and
- * not only at the end of the work. */
-err depot_unused(struct cli *c, const struct depot *d, const struct store_node *node)
-{
-    struct buf who = buf_in(c->arena);
-    const struct node *nodes;
-    size_t count, alive = 0;
-    struct tx tx = { .arena = c->arena,
-                     .sql = d->sql,
-                     .now_ms = node->now > node->clock ? node->now : node->clock };
-
-    TRY(node_list(&tx, STR(""), NODES_MAX, &nodes, &count));
-    for (size_t i = 0; i < count; i++)
-        if (node_alive(&tx, &nodes[i]))
-            buf_printf(&who, "%s" STR_FMT " at " STR_FMT, alive++ ? ", " : "",
-                       STR_ARG(nodes[i].name), STR_ARG(nodes[i].url));
-    if (!alive)
-        return NULL;
-    return err_new(c->arena, ERR_CONFLICT,
-                   STR_FMT " is used by " STR_FMT ": stop %s first (one that was killed counts for "
-                           "15 seconds more)",
-                   STR_ARG(d->shown), STR_ARG(buf_str(&who)), alive > 1 ? "them" : "it");
-}
-
 static err still_check(struct copying *k, int64_t seq)
 {
     struct store_node node;
@@ -323,17 +298,17 @@ static err still_check(struct copying *k, int64_t seq)
                    STR_ARG(k->from->shown), (long long)seq + 1, (long long)node.seq);
 }
 
-err copy_run(struct cli *c, struct depot *from, struct depot *to, bool still,
+err copy_run(struct cli *c, struct database *from, struct database *to, bool still,
              struct copy_result *out)
 {
     struct store_node node;
     struct copying k;
 
     copying_init(&k, c, from, to);
-    TRY(depot_open(c, from, STORE_READS, 0));
+    TRY(database_open(c, from, STORE_READS, 0));
     TRY(store_begin(from->sql, c->arena, &node));
     if (still && from->shared)
-        TRY(depot_unused(c, from, &node));
+        TRY(database_unused(c, from, &node));
     TRY(target_claim(&k));
     TRY(source_copy(&k, out));
     store_rollback(from->sql);
@@ -346,7 +321,7 @@ err copy_run(struct cli *c, struct depot *from, struct depot *to, bool still,
 
 /* ---- results ---- */
 
-static void result_json(struct buf *out, const struct depot *from, const struct depot *to,
+static void result_json(struct buf *out, const struct database *from, const struct database *to,
                         const struct copy_result *r)
 {
     struct json_writer w = json_writer_to(out);
@@ -369,7 +344,7 @@ static void result_json(struct buf *out, const struct depot *from, const struct 
     buf_byte(out, '\n');
 }
 
-void copy_print(struct cli *c, const struct depot *from, const struct depot *to,
+void copy_print(struct cli *c, const struct database *from, const struct database *to,
                 const struct copy_result *r)
 {
     struct buf out = buf_in(c->arena);
@@ -389,15 +364,15 @@ void copy_print(struct cli *c, const struct depot *from, const struct depot *to,
 
 /* ---- the commands ---- */
 
-static err copy_locked(struct cli *c, struct depot *from, struct depot *to)
+static err copy_locked(struct cli *c, struct database *from, struct database *to)
 {
     struct copy_result result;
 
-    TRY(depot_exists(c, from));
+    TRY(database_exists(c, from));
     if (str_eq(from->name, to->name))
         return usage_error(c, STR("--from and --to name the same store"));
-    TRY(depot_lock(c, from));
-    TRY(depot_lock(c, to));
+    TRY(database_lock(c, from));
+    TRY(database_lock(c, to));
     TRY(copy_run(c, from, to, true, &result));
     copy_print(c, from, to, &result);
     return NULL;
@@ -406,14 +381,14 @@ static err copy_locked(struct cli *c, struct depot *from, struct depot *to)
 err store_copy_verb(struct cli *c)
 {
     const char *from_name = cli_value(c, "--from"), *to_name = cli_value(c, "--to");
-    struct depot from, to;
+    struct database from, to;
 
     if (!from_name || !to_name)
         return usage_error(c, STR("expected --from STORE and --to STORE"));
-    TRY(depot_name(c, from_name, &from));
-    TRY(depot_name(c, to_name, &to));
+    TRY(database_name(c, from_name, &from));
+    TRY(database_name(c, to_name, &to));
     err e = copy_locked(c, &from, &to);
-    depot_release(&from);
-    depot_release(&to);
+    database_release(&from);
+    database_release(&to);
     return e;
 }

@@ -10,7 +10,7 @@
 struct repairing {
     struct checking check; /* of the store, and of the copy */
     struct cli *cli;
-    struct depot *store, copy;
+    struct database *store, copy;
     bool has_copy, apply;
     struct tx tx, copy_tx;
     struct store_node node, copy_node;
@@ -189,12 +189,12 @@ static err copy_open(struct repairing *r)
 
     if (!name)
         return NULL;
-    TRY(depot_name(r->cli, name, &r->copy));
-    TRY(depot_exists(r->cli, &r->copy));
+    TRY(database_name(r->cli, name, &r->copy));
+    TRY(database_exists(r->cli, &r->copy));
     if (str_eq(r->copy.name, r->store->name))
         return usage_error(r->cli, STR("--from names the store that is to be repaired"));
     r->copy.as_it_is = true; /* it may be the only one */
-    TRY(depot_open(r->cli, &r->copy, STORE_READS, 0));
+    TRY(database_open(r->cli, &r->copy, STORE_READS, 0));
     TRY(store_begin(r->copy.sql, r->cli->arena, &r->copy_node));
     r->copy_tx = checking_begin(&r->check, r->copy.sql, &r->copy_node);
     r->has_copy = true;
@@ -206,7 +206,7 @@ static err repair_begun(struct repairing *r)
     TRY(copy_open(r));
     TRY(store_begin(r->store->sql, r->cli->arena, &r->node));
     if (r->store->shared)
-        TRY(depot_unused(r->cli, r->store, &r->node));
+        TRY(database_unused(r->cli, r->store, &r->node));
     r->tx = checking_begin(&r->check, r->store->sql, &r->node);
     TRY(all_repair(r));
     TRY(commit(r));
@@ -215,7 +215,7 @@ static err repair_begun(struct repairing *r)
     return NULL;
 }
 
-err repair_run(struct cli *c, struct depot *d)
+err repair_run(struct cli *c, struct database *d)
 {
     struct repairing r = { .cli = c,
                            .store = d,
@@ -233,6 +233,6 @@ err repair_run(struct cli *c, struct depot *d)
     if (r.copy_tx.schemas)
         checking_end(&r.copy_tx);
     checking_release(&r.check);
-    depot_release(&r.copy);
+    database_release(&r.copy);
     return e;
 }

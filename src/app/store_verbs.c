@@ -1,227 +1,14 @@
-/* store_verbs.c: the commands `store`, and how they name, take and open databases. */
+/* store_verbs.c: the commands `store`. */
 #include "app/store_verbs.h"
 
-#include <assert.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "app/clock.h"
-#include "app/config.h"
-#include "app/data.h"
-#include "client/endpoint.h"
 #include "core/clock_reset.h"
 #include "core/tables.h"
 #include "json/write.h"
 
-enum {
-    STEPS_MAX = 64,
-    BUSY_MS = 60 * 1000, /* a server under load lets others in seldom, and nobody waits for us */
-};
-
-/* ---- names ---- */
-
-/* The command line of a process is there for everybody on the machine to read. */
-static err secret_check(struct cli *c, str word)
-{
-    if (!config_store_has_password(word))
-        return NULL;
-    return usage_error(c, STR("a password on the command line can be read by everybody on this "
-                              "machine: leave it out of the URL, and put it into ~/.pgpass or "
-                              "PGPASSWORD."));
-}
-
-static bool is_folder(str path)
-{
-    struct stat st;
-    return stat(path.at, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
-/* The store of a server with these settings. */
-static err store_configured(struct cli *c, str folder, str *out)
-{
-    str path = data_path(c->arena, folder, "baton.toml"), text;
-    struct config config = config_default();
-
-    TRY(data_read(c->arena, path, &text));
-    TRY(config_read(c->arena, &config, text, path.at));
-    TRY(config_environment(c->arena, &config));
-    *out = str_eq(config.store, STR("sqlite")) ? data_path(c->arena, folder, "baton.db")
-                                               : config.store;
-    return NULL;
-}
-
-err depot_name(struct cli *c, const char *word, struct depot *out)
-{
-    str name = str_from(word), folder, file;
-
-    *out = (struct depot){ .locks = { -1, -1 } };
-    TRY(secret_check(c, name));
-    if (!word) {
-        TRY(data_dir_find(c->arena, cli_value(c, "--data"), &folder));
-        TRY(store_configured(c, folder, &name));
-    }
-    if (store_is_shared(name)) {
-        out->name = name;
-        out->shown = config_store_shown(c->arena, name);
-        out->shared = true;
-        return NULL;
-    }
-    if (str_starts(name, STR("sqlite:")))
-        name = str_slice(name, strlen("sqlite:"), name.len);
-    if (!name.len || (str_cut(name, ':', &folder, &file) && str_starts(file, STR("//"))))
-        return usage_error(c, arena_printf(c->arena,
-                                           "a store is sqlite:PATH, a file, a data directory or "
-                                           "postgres://…, but '%s' was found",
-                                           word ? word : ""));
-    name = arena_copy(c->arena, name);
-    out->name = is_folder(name) ? data_path(c->arena, name, "baton.db") : name;
-    out->shown = out->name;
-    return NULL;
-}
-
-err depot_exists(struct cli *c, struct depot *d)
-{
-    struct stat st;
-
-    d->existing = true;
-    if (d->shared || (stat(d->name.at, &st) == 0 && S_ISREG(st.st_mode)))
-        return NULL;
-    return err_new(c->arena, ERR_NOT_FOUND,
-                   STR_FMT ": there is no database: name its file, its data directory, or "
-                           "postgres://…",
-                   STR_ARG(d->name));
-}
-
-/* ---- one at a time ---- */
-
-static str folder_of(struct arena *a, str path)
-{
-    size_t slash = path.len;
-
-    while (slash > 0 && path.at[slash - 1] != '/')
-        slash--;
-    return slash ? arena_copy(a, str_slice(path, 0, slash - (slash > 1))) : STR(".");
-}
-
-static bool is_default(str path)
-{
-    return str_eq(path, STR("baton.db")) || str_ends(path, STR("/baton.db"));
-}
-
-/* The server that has announced itself beside a database; false: none has. */
-static bool server_beside(struct cli *c, str path, const struct json **out)
-{
-    str text = STR("");
-
-    return is_default(path) &&
-           !data_read(c->arena, data_path(c->arena, folder_of(c->arena, path), "server.json"),
-                      &text) &&
-           text.len && !json_parse(c->arena, text, NULL, out);
-}
-
-static err in_use(struct cli *c, str path)
-{
-    const struct json *server;
-
-    if (server_beside(c, path, &server))
-        return err_new(c->arena, ERR_CONFLICT,
-                       STR_FMT " is used by a server, pid %lld: stop it first (kill %lld), and "
-                               "start it again afterwards",
-                       STR_ARG(path), (long long)json_int_or(server, "pid", 0),
-                       (long long)json_int_or(server, "pid", 0));
-    return err_new(c->arena, ERR_CONFLICT,
-                   STR_FMT " is used by another baton: stop it, or wait for it", STR_ARG(path));
-}
-
-static err lock_take(struct cli *c, str database, str file, int *out)
-{
-    int fd = open(file.at, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-
-    if (fd < 0)
-        return err_new(c->arena, ERR_UNAVAILABLE, STR_FMT ": cannot open it: %s", STR_ARG(file),
-                       strerror(errno));
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
-        *out = fd;
-        return NULL;
-    }
-    close(fd);
-    return in_use(c, database);
-}
-
-/* A server locks its folder when the database is the one in there, else the database: see data.c.
- * It may be either. */
-err depot_lock(struct cli *c, struct depot *d)
-{
-    if (d->shared)
-        return NULL;
-    if (is_default(d->name)) {
-        str folder = folder_of(c->arena, d->name);
-        TRY(lock_take(c, d->name, data_path(c->arena, folder, "baton.lock"), &d->locks[0]));
-    }
-    return lock_take(c, d->name, arena_printf(c->arena, STR_FMT ".lock", STR_ARG(d->name)),
-                     &d->locks[1]);
-}
-
-/* ---- opening ---- */
-
-/* Opening migrates, which must not happen under a server that knows the tables as they are. */
-static err version_check(struct cli *c, const struct depot *d)
-{
-    const struct json *server;
-
-    if (d->shared || d->locks[1] >= 0 || !server_beside(c, d->name, &server) ||
-        str_eq(json_str(server, "version"), STR(BATON_VERSION)))
-        return NULL;
-    return err_new(c->arena, ERR_CONFLICT,
-                   STR_FMT " is used by a server of baton " STR_FMT ", and this is " BATON_VERSION
-                           ": use the same one, or stop the server",
-                   STR_ARG(d->shown), STR_ARG(json_str(server, "version")));
-}
-
-err depot_open(struct cli *c, struct depot *d, enum store_use use, int version)
-{
-    static struct store_migration steps[STEPS_MAX];
-    struct store_options options = { .migrations = steps,
-                                     .migration_count = version ? version : tables_step_count,
-                                     .existing = d->existing,
-                                     .as_it_is = d->as_it_is };
-
-    assert(tables_step_count <= STEPS_MAX && !d->store);
-    for (int i = 0; i < tables_step_count; i++)
-        steps[i] = (struct store_migration){ tables_steps[i].version, tables_steps[i].statements };
-    TRY(version_check(c, d));
-    if (!d->shared)
-        options.busy_ms = BUSY_MS;
-    umask(077); /* what is stored is for its owner alone */
-    TRY(store_open(c->arena, d->name, &options, &d->store));
-    return store_connect(c->arena, d->store, use, &d->sql);
-}
-
-void depot_close(struct depot *d)
-{
-    store_disconnect(d->sql);
-    if (d->store)
-        store_close(d->store);
-    d->sql = NULL;
-    d->store = NULL;
-}
-
-void depot_release(struct depot *d)
-{
-    depot_close(d);
-    for (int i = 0; i < 2; i++) {
-        if (d->locks[i] >= 0)
-            close(d->locks[i]);
-        d->locks[i] = -1;
-    }
-}
-
 /* ---- the command `store migrate` ---- */
 
-static void migrated_write(struct cli *c, const struct depot *d)
+static void migrated_write(struct cli *c, const struct database *d)
 {
     struct buf out = buf_in(c->arena);
     struct json_writer w = json_writer_to(&out);
@@ -242,21 +29,21 @@ static void migrated_write(struct cli *c, const struct depot *d)
 
 static err store_migrate_verb(struct cli *c)
 {
-    struct depot d;
+    struct database d;
 
-    TRY(depot_name(c, c->arg_count ? c->args[0] : NULL, &d));
-    err e = depot_lock(c, &d);
+    TRY(database_name(c, c->arg_count ? c->args[0] : NULL, &d));
+    err e = database_lock(c, &d);
     if (!e)
-        e = depot_open(c, &d, STORE_READS, 0);
+        e = database_open(c, &d, STORE_READS, 0);
     if (!e)
         migrated_write(c, &d);
-    depot_release(&d);
+    database_release(&d);
     return e;
 }
 
 /* ---- the command `store set-clock` ---- */
 
-static err clock_set(struct cli *c, struct depot *d, int64_t *back_ms)
+static err clock_set(struct cli *c, struct database *d, int64_t *back_ms)
 {
     static const struct actor system = { .kind = ACTOR_SYSTEM, .name = { "system", 6 } };
     struct store_node node;
@@ -279,15 +66,15 @@ static err clock_set(struct cli *c, struct depot *d, int64_t *back_ms)
 
 static err store_set_clock_verb(struct cli *c)
 {
-    struct depot d;
+    struct database d;
     int64_t back_ms = 0;
 
-    TRY(depot_name(c, c->arg_count ? c->args[0] : NULL, &d));
-    err e = depot_exists(c, &d);
+    TRY(database_name(c, c->arg_count ? c->args[0] : NULL, &d));
+    err e = database_exists(c, &d);
     if (!e)
-        e = depot_lock(c, &d);
+        e = database_lock(c, &d);
     if (!e)
-        e = depot_open(c, &d, STORE_WRITES, 0);
+        e = database_open(c, &d, STORE_WRITES, 0);
     if (!e)
         e = clock_set(c, &d, &back_ms);
     if (!e)
@@ -295,7 +82,26 @@ static err store_set_clock_verb(struct cli *c)
                                             (long long)(back_ms / 1000))
                              : arena_printf(c->arena, "OK: the clock was set back by %lld s\n",
                                             (long long)(back_ms / 1000)));
-    depot_release(&d);
+    database_release(&d);
+    return e;
+}
+
+/* ---- the command `store check` ---- */
+
+static err store_check_verb(struct cli *c)
+{
+    struct database d;
+
+    if (!cli_flag(c, "--repair") && (cli_value(c, "--from") || cli_flag(c, "--apply")))
+        return usage_error(c, STR("--from and --apply are for --repair"));
+    TRY(database_name(c, c->arg_count ? c->args[0] : NULL, &d));
+    TRY(database_exists(c, &d));
+    err e = cli_flag(c, "--repair") ? database_lock(c, &d) : NULL;
+    if (!e)
+        e = database_open(c, &d, cli_flag(c, "--repair") ? STORE_WRITES : STORE_READS, 0);
+    if (!e)
+        e = cli_flag(c, "--repair") ? repair_run(c, &d) : check_print(c, &d);
+    database_release(&d);
     return e;
 }
 
