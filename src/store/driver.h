@@ -11,16 +11,6 @@ struct store_kind {
     void (*close)(struct store *s);
 };
 
-extern const struct store_kind sqlite_kind, postgres_kind;
-
-/* What is said of a database whose version is not known, of one that has no tables of ours, and of
- * one that has those of others. */
-err store_newer(struct arena *a, enum error_kind kind, const char *name, int64_t version,
-                int known);
-err store_older(struct arena *a, const char *name, int64_t version, int known);
-err store_absent(struct arena *a, const char *name);
-err store_foreign(struct arena *a, const char *name);
-
 /* What every store begins with. */
 struct store {
     const struct store_kind *kind;
@@ -59,5 +49,19 @@ struct sql {
     int64_t log_bytes; /* after the last commit */
     int64_t trips;     /* waits for a server's answer */
 };
+
+/* ---- refuse.c ---- */
+
+/* What is said of a database whose version is not known, of one that has no tables of ours, and of
+ * one that has those of others. */
+err store_newer(struct arena *a, enum error_kind kind, const char *name, int64_t version,
+                int known);
+err store_older(struct arena *a, const char *name, int64_t version, int known);
+err store_absent(struct arena *a, const char *name);
+err store_foreign(struct arena *a, const char *name);
+
+/* ---- sqlite_open.c, postgres_open.c ---- */
+
+extern const struct store_kind sqlite_kind, postgres_kind;
 
 #endif

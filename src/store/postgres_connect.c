@@ -146,13 +146,13 @@ int64_t postgres_own_number(void)
     return (int64_t)(n >> 2) + 2;
 }
 
-err postgres_connect(struct arena *a, struct store *s, enum store_use use, bool migrates,
-                     struct postgres **out)
+err postgres_connect(struct arena *a, struct store *s, const struct driver *driver,
+                     enum store_use use, bool migrates, struct postgres **out)
 {
     struct postgres *q = mem_alloc(sizeof *q);
 
     *q = (struct postgres){
-        .sql = { .driver = &postgres_driver, .store = s, .arena = a, .use = use },
+        .sql = { .driver = driver, .store = s, .arena = a, .use = use },
         .channel = { .url = &database_of(s)->url },
         .writer = postgres_own_number(),
     };
@@ -165,14 +165,3 @@ err postgres_connect(struct arena *a, struct store *s, enum store_use use, bool 
         *out = q;
     return e;
 }
-
-static err database_connect(struct arena *a, struct store *s, enum store_use use, struct sql **out)
-{
-    struct postgres *q;
-
-    TRY(postgres_connect(a, s, use, false, &q));
-    *out = &q->sql;
-    return NULL;
-}
-
-const struct store_kind postgres_kind = { postgres_open, database_connect, postgres_close };

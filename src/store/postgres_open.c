@@ -110,7 +110,7 @@ static err migrate(struct postgres *q, const struct store_options *o)
     return postgres_collect(q);
 }
 
-void postgres_close(struct store *s)
+static void postgres_close(struct store *s)
 {
     struct postgres_store *database = database_of(s);
 
@@ -118,7 +118,8 @@ void postgres_close(struct store *s)
     mem_free(database);
 }
 
-err postgres_open(struct arena *a, str url, const struct store_options *options, struct store **out)
+static err postgres_open(struct arena *a, str url, const struct store_options *options,
+                         struct store **out)
 {
     struct postgres_store *s = mem_alloc(sizeof *s);
     struct postgres *q = NULL;
@@ -130,7 +131,7 @@ err postgres_open(struct arena *a, str url, const struct store_options *options,
         mem_free(s);
         return e;
     }
-    e = postgres_connect(a, &s->store, STORE_WRITES, true, &q);
+    e = postgres_connect(a, &s->store, &postgres_driver, STORE_WRITES, true, &q);
     if (!e) {
         e = migrate(q, options);
         postgres_disconnect(&q->sql);
@@ -141,3 +142,14 @@ err postgres_open(struct arena *a, str url, const struct store_options *options,
         *out = &s->store;
     return e;
 }
+
+static err database_connect(struct arena *a, struct store *s, enum store_use use, struct sql **out)
+{
+    struct postgres *q;
+
+    TRY(postgres_connect(a, s, &postgres_driver, use, false, &q));
+    *out = &q->sql;
+    return NULL;
+}
+
+const struct store_kind postgres_kind = { postgres_open, database_connect, postgres_close };

@@ -1,4 +1,8 @@
-/* postgres_private.h: what postgres.c, postgres_connect.c and postgres_open.c share. */
+/* postgres_private.h: what these files share, from below to above:
+ *
+ *   postgres_connect.c   connections, which get their driver from whoever makes one
+ *   postgres.c           transactions
+ *   postgres_open.c      opening a database, and its tables */
 #ifndef STORE_POSTGRES_PRIVATE_H
 #define STORE_POSTGRES_PRIVATE_H
 
@@ -56,6 +60,25 @@ static inline struct channel *channel_of(struct postgres *q)
     return &q->channel;
 }
 
+/* ---- postgres_connect.c ---- */
+
+/* A connection to a store; one that migrates waits longer, and for statements of any length. */
+err postgres_connect(struct arena *a, struct store *s, const struct driver *driver,
+                     enum store_use use, bool migrates, struct postgres **out);
+void postgres_disconnect(struct sql *s);
+
+/* Connects when there is no connection, but does not try again and again while there cannot be;
+ * or tries at once. */
+err postgres_reach(struct postgres *q);
+err postgres_reach_now(struct postgres *q);
+
+/* A number that nobody else has, and that is not the first row's. */
+int64_t postgres_own_number(void);
+
+/* As the driver's. */
+err postgres_listen(struct sql *s);
+enum store_news postgres_wait(struct sql *s, int64_t ms, int64_t *seq);
+
 /* ---- postgres.c ---- */
 
 extern const struct driver postgres_driver;
@@ -73,30 +96,5 @@ err postgres_version_check(const struct postgres *q, int64_t version, enum error
 
 /* The row that all of it hangs on is not there. */
 err postgres_node_gone(struct postgres *q);
-
-/* ---- postgres_connect.c ---- */
-
-/* A connection to a store; one that migrates waits longer, and for statements of any length. */
-err postgres_connect(struct arena *a, struct store *s, enum store_use use, bool migrates,
-                     struct postgres **out);
-void postgres_disconnect(struct sql *s);
-
-/* Connects when there is no connection, but does not try again and again while there cannot be;
- * or tries at once. */
-err postgres_reach(struct postgres *q);
-err postgres_reach_now(struct postgres *q);
-
-/* A number that nobody else has, and that is not the first row's. */
-int64_t postgres_own_number(void);
-
-/* As the driver's. */
-err postgres_listen(struct sql *s);
-enum store_news postgres_wait(struct sql *s, int64_t ms, int64_t *seq);
-
-/* ---- postgres_open.c ---- */
-
-err postgres_open(struct arena *a, str url, const struct store_options *options,
-                  struct store **out);
-void postgres_close(struct store *s);
 
 #endif

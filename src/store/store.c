@@ -8,44 +8,6 @@ bool store_is_shared(str name)
     return str_starts(name, STR("postgres://")) || str_starts(name, STR("postgresql://"));
 }
 
-err store_newer(struct arena *a, enum error_kind kind, const char *name, int64_t version, int known)
-{
-    if (version == STORE_UNFINISHED)
-        return err_new(
-            a, kind,
-            "%s: a copy into it is going on, or did not end: what is there is not whole. "
-            "If none is running, drop it (a file: delete it; PostgreSQL: dropdb and "
-            "createdb), and run 'baton store copy' again",
-            name);
-    return err_new(a, kind,
-                   "%s: a newer baton has brought this database to version %lld, this one knows "
-                   "%d: run the newer one, or restore a backup from before",
-                   name, (long long)version, known);
-}
-
-err store_older(struct arena *a, const char *name, int64_t version, int known)
-{
-    return err_new(a, ERR_CONFLICT,
-                   "%s: this database is of version %lld, and %d is needed here: 'baton store "
-                   "migrate' brings it there; make a copy of it before, if it is to stay as it is",
-                   name, (long long)version, known);
-}
-
-err store_absent(struct arena *a, const char *name)
-{
-    return err_new(a, ERR_NOT_FOUND,
-                   "%s: nothing of baton is in it: see whether this is the database that you mean; "
-                   "'baton serve' makes the tables in a new one, and so does 'baton store migrate'",
-                   name);
-}
-
-err store_foreign(struct arena *a, const char *name)
-{
-    return err_new(a, ERR_CONFLICT,
-                   "%s: it has tables that are not baton's: give baton a database of its own",
-                   name);
-}
-
 err store_open(struct arena *a, str name, const struct store_options *options, struct store **out)
 {
     const struct store_kind *kind = store_is_shared(name) ? &postgres_kind : &sqlite_kind;
