@@ -31,7 +31,7 @@ struct run {
     enum run_mode mode;
     bool queued; /* it may be claimed now */
     str profile, agent, project_dir;
-    str demand;                /* its key: see run_queue.c */
+    str demand;                /* its key: see run_demand.c */
     str queue_position;        /* for runners that take all directories */
     str queue_position_in_dir; /* for others */
     int64_t priority;          /* more is sooner */
@@ -105,6 +105,15 @@ struct demand {
 
 #define DEMAND_UNREADABLE "what it asks of its runner is not known"
 
+/* ---- run_demand.c: demands ---- */
+
+/* The canonical text of a demand, and back. Equal demands have equal keys. */
+str demand_key(struct arena *a, const struct demand *d);
+void demand_read(struct arena *a, str key, struct demand *out);
+/* INVALID when a part of it is too long for a position in the queue. */
+err demand_check(struct arena *a, const struct demand *d);
+bool demand_fits(const struct demand *d, const struct runner *r);
+
 /* ---- run.c: rows, coming and ending ---- */
 
 err run_get(struct tx *tx, str id,
@@ -169,14 +178,7 @@ struct run_request {
  * session_create, session_get and run_create. The session is as it is then. */
 err run_request(struct tx *tx, const struct run_request *q, struct session *s, struct run *out);
 
-/* ---- run_queue.c: demands and claims ---- */
-
-/* The canonical text of a demand, and back. Equal demands have equal keys. */
-str demand_key(struct arena *a, const struct demand *d);
-void demand_read(struct arena *a, str key, struct demand *out);
-/* INVALID when a part of it is too long for a position in the queue. */
-err demand_check(struct arena *a, const struct demand *d);
-bool demand_fits(const struct demand *d, const struct runner *r);
+/* ---- run_queue.c: claims ---- */
 
 /* What a runner holds. `known` is an array of ids that it has heard of (NULL: none): runs that it
  * is about to start, or to stop. It is not told of them again. */

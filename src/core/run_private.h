@@ -4,11 +4,18 @@
 
 #include "core/run.h"
 
-/* By id; out->id is empty when there is none: what was due may come after the run is gone. */
-err run_find(struct tx *tx, str id, struct run *out);
+/* ---- run_demand.c ---- */
+
+/* The rank, at the end of a position: priority and then age, in digits that sort so. */
+enum { RANK_CHARS = 20 };
 
 /* Its position in the queue, from its demand, priority and number; in memory. */
 void run_find_position(struct arena *a, struct run *r);
+
+/* ---- run.c ---- */
+
+/* By id; out->id is empty when there is none: what was due may come after the run is gone. */
+err run_find(struct tx *tx, str id, struct run *out);
 
 /* Changes the status in memory; the table in team.h allows it. */
 void run_become(struct run *r, enum run_status status);

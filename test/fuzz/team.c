@@ -1,4 +1,4 @@
-/* fuzz: src/ops/sessions.c src/ops/runs.c src/ops/runners.c src/core/session.c src/core/session_new.c src/core/run.c src/core/run_queue.c src/core/run_report.c src/core/callback.c src/core/callback_deliver.c */
+/* fuzz: src/ops/sessions.c src/ops/runs.c src/ops/runners.c src/core/session.c src/core/session_new.c src/core/run_demand.c src/core/run.c src/core/run_queue.c src/core/run_report.c src/core/callback.c src/core/callback_deliver.c */
 /* team.c: operations on sessions, runs and runners, while time passes; see operations.h.
  *
  * There are a root ses_1 with a child ses_2, a state, a runner that has claimed a first run, and a
