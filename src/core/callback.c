@@ -267,7 +267,8 @@ static err cycle_decide(struct tx *tx, struct turn_end *t)
     return owes ? decisions[s->update][t->what](tx, t) : settle(tx, t);
 }
 
-err cycle_go_on(struct tx *tx, struct session *s)
+/* A session between turns looks again whether its cycle can go on. */
+static err cycle_go_on(struct tx *tx, struct session *s)
 {
     bool between = s->status == SESSION_IDLE && !s->run_id.len;
 
@@ -331,15 +332,6 @@ err callback_after_run(struct tx *tx, const struct event *e)
     return cycle_decide(tx, &t);
 }
 
-err work_begins(struct tx *tx, struct session *s)
-{
-    s->update_attempts = s->notice_until_ms = 0;
-    s->error = s->notice = STR("");
-    if (s->update != UPDATE_NONE && s->update != UPDATE_PENDING)
-        s->update = UPDATE_NONE;
-    return session_store(tx, s);
-}
-
 err callback_after_start(struct tx *tx, const struct event *e)
 {
     struct run r;
@@ -351,7 +343,7 @@ err callback_after_start(struct tx *tx, const struct event *e)
     if (r.purpose == PURPOSE_CALLBACK)
         TRY(callback_arrive(tx, &r));
     TRY(session_load(tx, r.session_id, &s));
-    return work_begins(tx, &s);
+    return session_begin_work(tx, &s);
 }
 
 /* Every write of a session comes by here. */
@@ -369,6 +361,27 @@ err callback_after_update(struct tx *tx, const struct event *e)
         return update_become(tx, &s, UPDATE_COMPLETED);
     return session_change(tx, "UPDATE session SET wrote_version = $2 WHERE session_id = $1",
                           ARGS(TEXT(s.id), INT(s.wrote_version)));
+}
+
+err callback_after_settled(struct tx *tx, const struct event *e)
+{
+    struct session s, parent;
+    const struct json *data;
+    bool delivers;
+
+    TRY(session_load(tx, e->subject, &s));
+    TRY(event_parsed(tx, e, &data));
+    assert(s.settled);
+    if (s.calls_back)
+        TRY(callback_create(tx, &s, json_int_or(data, "state_version", 0), e->seq));
+    if (s.parent_id.len) {
+        TRY(session_load(tx, s.parent_id, &parent));
+        TRY(callback_deliver(tx, &parent, &delivers));
+        if (!delivers)
+            TRY(cycle_go_on(tx, &parent));
+    }
+    /* What came for it while it failed is heard in a cycle of its own. */
+    return callback_deliver(tx, &s, &delivers);
 }
 
 /* Who was resumed by it has a run; who cannot be does not wait for it any longer. */

@@ -178,8 +178,7 @@ err callback_due_deliver(struct tx *tx, const struct due *due)
 
 /* ---- a child that has settled ---- */
 
-static err callback_create(struct tx *tx, const struct session *child, int64_t state_version,
-                           int64_t seq)
+err callback_create(struct tx *tx, const struct session *child, int64_t state_version, int64_t seq)
 {
     assert(child->settled && child->calls_back && seq > 0 && seq <= *tx->seq);
     struct callback c = {
@@ -201,27 +200,6 @@ static err callback_create(struct tx *tx, const struct session *child, int64_t s
                     ARGS(VALUES(CALLBACK_COLUMNS, (&c))));
 }
 
-err callback_after_settled(struct tx *tx, const struct event *e)
-{
-    struct session s, parent;
-    const struct json *data;
-    bool delivers;
-
-    TRY(session_load(tx, e->subject, &s));
-    TRY(event_parsed(tx, e, &data));
-    assert(s.settled);
-    if (s.calls_back)
-        TRY(callback_create(tx, &s, json_int_or(data, "state_version", 0), e->seq));
-    if (s.parent_id.len) {
-        TRY(session_load(tx, s.parent_id, &parent));
-        TRY(callback_deliver(tx, &parent, &delivers));
-        if (!delivers)
-            TRY(cycle_go_on(tx, &parent));
-    }
-    /* What came for it while it failed is heard in a cycle of its own. */
-    return callback_deliver(tx, &s, &delivers);
-}
-
 /* ---- a parent that nobody here resumes ---- */
 
 err callback_take(struct tx *tx, struct session *parent, str *text, size_t *count)
@@ -240,5 +218,5 @@ err callback_take(struct tx *tx, struct session *parent, str *text, size_t *coun
     if (*count == 0)
         return NULL;
     *text = prompt_callbacks(tx, all, *count);
-    return parent->settled ? NULL : work_begins(tx, parent);
+    return parent->settled ? NULL : session_begin_work(tx, parent);
 }

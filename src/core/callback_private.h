@@ -1,19 +1,14 @@
-/* callback_private.h: what the files of callback.h share. Private to callback*.c. */
+/* callback_private.h: what callback.c calls of callback_deliver.c, which is below it. Private to
+ * these two. */
 #ifndef CORE_CALLBACK_PRIVATE_H
 #define CORE_CALLBACK_PRIVATE_H
 
 #include "core/callback.h"
 
-/* ---- callback.c: the cycle of a session ---- */
-
-/* A session between turns looks again whether its cycle can go on. */
-err cycle_go_on(struct tx *tx, struct session *s);
-
-/* A turn of work owes an update of its own, whatever was recorded before it: also after its
- * children. Who was asked already stays asked, but is counted anew. */
-err work_begins(struct tx *tx, struct session *s);
-
 /* ---- callback_deliver.c: what is on its way to a parent ---- */
+
+/* A child has settled: its parent is to hear of it. `seq` is the event's. */
+err callback_create(struct tx *tx, const struct session *child, int64_t state_version, int64_t seq);
 
 /* Gives a parent a turn with all that waits for it. False when nothing does, or when it cannot be
  * given one now. */

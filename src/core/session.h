@@ -172,6 +172,10 @@ err session_role(struct tx *tx, str agent, str *out);
 /* Opens the next cycle of a settled session; does nothing to one that is not settled. */
 err session_reopen(struct tx *tx, struct session *s, bool calls_back);
 
+/* A turn of work owes an update of its own, whatever was recorded before it: also after its
+ * children. Who was asked already stays asked, but is counted anew. */
+err session_begin_work(struct tx *tx, struct session *s);
+
 /* Takes it and all below it away, with their runs; CONFLICT while any of them is live. Of its
  * state, the root's end is also the state's end where `with_state`. Callbacks to them are dropped;
  * those from them that wait are told. Emits session_deleted for each. */

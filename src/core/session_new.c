@@ -360,6 +360,15 @@ err session_reopen(struct tx *tx, struct session *s, bool calls_back)
                      NULL);
 }
 
+err session_begin_work(struct tx *tx, struct session *s)
+{
+    s->update_attempts = s->notice_until_ms = 0;
+    s->error = s->notice = STR("");
+    if (s->update != UPDATE_NONE && s->update != UPDATE_PENDING)
+        s->update = UPDATE_NONE;
+    return session_store(tx, s);
+}
+
 err session_awaited(struct tx *tx, str id, int64_t *count)
 {
     const struct row *row;
