@@ -118,7 +118,6 @@ json: schema/closest schema/explain schema/explain_object
 
 # To come apart: a line goes when its group has.
 to_come_apart='
-cli: bridge/connections bridge/exchanges bridge/head bridge/identity bridge/legacy bridge/lines bridge/message bridge/upstream
 '
 
 cycles() {

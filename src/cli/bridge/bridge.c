@@ -174,12 +174,33 @@ static bool is_over(struct bridge *b)
 
 /* ---- the loop ---- */
 
+/* A full pipeline is sent before the rest is looked at. */
+static void messages_take(struct bridge *b)
+{
+    str line;
+
+    lines_read(b);
+    for (int taken = 1; lines_next(b, &line); taken++) {
+        message_take(b, line);
+        if (taken % BRIDGE_PIPELINE_MAX == 0)
+            exchanges_pump(b);
+    }
+}
+
+static void start_ended(struct bridge *b)
+{
+    err e = upstream_started(b);
+
+    if (e)
+        exchanges_fail(b, e);
+}
+
 static void turn(struct bridge *b, struct watch_list *w)
 {
     if (w->fds[1].revents)
         lines_flush(b);
     if (w->fds[2].revents)
-        upstream_started(b);
+        start_ended(b);
     for (size_t i = 0; i < w->count; i++) {
         struct connection *c = w->connections[i];
         short events = w->fds[FIXED + i].revents;
@@ -189,7 +210,7 @@ static void turn(struct bridge *b, struct watch_list *w)
             connection_send(b, c);
     }
     if (w->fds[0].revents)
-        lines_read(b);
+        messages_take(b);
 }
 
 static void run(struct bridge *b)
@@ -278,7 +299,7 @@ void mcp_bridge(const struct mcp_bridge_options *o)
     signals_take(&before);
     lines_open(b);
     upstream_init(b);
-    identity_init(b);
+    identity_init(b, legacy_leave);
     legacy_init(b);
     run(b);
     release(b);

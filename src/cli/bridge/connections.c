@@ -7,7 +7,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "cli/bridge/private.h"
 
@@ -17,17 +16,6 @@ enum {
 };
 
 /* ---- the pool ---- */
-
-struct exchange *connection_first(const struct connection *c)
-{
-    return list_empty(&c->exchanges) ? NULL
-                                     : LIST_ENTRY(c->exchanges.next, struct exchange, pipeline);
-}
-
-bool connection_is_shared(const struct connection *c)
-{
-    return c->exchanges.next != c->exchanges.prev;
-}
 
 struct connection *connection_take(struct bridge *b, const struct exchange *exchange)
 {
@@ -51,28 +39,6 @@ struct connection *connection_take(struct bridge *b, const struct exchange *exch
     list_append(&b->connections, &c->link);
     b->connection_count++;
     return c;
-}
-
-static struct exchange *take_first(struct connection *c)
-{
-    struct exchange *exchange = connection_first(c);
-
-    list_remove(&exchange->pipeline);
-    exchange->connection = NULL;
-    return exchange;
-}
-
-void connection_close(struct bridge *b, struct connection *c)
-{
-    if (c->fd >= 0)
-        close(c->fd);
-    c->fd = -1;
-    if (b->filling == c)
-        b->filling = NULL;
-    while (connection_first(c)) {
-        take_first(c);
-        b->stranded = true;
-    }
 }
 
 void connections_sweep(struct bridge *b)
@@ -142,7 +108,7 @@ bool connection_sends(const struct connection *c)
 static void lost(struct bridge *b, struct connection *c)
 {
     bool stale = c->used && !response_begun(&c->parser);
-    struct exchange *exchange = connection_first(c) ? take_first(c) : NULL;
+    struct exchange *exchange = connection_first(c) ? connection_shift(c) : NULL;
 
     connection_close(b, c);
     if (exchange)
@@ -166,12 +132,12 @@ void connection_send(struct bridge *b, struct connection *c)
 /* A stream may take its time: what is behind it is asked elsewhere. */
 static void stream_begin(struct bridge *b, struct connection *c)
 {
-    struct exchange *first = take_first(c);
+    struct exchange *first = connection_shift(c);
 
     c->answer = ANSWER_STREAM;
     event_reader_init(&c->events, c->arena);
     while (connection_first(c)) {
-        take_first(c);
+        connection_shift(c);
         b->stranded = c->spent = true;
     }
     list_append(&c->exchanges, &first->pipeline);
@@ -204,7 +170,7 @@ static void take_body(struct bridge *b, struct connection *c)
  * many at once. */
 static void finish(struct bridge *b, struct connection *c, bool reusable)
 {
-    struct exchange *exchange = take_first(c);
+    struct exchange *exchange = connection_shift(c);
     struct response r = c->parser.response;
 
     if (c->answer == ANSWER_STREAM)
@@ -226,7 +192,7 @@ static void take_answer(struct bridge *b, struct connection *c, str *bytes)
 
     err e = response_parse(&c->parser, *bytes, &used, &done);
     if (e) {
-        take_first(c);
+        connection_shift(c);
         connection_close(b, c);
         exchange->kind->failed(b, exchange, e);
         return;

@@ -103,6 +103,17 @@ static void put_name(struct buf *out, const struct rpc *m)
     }
 }
 
+void head_session(struct bridge *b, struct exchange *c, struct buf *out)
+{
+    struct legacy *l = &b->legacy;
+
+    c->session = l->session_id.len ? l->number : 0;
+    if (l->version.len)
+        head_value(out, "MCP-Protocol-Version", l->version);
+    if (l->session_id.len)
+        head_value(out, "Mcp-Session-Id", l->session_id);
+}
+
 static void head_era(struct bridge *b, struct exchange *c, struct buf *out)
 {
     if (c->version.len) {
@@ -112,7 +123,7 @@ static void head_era(struct bridge *b, struct exchange *c, struct buf *out)
         return;
     }
     if (!str_eq(c->rpc.method, STR("initialize")))
-        legacy_head(b, c, out);
+        head_session(b, c, out);
 }
 
 /* The key lets the server tell a repetition from a second wish, so that whatever is lost on the way

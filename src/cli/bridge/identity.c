@@ -125,9 +125,9 @@ static void choose(struct identity *i, const struct rpc *first)
     i->session_name = identity_session_name(a, i->client, directory_of(a), own);
 }
 
-void identity_init(struct bridge *b)
+void identity_init(struct bridge *b, void (*leaves)(struct bridge *b))
 {
-    b->identity = (struct identity){ .arena = arena_new() };
+    b->identity = (struct identity){ .leaves = leaves, .arena = arena_new() };
     list_init(&b->identity.past);
     if (env("BATON_TOKEN") || env("BATON_TOKEN_FILE"))
         b->identity.token = b->identity.row = IDENTITY_KNOWN; /* somebody has chosen it */
@@ -292,7 +292,7 @@ static void become(struct bridge *b, str session_id, str session_name)
     struct identity *i = &b->identity;
     struct arena *fresh = arena_new();
 
-    legacy_leave(b);
+    i->leaves(b);
     if (i->own) {
         struct past_token *p = mem_alloc(sizeof *p + i->token_id.len);
         p->len = i->token_id.len;

@@ -184,22 +184,11 @@ void legacy_leave(struct bridge *b)
         struct exchange *c = exchange_new(b, &left);
         struct buf head = buf_in(c->arena);
         head_begin(b, &head, "DELETE", "/mcp", STR(""), false);
-        legacy_head(b, c, &head);
+        head_session(b, c, &head);
         c->version = buf_str(&head);
         exchange_queue(b, c);
     }
     l->state = LEGACY_LOST;
-}
-
-void legacy_head(struct bridge *b, struct exchange *c, struct buf *out)
-{
-    struct legacy *l = &b->legacy;
-
-    c->session = l->session_id.len ? l->number : 0;
-    if (l->version.len)
-        head_value(out, "MCP-Protocol-Version", l->version);
-    if (l->session_id.len)
-        head_value(out, "Mcp-Session-Id", l->session_id);
 }
 
 /* ---- how it begins again ---- */
@@ -300,7 +289,7 @@ static void stream_head(struct bridge *b, struct exchange *c, struct buf *out)
 
     head_begin(b, out, "GET", "/mcp", STR(""), false);
     buf_add(out, STR("Accept: text/event-stream\r\n"));
-    legacy_head(b, c, out);
+    head_session(b, c, out);
     if (l->last_event_len)
         head_value(out, "Last-Event-ID", (str){ l->last_event, l->last_event_len });
 }
@@ -361,7 +350,7 @@ static void open_stream(struct bridge *b)
 static void end_head(struct bridge *b, struct exchange *c, struct buf *out)
 {
     head_begin(b, out, "DELETE", "/mcp", STR(""), false);
-    legacy_head(b, c, out);
+    head_session(b, c, out);
 }
 
 static const struct exchange_kind farewell = { .head = end_head,

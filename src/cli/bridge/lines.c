@@ -172,15 +172,26 @@ static void refuse_long(struct bridge *b, str line)
     arena_free(a);
 }
 
-static void line_take(struct bridge *b, str line)
+bool lines_next(struct bridge *b, str *line)
 {
-    line = str_trim(line);
-    if (b->in.skipping)
-        b->in.skipping = false;
-    else if (line.len > LINE_MAX)
-        refuse_long(b, line);
-    else if (line.len)
-        message_take(b, line);
+    struct lines_in *in = &b->in;
+
+    while (line_next(in, line)) {
+        *line = str_trim(*line);
+        if (in->skipping)
+            in->skipping = false;
+        else if (line->len > LINE_MAX)
+            refuse_long(b, *line);
+        else if (line->len)
+            return true;
+    }
+    if (in->len - in->from <= HELD_MAX)
+        return false;
+    if (!in->skipping)
+        refuse_long(b, (str){ in->at + in->from, in->len - in->from });
+    in->skipping = true;
+    in->from = in->looked = in->len;
+    return false;
 }
 
 void lines_read(struct bridge *b)
@@ -188,21 +199,9 @@ void lines_read(struct bridge *b)
     struct lines_in *in = &b->in;
     char *to = in_reserve(in);
     ssize_t n = read(b->options.in, to, in->room - in->len);
-    str line;
 
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return;
     in->len += n > 0 ? (size_t)n : 0;
     in->ended = n <= 0;
-    for (int taken = 1; line_next(in, &line); taken++) {
-        line_take(b, line);
-        if (taken % BRIDGE_PIPELINE_MAX == 0)
-            exchanges_pump(b);
-    }
-    if (in->len - in->from <= HELD_MAX)
-        return;
-    if (!in->skipping)
-        refuse_long(b, (str){ in->at + in->from, in->len - in->from });
-    in->skipping = true;
-    in->from = in->looked = in->len;
 }

@@ -1,14 +1,16 @@
-/* private.h: what the files of the bridge know of each other.
+/* private.h: what the files of the bridge know of each other, which are, from below to above:
  *
- * bridge.c       the loop: waits for whatever is next
  * lines.c        lines in and out
- * exchanges.c    what is asked of the server, and in which order
- * message.c      a message of the client: what it needs, and what becomes of its answer
- * head.c         what HTTP is told of a message
- * connections.c  connections to the server
+ * connection.c   one connection: what is on it, and its end
+ * exchange.c     one thing that is asked of the server
  * upstream.c     where the server is, and having one started
+ * connections.c  all connections: what is sent and received on them
+ * exchanges.c    all exchanges: in which order they are sent
+ * head.c         what HTTP is told of a message
  * identity.c     who the client is: a session, and a token for it
- * legacy.c       the session of a client before 2026-07-28 */
+ * legacy.c       the session of a client before 2026-07-28
+ * message.c      a message of the client: what it needs, and what becomes of its answer
+ * bridge.c       the loop: waits for whatever is next */
 #ifndef CLI_BRIDGE_PRIVATE_H
 #define CLI_BRIDGE_PRIVATE_H
 
@@ -109,6 +111,7 @@ struct upstream {
 enum identity_state { IDENTITY_UNKNOWN, IDENTITY_ASKED, IDENTITY_KNOWN };
 
 struct identity {
+    void (*leaves)(struct bridge *b); /* it is about to become another session */
     enum identity_state token,
         row;         /* whether it is known with which one; whether the session is there */
     bool own;        /* the token was minted by us */
@@ -186,7 +189,11 @@ struct bridge {
 
 void lines_open(struct bridge *b);
 void lines_close(struct bridge *b);
-void lines_read(struct bridge *b);          /* what there is to read, and what it asks for */
+void lines_read(struct bridge *b); /* what there is to read */
+
+/* The next message of it; false: there is none yet. What is too long for one is refused. */
+bool lines_next(struct bridge *b, str *line);
+
 void lines_put(struct bridge *b, str text); /* one message; line ends in it become spaces */
 void lines_flush(struct bridge *b);
 size_t lines_unsent(const struct bridge *b);
@@ -197,7 +204,14 @@ void lines_fault(struct bridge *b, const struct json *id, int code, str message)
 /* For whoever reads standard error. */
 void lines_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* ---- exchanges.c ---- */
+/* ---- connection.c ---- */
+
+struct exchange *connection_first(const struct connection *c); /* NULL: it is free */
+struct exchange *connection_shift(struct connection *c);       /* takes the first off it */
+bool connection_is_shared(const struct connection *c);
+void connection_close(struct bridge *b, struct connection *c); /* exchanges on it are stranded */
+
+/* ---- exchange.c ---- */
 
 struct exchange *exchange_new(struct bridge *b, const struct exchange_kind *kind);
 void exchange_queue(struct bridge *b, struct exchange *c); /* until it can be sent */
@@ -205,9 +219,6 @@ void exchange_retry(struct bridge *b, struct exchange *c, int64_t delay_ms);
 void exchange_end(struct bridge *b,
                   struct exchange *c); /* forgets it, with its connection if need be */
 void exchange_lost(struct bridge *b, struct exchange *c, bool costs); /* its connection has ended */
-void exchanges_fail(struct bridge *b, err e); /* soon, all that wait and have no time */
-void exchanges_pump(struct bridge *b);        /* sends what can be sent */
-int64_t exchanges_next_ms(struct bridge *b);  /* when to look again; INT64_MAX: no need */
 
 /* Of a kind of exchange that needs nothing; and of one whose end nobody cares for. */
 bool exchange_always(struct bridge *b, struct exchange *c);
@@ -217,11 +228,34 @@ void exchange_has_failed(struct bridge *b, struct exchange *c, err e);
 /* Errors of the server that are not messages. */
 err exchange_refusal(struct arena *a, const struct response *r);
 
-/* ---- message.c ---- */
+/* ---- upstream.c ---- */
 
-void message_take(struct bridge *b, str line);
-bool message_is_pending(const struct exchange *c); /* the client waits for its answer */
-bool brief_tool(str name); /* it is answered at once, without arguments that have it wait */
+void upstream_init(struct bridge *b);
+void upstream_release(struct bridge *b);
+bool upstream_reach(struct bridge *b, int *fd); /* a new connection; false: see upstream.why */
+void upstream_forget(struct bridge *b);         /* it may be elsewhere now */
+bool upstream_seek(struct bridge *b);           /* false: all that can be done was done in vain */
+
+/* The pipe of the start has something to say: why there is no server, or NULL. */
+err upstream_started(struct bridge *b);
+
+/* ---- connections.c ---- */
+
+/* One for this exchange; NULL: there is no server, or there are too many. */
+struct connection *connection_take(struct bridge *b, const struct exchange *exchange);
+void connection_add(struct bridge *b, struct connection *c,
+                    struct exchange *exchange); /* sent soon, if it is brief */
+void connection_fill_end(struct bridge *b);     /* sends what was put on a connection together */
+bool connection_sends(const struct connection *c);
+void connection_send(struct bridge *b, struct connection *c);
+void connection_receive(struct bridge *b, struct connection *c);
+void connections_sweep(struct bridge *b); /* forgets those that are closed */
+
+/* ---- exchanges.c ---- */
+
+void exchanges_fail(struct bridge *b, err e); /* soon, all that wait and have no time */
+void exchanges_pump(struct bridge *b);        /* sends what can be sent */
+int64_t exchanges_next_ms(struct bridge *b);  /* when to look again; INT64_MAX: no need */
 
 /* ---- head.c ---- */
 
@@ -234,33 +268,12 @@ void head_message(struct bridge *b, struct exchange *c, struct buf *out);
 /* A value of any bytes, as the protocol wants it in a field. */
 void head_value(struct buf *out, const char *name, str value);
 
-/* ---- connections.c ---- */
-
-/* One for this exchange; NULL: there is no server, or there are too many. */
-struct connection *connection_take(struct bridge *b, const struct exchange *exchange);
-void connection_add(struct bridge *b, struct connection *c,
-                    struct exchange *exchange); /* sent soon, if it is brief */
-void connection_fill_end(struct bridge *b);     /* sends what was put on a connection together */
-struct exchange *connection_first(const struct connection *c); /* NULL: it is free */
-bool connection_is_shared(const struct connection *c);
-bool connection_sends(const struct connection *c);
-void connection_send(struct bridge *b, struct connection *c);
-void connection_receive(struct bridge *b, struct connection *c);
-void connection_close(struct bridge *b, struct connection *c); /* exchanges on it are stranded */
-void connections_sweep(struct bridge *b);
-
-/* ---- upstream.c ---- */
-
-void upstream_init(struct bridge *b);
-void upstream_release(struct bridge *b);
-bool upstream_reach(struct bridge *b, int *fd); /* a new connection; false: see upstream.why */
-void upstream_forget(struct bridge *b);         /* it may be elsewhere now */
-bool upstream_seek(struct bridge *b);           /* false: all that can be done was done in vain */
-void upstream_started(struct bridge *b);        /* the pipe of the start has something to say */
+/* The session of a client before 2026-07-28, which the exchange is in from then on. */
+void head_session(struct bridge *b, struct exchange *c, struct buf *out);
 
 /* ---- identity.c ---- */
 
-void identity_init(struct bridge *b);
+void identity_init(struct bridge *b, void (*leaves)(struct bridge *b));
 void identity_release(struct bridge *b);
 bool identity_token(struct bridge *b, const struct exchange *first); /* whether it is known */
 bool identity_row(struct bridge *b, struct exchange *c);             /* of a call of a tool */
@@ -286,9 +299,13 @@ void legacy_over(struct bridge *b, const struct exchange *c, int status);
 void legacy_lost(struct bridge *b, const struct exchange *c);
 /* The client is another session from now on, whose token knows nothing of this one. */
 void legacy_leave(struct bridge *b);
-/* What a head says of it. */
-void legacy_head(struct bridge *b, struct exchange *c, struct buf *out);
 void legacy_end(struct bridge *b);
 void legacy_release(struct bridge *b);
+
+/* ---- message.c ---- */
+
+void message_take(struct bridge *b, str line);
+bool message_is_pending(const struct exchange *c); /* the client waits for its answer */
+bool brief_tool(str name); /* it is answered at once, without arguments that have it wait */
 
 #endif

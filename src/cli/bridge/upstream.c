@@ -137,7 +137,7 @@ static bool start(struct bridge *b)
     return true;
 }
 
-void upstream_started(struct bridge *b)
+err upstream_started(struct bridge *b)
 {
     struct upstream *s = &b->upstream;
     char why[WHY_MAX];
@@ -151,12 +151,12 @@ void upstream_started(struct bridge *b)
     if (n <= 0) {
         lines_note("a server was started for " STR_FMT ", which goes on when this one ends",
                    STR_ARG(s->dir));
-        return;
+        return NULL;
     }
     s->start_at_ms = b->now_ms + RESTART_MS;
     note_down(b, err_new(b->scratch, ERR_UNAVAILABLE, STR_FMT, STR_ARG(((str){ why, (size_t)n }))));
     lines_note(STR_FMT, STR_ARG(s->why->message));
-    exchanges_fail(b, s->why);
+    return s->why;
 }
 
 /* A server of our own directory is started; another one may come back by itself, for a while. */
