@@ -116,12 +116,8 @@ json: path/filter path/run
 json: schema/closest schema/explain schema/explain_object
 '
 
-# To come apart: a line goes when its group has.
-to_come_apart='
-'
-
 cycles() {
-    symbols | awk -v all="$1" -v known="$by_nature$to_come_apart" '
+    symbols | awk -v all="$1" -v known="$by_nature" '
         function folder(file) { return substr(file, 1, index(file, "/") - 1) }
 
         # Marks all files that one needs, itself only if it is in a cycle.
