@@ -15,11 +15,15 @@ enum { POINTS = 1000, POINTS_PER_BATCH = 2, FILLS_TABLE = false };
 enum { POINTS = 10000, POINTS_PER_BATCH = 12, FILLS_TABLE = true };
 #endif
 
-enum { RUNS_MAX = 600 };
+enum { RUNS_MAX = 600, POINTS_RUNS = 240 };
 
-/* One run in four has many crash points, so that there are many runs: the table is large. */
+/* One run in four has many crash points, so that there are many runs: the table is large. The later
+ * ones of a swarm fill the table, when enough points were looked at. By the seed alone, so that each
+ * run can be had again. */
 static uint32_t points_of(uint64_t seed)
 {
+    if (seed % RUNS_MAX > POINTS_RUNS)
+        return 2;
     return seed % 4 == 1 ? POINTS_PER_BATCH : 2;
 }
 

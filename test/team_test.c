@@ -10,9 +10,9 @@
 
 /* Sanitized, a run costs ten times as much. */
 #ifdef __SANITIZE_ADDRESS__
-enum { RUNS_ONCE = 1000, RUNS_ALWAYS = 50 };
+enum { RUNS_ONCE = 500, RUNS_ALWAYS = 30 };
 #else
-enum { RUNS_ONCE = 4000, RUNS_ALWAYS = 300 };
+enum { RUNS_ONCE = 2000, RUNS_ALWAYS = 150 };
 #endif
 
 static uint64_t number_from(const char *variable, uint64_t otherwise)
