@@ -197,7 +197,7 @@ static const struct {
 TEST(password_of_a_store_is_never_shown)
 {
     for (size_t i = 0; i < sizeof stores / sizeof *stores; i++) {
-        str store = str_from(stores[i].store), shown = config_store_shown(check_arena(), store);
+        str store = str_from(stores[i].store), shown = config_store_redacted(check_arena(), store);
         CHECK_STR(shown, stores[i].shown);
         CHECK_INT(config_store_has_password(store), !str_eq(shown, store));
 

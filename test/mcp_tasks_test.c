@@ -283,7 +283,7 @@ TEST(listeners_are_sent_what_would_be_answered)
         struct json asked = json_copy(check_arena(), task(&t)), shown = json_object();
         struct mcp_call *m = mcp_direct_call(t.r);
 
-        mcp_task_look(m, t.run, STR("\"listen:1\""));
+        mcp_task_status(m, t.run, STR("\"listen:1\""));
         mcp_direct_finish(t.r, m);
         CHECK_INT(m->next, MCP_ANSWER);
         pushed = json_parsed(check_arena(), m->answer);

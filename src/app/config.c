@@ -322,7 +322,7 @@ static str setting_show(struct arena *a, const struct config *c, const struct se
     if (s->kind != SETTING_TEXT)
         return kinds[s->kind].print(a, number_get(c, s));
     memcpy(&text, (const char *)c + s->at, sizeof text);
-    return s->at == offsetof(struct config, store) ? config_store_shown(a, text) : text;
+    return s->at == offsetof(struct config, store) ? config_store_redacted(a, text) : text;
 }
 
 /* ---- by name ---- */
@@ -411,7 +411,7 @@ bool config_store_has_password(str store)
     return password_find(store, &from, &to);
 }
 
-str config_store_shown(struct arena *a, str store)
+str config_store_redacted(struct arena *a, str store)
 {
     struct buf out = buf_in(a);
     size_t from, to;

@@ -41,7 +41,7 @@ err config_set(struct arena *a, struct config *c, str name, str value);
 err config_read(struct arena *a, struct config *c, str text, const char *path);
 
 /* A store's name as it may be shown: what stands for a password in a URL is "…". */
-str config_store_shown(struct arena *a, str store);
+str config_store_redacted(struct arena *a, str store);
 bool config_store_has_password(str store);
 
 /* Takes what BATON_<NAME> says in the environment. */

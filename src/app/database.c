@@ -64,7 +64,7 @@ err database_name(struct cli *c, const char *word, struct database *out)
     }
     if (store_is_shared(name)) {
         out->name = name;
-        out->shown = config_store_shown(c->arena, name);
+        out->shown = config_store_redacted(c->arena, name);
         out->shared = true;
         return NULL;
     }

@@ -335,7 +335,7 @@ static void on_signal(void *self)
 /* What others may know of it. */
 static str store_shown(struct serving *s)
 {
-    return s->plan.shared ? config_store_shown(s->arena, s->plan.config.store)
+    return s->plan.shared ? config_store_redacted(s->arena, s->plan.config.store)
                           : arena_printf(s->arena, "sqlite:" STR_FMT, STR_ARG(s->data.database));
 }
 

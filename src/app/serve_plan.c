@@ -165,7 +165,7 @@ static err store_check(struct arena *a, struct serve_plan *p)
         a, ERR_INVALID,
         "--store expects sqlite, sqlite:PATH or postgres://USER@HOST/DATABASE, but found "
         "'" STR_FMT "'",
-        STR_ARG(config_store_shown(a, store)));
+        STR_ARG(config_store_redacted(a, store)));
 }
 
 static err listen_check(struct arena *a, str at)

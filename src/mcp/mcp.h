@@ -165,7 +165,7 @@ str mcp_listen_over(struct arena *a, const struct json *id);
 /* The same of a task, as tasks/get would answer it at this moment: what is next is set as by
  * mcp_begin, to be performed for the one who listens, and `answer` is what that one is sent. Needs
  * arena, mcp, actor and now_ms of the call. */
-void mcp_task_look(struct mcp_call *m, str task_id, str subscription);
+void mcp_task_status(struct mcp_call *m, str task_id, str subscription);
 
 /* The state that a resource's address means: false, when it is no such address. */
 bool mcp_uri_state(str uri, str *state_id);

@@ -48,7 +48,7 @@ struct mcp_served {
 };
 
 /* Of what mcp.h promises: mcp_fault and mcp_progress are in reply.c, versions in era.c, what
- * listeners are sent in listen.c, mcp_uri_state in resources.c, mcp_task_look in tasks.c. */
+ * listeners are sent in listen.c, mcp_uri_state in resources.c, mcp_task_status in tasks.c. */
 
 /* ---- reply.c: how a method says what is next ---- */
 

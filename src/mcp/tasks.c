@@ -230,7 +230,7 @@ static void ask_run(struct mcp_call *m, const char *op, str id,
     mcp_ask_with(m, op, input, then);
 }
 
-void mcp_task_look(struct mcp_call *m, str task_id, str subscription)
+void mcp_task_status(struct mcp_call *m, str task_id, str subscription)
 {
     struct task *t = ARENA_NEW(m->arena, struct task);
 
@@ -262,7 +262,7 @@ void mcp_tasks_get(struct mcp_call *m)
     str id;
 
     if (task_named(m, &id))
-        mcp_task_look(m, id, STR(""));
+        mcp_task_status(m, id, STR(""));
 }
 
 static void acknowledge(struct mcp_call *m, const struct command *done)

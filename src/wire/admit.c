@@ -65,7 +65,7 @@ static bool unknown_close(struct server *s, const struct conn *but)
 
 /* A new connection has shown nothing yet, and may be the operator: it gets the place of one that has
  * had time to show something. */
-bool admit_finds_place(struct server *s)
+bool admit_has_room(struct server *s)
 {
     bool crowded = s->unknown_count >= s->limits.connections_unknown ||
                    s->open_count >= s->limits.connections_max;

@@ -182,7 +182,7 @@ void server_accept(void *owner, struct link *l)
         link_close(l);
         return;
     }
-    bool one_too_many = !admit_finds_place(s);
+    bool one_too_many = !admit_has_room(s);
     if (one_too_many && s->open_count >= s->limits.connections_max + REFUSALS_MAX) {
         link_close(l);
         return;

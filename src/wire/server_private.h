@@ -94,7 +94,7 @@ void gathered_refuse(struct server *s);
 bool admit_is_stranger(const struct link *l);
 
 /* Whether there is a place for one more, perhaps somebody's who has shown nothing for long. */
-bool admit_finds_place(struct server *s);
+bool admit_has_room(struct server *s);
 
 /* Without descriptors nobody can come: some of those go who have shown nothing. */
 void admit_no_descriptors(struct server *s);

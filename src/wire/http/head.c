@@ -32,7 +32,7 @@ const char *http_found(struct http_parser *p, str line, size_t at)
     return arena_printf(p->arena, c > 0x20 && c < 0x7f ? "'%c'" : "byte 0x%02x", c).at;
 }
 
-const char *http_shown(struct http_parser *p, str value)
+const char *http_printable(struct http_parser *p, str value)
 {
     struct buf out = buf_in(p->arena);
 
@@ -94,7 +94,7 @@ static bool read_version(struct http_parser *p, str version)
     return parse_refuse(
         p, str_starts(version, STR("HTTP/")) ? 505 : 400,
         "expected HTTP/1.1 or HTTP/1.0 at the end of the request line, found \"%s\"",
-        http_shown(p, version));
+        http_printable(p, version));
 }
 
 bool http_read_request_line(struct http_parser *p, str line)
@@ -136,7 +136,7 @@ static bool read_host(struct http_parser *p, str value)
                             http_found(p, value, http_span(value, HTTP_HOST)));
     if (r->host.len > 0 && !http_same(r->host, value))
         return parse_refuse(p, 400, "expected Host to be the host of the target, found \"%s\"",
-                            http_shown(p, value));
+                            http_printable(p, value));
     r->host = value;
     return true;
 }
@@ -155,7 +155,7 @@ static bool read_content_length(struct http_parser *p, str value)
                                          : UINT64_MAX;
     if (end == 0 || end < value.len)
         return parse_refuse(p, 400, "expected Content-Length to be decimal digits, found \"%s\"",
-                            http_shown(p, value));
+                            http_printable(p, value));
     r->content_length = length;
     return true;
 }
@@ -168,7 +168,7 @@ static bool read_transfer_encoding(struct http_parser *p, str value)
     p->request.chunked = http_same(value, STR("chunked"));
     if (!p->request.chunked)
         return parse_refuse(p, 501, "expected Transfer-Encoding to be chunked, found \"%s\"",
-                            http_shown(p, value));
+                            http_printable(p, value));
     return true;
 }
 
@@ -182,7 +182,7 @@ static bool read_connection(struct http_parser *p, str value)
         word = http_trim(word);
         if (word.len > 0 && !http_is_token(word))
             return parse_refuse(p, 400, "expected Connection to be a list of words, found \"%s\"",
-                                http_shown(p, word));
+                                http_printable(p, word));
         if (http_same(word, STR("close")))
             p->saw |= SAW_CLOSE;
         else if (http_same(word, STR("keep-alive")))
@@ -197,7 +197,7 @@ static bool read_expect(struct http_parser *p, str value)
 {
     if (!http_same(value, STR("100-continue")))
         return parse_refuse(p, 417, "expected Expect to be 100-continue, found \"%s\"",
-                            http_shown(p, value));
+                            http_printable(p, value));
     p->saw |= SAW_CONTINUE;
     return true;
 }
@@ -270,7 +270,7 @@ bool http_read_field(struct http_parser *p, str line, struct http_field *field)
     size_t good = http_value_span(value);
     if (good < value.len)
         return parse_refuse(p, 400, "expected no control bytes in the value of %s, found %s",
-                            http_shown(p, str_slice(line, 0, end)), http_found(p, value, good));
+                            http_printable(p, str_slice(line, 0, end)), http_found(p, value, good));
     *field = (struct http_field){ str_slice(line, 0, end), http_trim(value) };
     return true;
 }

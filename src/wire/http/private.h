@@ -47,7 +47,7 @@ bool parse_refuse(struct http_parser *p, int status, const char *format, ...)
 /* What stands at a place, and a value cut to a size, for messages: the bytes of strangers must not
  * break our answer. */
 const char *http_found(struct http_parser *p, str line, size_t at);
-const char *http_shown(struct http_parser *p, str value);
+const char *http_printable(struct http_parser *p, str value);
 
 /* True, or false with the request refused: */
 

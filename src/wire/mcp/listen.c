@@ -110,7 +110,7 @@ static bool ask_task(struct mcp_topic *t)
                                  .mcp = s->options.mcp,
                                  .actor = q->grant->actor,
                                  .now_ms = s->options.now_ms(s->options.self) };
-    mcp_task_look(&q->call, arena_copy(a, t->name), arena_copy(a, l->subscription));
+    mcp_task_status(&q->call, arena_copy(a, t->name), arena_copy(a, l->subscription));
     if (ask_on(q)) {
         t->asking = q;
         return true;
