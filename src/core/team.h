@@ -91,7 +91,7 @@ bool session_is_live(enum session_status s);
 bool run_is_live(enum run_status s);
 
 /* Texts that become part of a key of the queue, in bytes as JSON has them. A database has a limit for
- * a key (PostgreSQL: 2,704 bytes), so their sum has: see run_queue.c. */
+ * a key (PostgreSQL: 2,704 bytes), so their sum has: see run_demand.c. */
 enum { DEMAND_DIR_MAX = 1200, DEMAND_HOST_MAX = 400, DEMAND_TAGS_MAX = 600, DEMAND_USER_MAX = 200 };
 
 /* INVALID when it is longer. */
