@@ -182,7 +182,7 @@ static bool is_nullable(const struct json *schema)
 }
 
 size_t projection_make(struct arena *a, const struct json *names, const struct json *schema,
-                 const struct projection **out)
+                       const struct projection **out)
 {
     struct projection *tells = ARENA_ARRAY(a, struct projection, names->len);
 
