@@ -187,7 +187,7 @@ static err run_lost(struct tx *tx, struct run *r)
 {
     int64_t lost = r->attempt++;
 
-    assert(r->lease_until_ms > 0 && r->lease_until_ms <= tx->now_ms);
+    assert(r->lease_until_ms <= tx->now_ms);
     if (r->status == RUN_STOPPING)
         return run_end_silent(tx, r, RUN_STOPPED, r->error);
     if (r->attempt > team_rules_of(tx)->claim_max)
