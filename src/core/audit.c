@@ -52,7 +52,8 @@ static const struct rule rules[] = {
     { "log.end", "the row of", "event",
       "SELECT t.name, t.seq FROM (SELECT state_id AS name, last_seq AS seq FROM state"
       "  UNION ALL SELECT run_id, seq FROM run UNION ALL SELECT callback_id, seq FROM callback"
-      "  UNION ALL SELECT permission_id, seq FROM permission) AS t"
+      "  UNION ALL SELECT permission_id, seq FROM permission"
+      "  UNION ALL SELECT message_id, seq FROM message) AS t"
       " JOIN node n ON n.node_id = 1 WHERE t.seq > n.seq ORDER BY 2 LIMIT $1",
       "it names an event that is above the number of the last one: the log has lost its end", GO_ON },
     { "log.floor", NULL, "last event",
@@ -150,7 +151,8 @@ static const struct rule rules[] = {
     { "session.state", "session", "depth",
       "SELECT s.session_id, s.depth FROM session s JOIN session r ON r.session_id = s.root_id"
       " WHERE s.state_id <> r.state_id OR (s.state_id <> '' AND NOT EXISTS"
-      "  (SELECT 1 FROM state t WHERE t.state_id = s.state_id AND t.root_session = r.session_id))"
+      "  (SELECT 1 FROM state t WHERE t.state_id = s.state_id"
+      "   AND (t.root_session = r.session_id OR r.attended = 1 OR r.project <> '')))"
       " ORDER BY 1 LIMIT $1",
       "it does not have the state of its tree's root, or that state is not the root's", STOP_TREE },
     { "session.name", "session", "depth",
@@ -277,9 +279,36 @@ static const struct rule rules[] = {
       " OR (b.status IN ('waiting', 'in_flight') AND NOT EXISTS"
       "  (SELECT 1 FROM session p WHERE p.session_id = b.parent_id))"
       " OR (b.status = 'in_flight' AND NOT EXISTS"
-      "  (SELECT 1 FROM run r WHERE r.run_id = b.run_id AND r.live = 1))"
+      "  (SELECT 1 FROM run r WHERE r.run_id = b.run_id AND r.live = 1)"
+      "  AND NOT EXISTS (SELECT 1 FROM session p WHERE p.session_id = b.parent_id"
+      "   AND p.attended = 1 AND b.run_id <> ''))"
       " ORDER BY 1 LIMIT $1",
       "nobody is there to hear it, or no run carries it", ASK_AGAIN },
+    { "project.state", "project", "created",
+      "SELECT p.name, p.created_at FROM project p WHERE p.name = '' OR NOT EXISTS"
+      " (SELECT 1 FROM state s WHERE s.state_id = p.state_id) ORDER BY 1 LIMIT $1",
+      "the state that its members share is not there",
+      "give it another one with 'baton project update NAME --state ID'" },
+    { "project.folder", "project", "created",
+      "SELECT f.project, f.created_at FROM project_folder f WHERE NOT EXISTS"
+      " (SELECT 1 FROM project p WHERE p.name = f.project) ORDER BY 1 LIMIT $1",
+      "a folder belongs to it, and it is not there", HARMLESS },
+    { "project.member", "session", "depth",
+      "SELECT s.session_id, s.depth FROM session s WHERE s.project <> '' AND (s.parent_id <> ''"
+      " OR NOT EXISTS (SELECT 1 FROM project p WHERE p.name = s.project)) ORDER BY 1 LIMIT $1",
+      "it is a member of a project that is not there, or is below another session", STOP_TREE },
+    { "message.status", "message", "event",
+      "SELECT m.message_id, m.seq FROM message m WHERE m.status NOT IN " WORDS(MESSAGE_STATUSES)
+      " OR m.message = '' OR (m.status = 'delivered') <> (m.delivered_at > 0)"
+      " OR (m.carrier <> '' AND m.status <> 'pending')"
+      " OR NOT EXISTS (SELECT 1 FROM session s WHERE s.session_id = m.receiver_id)"
+      " ORDER BY 1 LIMIT $1",
+      "nobody is there to read it, or it is not said whether it was read", HARMLESS },
+    { "waiter.session", "session", "number",
+      "SELECT w.session_id, w.number FROM waiter w WHERE w.way NOT IN " WORDS(WAKE_WAYS)
+      " OR NOT EXISTS (SELECT 1 FROM session s WHERE s.session_id = w.session_id)"
+      " ORDER BY 1, 2 LIMIT $1",
+      "something waits to wake it, and it is not there", HARMLESS },
 
     { "permission.due", "permission", "event",
       "SELECT p.permission_id, p.seq FROM permission p"

@@ -29,7 +29,8 @@ err audit_end_read(struct tx *tx, struct audit_end *out)
     TRY(sql_one_(tx->sql, &row,
                  "SELECT max(t.seq) FROM (SELECT max(last_seq) AS seq FROM state"
                  " UNION ALL SELECT max(seq) FROM run UNION ALL SELECT max(seq) FROM callback"
-                 " UNION ALL SELECT max(seq) FROM permission) AS t",
+                 " UNION ALL SELECT max(seq) FROM permission"
+                 " UNION ALL SELECT max(seq) FROM message) AS t",
                  NO_ARGS));
     out->named = number_of(row);
     TRY(sql_one_(tx->sql, &row, "SELECT floor FROM replay WHERE replay_id = 1", NO_ARGS));

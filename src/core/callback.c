@@ -376,6 +376,9 @@ err callback_after_settled(struct tx *tx, const struct event *e)
         TRY(callback_create(tx, &s, json_int_or(data, "state_version", 0), e->seq));
     if (s.parent_id.len) {
         TRY(session_load(tx, s.parent_id, &parent));
+        if (s.calls_back && parent.attended) /* its waiter, if it has one, looks for it */
+            TRY(event_emit(
+                tx, (struct event){ .type = EVENT_CALLBACK_WAITING, .subject = parent.id }, NULL));
         TRY(callback_deliver(tx, &parent, &delivers));
         if (!delivers)
             TRY(cycle_go_on(tx, &parent));
@@ -402,7 +405,7 @@ err callback_on_stop(struct tx *tx, struct session *s, str error, struct stop_ad
     struct turn_end t = { .s = s, .what = TURN_DONE, .error = error, .advice = out };
 
     *out = (struct stop_advice){ .block = false };
-    TRY(callback_take(tx, s, &out->prompt, &out->callbacks));
+    TRY(news_take(tx, s, true, &out->prompt, &out->callbacks));
     if (out->callbacks) {
         out->block = true;
         return NULL;
@@ -411,7 +414,12 @@ err callback_on_stop(struct tx *tx, struct session *s, str error, struct stop_ad
     if (s->settled || !(s->attended || runs_here))
         return NULL;
     if (error.len && runs_here)
-        return NULL; /* its run will say how it ended */
+        return NULL;            /* its run will say how it ended */
+    if (session_is_member(s)) { /* it owes nothing, and sits at its prompt until its client ends */
+        s->error = error;
+        return s->status == SESSION_RUNNING ? session_become(tx, s, SESSION_IDLE)
+                                            : session_store(tx, s);
+    }
     if (error.len)
         t.what = TURN_FAILED;
     return cycle_decide(tx, &t);

@@ -18,7 +18,7 @@ struct callback {
     int64_t cycle;
     int64_t seq; /* of the event that the child settled: their order */
     enum callback_status status;
-    str run_id; /* that carries it */
+    str run_id; /* that carries it; or a waiter's id: see wake.h */
     enum session_status child_status;
     enum update_status update;
     int64_t state_version; /* 0: there is no state */
@@ -81,11 +81,23 @@ err callback_on_bridge_end(struct tx *tx, struct session *s);
  * the actor has made a version that was not counted yet, what it was asked for is paid. */
 err callback_on_write(struct tx *tx, struct session *s);
 
+/* Changes the status of one; `carrier` is the run, or the waiter, that has it now. */
+err callback_become(struct tx *tx, struct callback *c, enum callback_status to, str carrier);
+
+/* It has arrived at its parent: delivered, and callback_delivered is emitted. */
+err callback_arrived(struct tx *tx, struct callback *c);
+
 /* Whether callbacks wait for a parent. */
 err callback_waits(struct tx *tx, str parent_id, bool *out);
 
 /* Callbacks that wait for an attended parent: they are delivered by being given. One text. */
 err callback_take(struct tx *tx, struct session *parent, str *text, size_t *count);
+
+/* The same with the messages that wait for it, or only those that would wake it. */
+err news_take(struct tx *tx, struct session *s, bool waking, str *text, size_t *count);
+
+/* Whether there is any of it. */
+err news_waits(struct tx *tx, str session_id, bool *out);
 
 /* Stops a session and all below it: their runs, and their cycles settle as stopped. The children
  * are stopped by and by: see callback_due_stop. */

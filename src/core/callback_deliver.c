@@ -7,6 +7,7 @@
 #include "core/callback.h"
 #include "core/callback_private.h"
 #include "core/columns.h"
+#include "core/message.h"
 #include "core/prompt.h"
 
 enum { CALLBACKS_MAX = 50 }; /* that one turn takes */
@@ -58,7 +59,7 @@ err callback_waits(struct tx *tx, str parent_id, bool *out)
     return NULL;
 }
 
-static err callback_become(struct tx *tx, struct callback *c, enum callback_status to, str run_id)
+err callback_become(struct tx *tx, struct callback *c, enum callback_status to, str run_id)
 {
     assert(callback_may_become(c->status, to));
     c->status = to;
@@ -82,6 +83,12 @@ static err delivered_emit(struct tx *tx, const struct callback *c)
     return event_end(tx, &data,
                      (struct event){ .type = EVENT_CALLBACK_DELIVERED, .subject = c->parent_id },
                      NULL);
+}
+
+err callback_arrived(struct tx *tx, struct callback *c)
+{
+    TRY(callback_become(tx, c, CALLBACK_DELIVERED, c->run_id));
+    return delivered_emit(tx, c);
 }
 
 /* ---- a turn that carries them ---- */
@@ -149,10 +156,8 @@ err callback_arrive(struct tx *tx, const struct run *carrier)
     size_t count;
 
     TRY(carried_list(tx, carrier->id, &all, &count));
-    for (size_t i = 0; i < count; i++) {
-        TRY(callback_become(tx, &all[i], CALLBACK_DELIVERED, carrier->id));
-        TRY(delivered_emit(tx, &all[i]));
-    }
+    for (size_t i = 0; i < count; i++)
+        TRY(callback_arrived(tx, &all[i]));
     return NULL;
 }
 
@@ -211,12 +216,32 @@ err callback_take(struct tx *tx, struct session *parent, str *text, size_t *coun
     if (!parent->attended)
         return NULL;
     TRY(waiting_list(tx, parent->id, &all, count));
-    for (size_t i = 0; i < *count; i++) {
-        TRY(callback_become(tx, &all[i], CALLBACK_DELIVERED, STR("")));
-        TRY(delivered_emit(tx, &all[i]));
-    }
+    for (size_t i = 0; i < *count; i++)
+        TRY(callback_arrived(tx, &all[i]));
     if (*count == 0)
         return NULL;
     *text = prompt_callbacks(tx, all, *count);
     return parent->settled ? NULL : session_begin_work(tx, parent);
+}
+
+err news_take(struct tx *tx, struct session *s, bool waking, str *text, size_t *count)
+{
+    size_t messages = 0;
+    str more = STR("");
+
+    TRY(callback_take(tx, s, text, count));
+    if (s->attended)
+        TRY(messages_take(tx, s, waking, &more, &messages));
+    *count += messages;
+    if (more.len)
+        *text = text->len
+                    ? arena_printf(tx->arena, STR_FMT "\n" STR_FMT, STR_ARG(*text), STR_ARG(more))
+                    : more;
+    return NULL;
+}
+
+err news_waits(struct tx *tx, str session_id, bool *out)
+{
+    TRY(callback_waits(tx, session_id, out));
+    return *out ? NULL : message_waits(tx, session_id, out);
 }

@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "core/callback.h"
+#include "core/member.h"
 #include "core/permission.h"
 
 enum { CONSEQUENCES_MAX = 10000 }; /* of one command */
@@ -16,6 +17,7 @@ static const struct {
     { EVENT_RUN_STARTED,     callback_after_start   }, /* it owes anew; callbacks have arrived */
     { EVENT_RUN_FINISHED,    callback_after_run     }, /* ask for the state update, or settle */
     { EVENT_STATE_CREATED,   callback_after_update  }, /* who was asked for it has paid */
+    { EVENT_STATE_UPDATED,   member_after_update    }, /* others who wrote the same are told */
     { EVENT_STATE_UPDATED,   callback_after_update  },
     { EVENT_STATE_MIGRATED,  callback_after_update  },
     { EVENT_SESSION_SETTLED, callback_after_settled }, /* tell the parent */

@@ -29,7 +29,9 @@
     X(UPDATE_OVERDUE,    "update_overdue") /* counts an attempt of an attended session          */  \
     X(CALLBACK_DELIVER,  "callback_deliver") /* tries again to tell a parent                    */  \
     X(PERMISSION_EXPIRE, "permission_expire") /* refuses what nobody has decided                */  \
-    X(TOKEN_LEASE,       "token_lease")    /* revokes a token whose holder was not heard        */
+    X(TOKEN_LEASE,       "token_lease")    /* revokes a token whose holder was not heard        */  \
+    X(MEMBER_SILENT,     "member_silent")  /* takes a member for silent                         */  \
+    X(WAKE_RETURN,       "wake_return")    /* offers again what a waiter has taken in vain      */
 
 enum due_kind {
 #define DUE_ENUM(id, name) DUE_##id,

@@ -30,9 +30,14 @@
     X(RUN_STARTED,       "run_started")                \
     X(RUN_STOPPING,      "run_stopping")               \
     X(RUN_FINISHED,      "run_finished")               \
+    X(CALLBACK_WAITING,  "callback_waiting")           \
+    X(MESSAGE_SENT,      "message_sent")               \
+    X(MESSAGE_DELIVERED, "message_delivered")          \
     X(CALLBACK_DELIVERED, "callback_delivered")        \
     X(APPROVAL_REQUESTED, "approval_requested")        \
     X(APPROVAL_RESOLVED, "approval_resolved")          \
+    X(PROJECT_UPDATED,   "project_updated")            \
+    X(PROJECT_DELETED,   "project_deleted")            \
     X(RUNNER_JOINED,     "runner_joined")              \
     X(RUNNER_LOST,       "runner_lost")
 

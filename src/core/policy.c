@@ -282,7 +282,7 @@ static bool owns(const struct change *c, str owner)
     if (str_eq(owner, STR("operator")))
         return false;
     if (str_eq(owner, STR("root")))
-        return id.len && str_eq(id, c->by->root_session);
+        return c->by->is_member || (id.len && str_eq(id, c->by->root_session));
     return (c->by->id_given && id.len && str_eq(owner, id)) ||
            (c->by->role.len && str_eq(owner, c->by->role));
 }

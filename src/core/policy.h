@@ -45,6 +45,7 @@ struct policy_writer {
     str agent, role;  /* of its session: see session.h; empty: none */
     bool id_given;    /* whether it owns what its id does */
     str root_session; /* that the state belongs to */
+    bool is_member;   /* of the project whose state it is: then it stands for the root */
 };
 
 /* FORBIDDEN, naming the section and its owners, when a document differs from the one before at a

@@ -6,6 +6,8 @@
 #define CORE_PROMPT_H
 
 #include "core/callback.h"
+#include "core/message.h"
+#include "core/project.h"
 #include "core/state.h"
 
 #define PROMPT_STATE_BYTES 8192 /* state and schema together: shown up to this */
@@ -19,11 +21,20 @@ err prompt_update(struct tx *tx, const struct session *s, const struct state *st
 /* What a parent reads of its children's ends. */
 str prompt_callbacks(struct tx *tx, const struct callback *all, size_t count);
 
+/* What a session reads that others have written to it. */
+str prompt_messages(struct tx *tx, const struct message *all, size_t count);
+
 #define PROMPT_HELLO_BYTES 800
+#define PROMPT_MEMBER_BYTES 600 /* about 150 tokens */
 
 /* Who a session is in baton, for one whose conversation begins or was cut: its state, what it owes,
- * who works below it. At most PROMPT_HELLO_BYTES. */
-err prompt_hello(struct tx *tx, const struct session *s, str *out);
+ * who works below it. At most PROMPT_HELLO_BYTES. A member hears of its project, of the other members,
+ * and what they have changed: at most PROMPT_MEMBER_BYTES. `resumed`: also what it was told last. */
+err prompt_hello(struct tx *tx, struct session *s, bool resumed, str *out);
+
+/* What others have changed in the state of a member since it last looked, in a line; and it has looked
+ * now. Empty: nothing, or it is no member. */
+err prompt_changes(struct tx *tx, struct session *s, str *out);
 
 /* What changed since a session's last turn: its state, its children. Empty: nothing did. */
 err prompt_brief(struct tx *tx, const struct session *s, str *out);

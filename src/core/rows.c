@@ -9,7 +9,9 @@
 #include "core/output.h"
 #include "core/permission.h"
 #include "core/alias.h"
+#include "core/project.h"
 #include "core/token.h"
+#include "core/wake.h"
 
 #define TABLE(table, LIST, key_count, after, order, limit)                             \
     .name = #table, .keys = (key_count), .columns = COLUMNS_TABLE(LIST),               \
@@ -41,6 +43,10 @@ const struct rows_table rows_tables[] = {
     { BY_1(callback, CALLBACK_COLUMNS, callback_id) },
     { BY_1(permission, PERMISSION_COLUMNS, permission_id) },
     { BY_2(alias, ALIAS_COLUMNS, kind, what) },
+    { BY_1(project, PROJECT_COLUMNS, name) },
+    { BY_2(project_folder, PROJECT_FOLDER_COLUMNS, hostname, common_dir) },
+    { BY_1(message, MESSAGE_COLUMNS, message_id) },
+    { BY_2(waiter, WAITER_COLUMNS, session_id, number) },
     {
         BY_1(replay, REPLAY_COLUMNS,
              replay_id) " ON CONFLICT (replay_id) DO UPDATE SET floor = excluded.floor",

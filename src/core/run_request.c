@@ -30,6 +30,7 @@ static err session_start_new(struct tx *tx, const struct run_request *q, struct 
         .parent = q->parent,
         .agent = q->agent,
         .project_dir = q->project_dir,
+        .project = q->project,
         .calls_back = q->run.mode == MODE_CALLBACK,
     };
 

@@ -86,6 +86,15 @@ err session_find(struct tx *tx, str id_or_name, struct session *out, bool *found
     return NULL;
 }
 
+static err session_not_there(struct tx *tx, str id_or_name)
+{
+    return err_new(tx->arena, ERR_NOT_FOUND, "there is no session \"" STR_FMT "\"%s",
+                   STR_ARG(id_or_name),
+                   tx->actor->kind == ACTOR_SESSION
+                       ? " at or below this one; list_agent_sessions tells which there are"
+                       : "");
+}
+
 err session_get(struct tx *tx, str id_or_name, struct session *out)
 {
     bool there;
@@ -93,13 +102,34 @@ err session_get(struct tx *tx, str id_or_name, struct session *out)
     TRY(session_find(tx, id_or_name, out, &there));
     if (there)
         TRY(session_in_reach(tx, out, &there));
-    if (!there)
-        return err_new(tx->arena, ERR_NOT_FOUND, "there is no session \"" STR_FMT "\"%s",
-                       STR_ARG(id_or_name),
-                       tx->actor->kind == ACTOR_SESSION
-                           ? " at or below this one; list_agent_sessions tells which there are"
-                           : "");
+    return there ? NULL : session_not_there(tx, id_or_name);
+}
+
+/* The project of the actor's tree; empty: none. */
+static err project_of_actor(struct tx *tx, str *out)
+{
+    const struct row *row = NULL;
+
+    if (tx->actor->kind == ACTOR_SESSION)
+        TRY(sql_one(tx->sql, &row, "SELECT project FROM session WHERE session_id = $1",
+                    ARGS(TEXT(tx->actor->session_id))));
+    *out = row ? row_str(row, 0) : STR("");
     return NULL;
+}
+
+err session_see(struct tx *tx, str id_or_name, struct session *out)
+{
+    bool there, reached = false;
+    str project;
+
+    TRY(session_find(tx, id_or_name, out, &there));
+    if (there)
+        TRY(session_in_reach(tx, out, &reached));
+    if (there && !reached) {
+        TRY(project_of_actor(tx, &project));
+        reached = project.len && session_is_member(out) && str_eq(out->project, project);
+    }
+    return reached ? NULL : session_not_there(tx, id_or_name);
 }
 
 err session_load(struct tx *tx, str id, struct session *out)
@@ -145,7 +175,8 @@ err session_in_reach(struct tx *tx, const struct session *s, bool *out)
  * are to none of them. */
 static bool is_indexed_alike(const struct session *a, const struct session *b)
 {
-    return a->status == b->status && a->settled == b->settled && str_eq(a->profile, b->profile);
+    return a->status == b->status && a->settled == b->settled && str_eq(a->profile, b->profile) &&
+           str_eq(a->state_id, b->state_id) && str_eq(a->project, b->project);
 }
 
 err session_store(struct tx *tx, struct session *s)
@@ -202,16 +233,19 @@ err session_become(struct tx *tx, struct session *s, enum session_status status)
 static err below_list(struct tx *tx, const struct session_filter *f, const struct row **rows,
                       size_t *count)
 {
-    str seen = STR("");
+    str seen = STR(""), project;
 
+    TRY(project_of_actor(tx, &project));
     return sql_all(tx->sql, rows, count,
                    "WITH RECURSIVE below (id) AS ("
                    " SELECT session_id FROM session WHERE session_id = $7"
                    " UNION ALL"
                    " SELECT s.session_id FROM session s JOIN below b ON s.parent_id = b.id)"
                    " SELECT " SESSION_READ " FROM session"
-                   " WHERE session_id IN (SELECT id FROM below) AND" PAGE,
-                   ARGS(PAGE_ARGS, TEXT(tx->actor->session_id)));
+                   " WHERE (session_id IN (SELECT id FROM below) OR session_id IN"
+                   "  (SELECT session_id FROM session WHERE project = $8 AND project <> ''"
+                   "   AND attended = 1)) AND" PAGE,
+                   ARGS(PAGE_ARGS, TEXT(tx->actor->session_id), TEXT(project)));
 }
 
 /* Each filter has the index that its statement needs. */

@@ -59,6 +59,10 @@ struct session {
     str notice;              /* what is in its way, as its client says: a rate limit */
     int64_t notice_until_ms; /* when that will be over; 0: nobody said */
     int64_t created_at_ms, updated_at_ms, ended_at_ms;
+    str project;  /* of a root: the project that it is a member of, or works for; empty: none */
+    str worktree; /* the top of the working tree that its client is in; empty: nobody said */
+    bool wakes;   /* its idle client may be woken */
+    bool silent;  /* a member of which there was no sign for long */
 };
 
 /* The table `session`: see columns.h. */
@@ -74,7 +78,7 @@ struct session {
     X(project_dir,     TEXT,     STORE,  s->project_dir)             \
     X(status,          WORD,     INDEX,  s->status)                  \
     X(live,            COMPUTED, INDEX,  session_is_live(s->status)) \
-    X(state_id,        TEXT,     STORE,  s->state_id)                \
+    X(state_id,        TEXT,     INDEX,  s->state_id)                \
     X(pointers,        JSON,     STORE,  s->pointers)                \
     X(attended,        FLAG,     STORE,  s->attended)                \
     X(calls_back,      FLAG,     STORE,  s->calls_back)              \
@@ -105,7 +109,11 @@ struct session {
     X(role,            TEXT,     STORE,  s->role)                    \
     X(id_given,        FLAG,     INSERT, s->id_given)                \
     X(work_user,       TEXT,     INSERT, s->user)                    \
-    X(work_dir,        TEXT,     INSERT, s->work_dir)
+    X(work_dir,        TEXT,     INSERT, s->work_dir)                \
+    X(project,         TEXT,     INDEX,  s->project)                 \
+    X(worktree,        TEXT,     STORE,  s->worktree)                \
+    X(wake,            FLAG,     STORE,  s->wakes)                   \
+    X(silent,          FLAG,     STORE,  s->silent)
 #define SESSION_NAMES COLUMNS(SESSION_COLUMNS)
 // clang-format on
 
@@ -113,6 +121,9 @@ struct session {
 
 /* By id or name. NOT_FOUND also when it is outside of the actor's reach. */
 err session_get(struct tx *tx, str id_or_name, struct session *out);
+
+/* The same for reading and writing to: a member sees the other members of its project as well. */
+err session_see(struct tx *tx, str id_or_name, struct session *out);
 
 /* By id or name, whoever asks; `found` is false, and `out` as it was, when there is none. */
 err session_find(struct tx *tx, str id_or_name, struct session *out, bool *found);
@@ -154,6 +165,7 @@ struct session_new {
     str state_id; /* must be what it inherits, where it inherits one */
     str agent, profile, project_dir;
     const struct json *pointers; /* NULL: its parent's */
+    str project;                 /* of a root: that it works for */
     bool attended, calls_back;
 };
 
@@ -190,7 +202,20 @@ static inline bool session_owes(const struct session *s)
     return s->parent_id.len && s->state_id.len;
 }
 
+/* Whether somebody started it in a project's folder: see member.h. */
+static inline bool session_is_member(const struct session *s)
+{
+    return s->attended && s->project.len && !s->parent_id.len;
+}
+
 /* ---- session_state.c: the state that a tree shares ---- */
+
+/* Gives the tree of a root a state that it does not own, in place of one that it does not own either:
+ * its project's, or one that whoever runs it has named. */
+err session_state_select(struct tx *tx, str root_id, str state_id);
+
+/* Whether the state that a tree has is its root's own; false also when it has none. */
+err session_state_owned(struct tx *tx, const struct session *root, bool *out);
 
 /* Makes a state for whoever asks. A session's belongs to its tree: FORBIDDEN unless it is the root,
  * CONFLICT when the tree has one already. Another actor names a root, by id or name, or nobody; a

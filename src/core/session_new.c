@@ -3,6 +3,7 @@
 
 #include "core/agent.h"
 #include "core/columns.h"
+#include "core/project.h"
 #include "core/session.h"
 #include "core/alias.h"
 #include "core/token.h"
@@ -295,6 +296,7 @@ static err created_emit(struct tx *tx, const struct session *s)
 err session_create(struct tx *tx, const struct session_new *n, struct session *out)
 {
     struct session parent = { .depth = 0 };
+    struct project project = { .state_id = STR("") };
     bool has;
 
     TRY(names_check(tx, n));
@@ -304,6 +306,12 @@ err session_create(struct tx *tx, const struct session_new *n, struct session *o
     str state_id = itself && !n->state_id.len ? tx->actor->state_id : n->state_id;
     TRY(taken_check(tx, id, n->name));
     TRY(reserved_check(tx, n));
+    if (n->project.len && has)
+        return err_new(tx->arena, ERR_INVALID,
+                       "a session below another one has the state of its tree: leave \"project\" "
+                       "out");
+    if (n->project.len)
+        TRY(project_get(tx, n->project, &project));
     *out = (struct session){
         .id = id,
         .name = n->name,
@@ -321,6 +329,8 @@ err session_create(struct tx *tx, const struct session_new *n, struct session *o
         .cycle = 1,
         .created_at_ms = tx->now_ms,
         .updated_at_ms = tx->now_ms,
+        .project = has ? STR("") : n->project,
+        .wakes = true,
     };
     TRY(limits_check(tx, out));
     assert(out->depth <= team_rules_of(tx)->depth_max);
@@ -333,10 +343,11 @@ err session_create(struct tx *tx, const struct session_new *n, struct session *o
     TRY(sql_exec(tx->sql, INSERT_INTO(session, SESSION_COLUMNS),
                  ARGS(VALUES(SESSION_COLUMNS, out))));
     TRY(created_emit(tx, out));
-    if (has || !state_id.len)
+    if (has || !(state_id.len || project.state_id.len))
         return NULL;
-    out->state_id = state_id;
-    return session_state_attach(tx, out, state_id);
+    out->state_id = state_id.len ? state_id : project.state_id;
+    return state_id.len ? session_state_attach(tx, out, state_id)
+                        : session_state_select(tx, out->id, project.state_id);
 }
 
 /* ---- the next cycle ---- */
@@ -415,7 +426,8 @@ static err rows_delete(struct tx *tx, str id)
                  self));
     TRY(sql_exec(tx->sql,
                  "DELETE FROM due WHERE subject = $1"
-                 " AND kind IN ('session_stop', 'update_overdue', 'callback_deliver')",
+                 " AND kind IN ('session_stop', 'update_overdue', 'callback_deliver',"
+                 "  'member_silent', 'wake_return')",
                  self));
     TRY(sql_exec(tx->sql,
                  "DELETE FROM due WHERE kind = 'permission_expire' AND subject IN"
@@ -424,6 +436,8 @@ static err rows_delete(struct tx *tx, str id)
     TRY(sql_exec(tx->sql, "DELETE FROM permission WHERE session_id = $1", self));
     TRY(run_change(tx, "DELETE FROM run WHERE session_id = $1", self));
     TRY(sql_exec(tx->sql, "DELETE FROM session_event WHERE session_id = $1", self));
+    TRY(sql_exec(tx->sql, "DELETE FROM message WHERE receiver_id = $1", self));
+    TRY(sql_exec(tx->sql, "DELETE FROM waiter WHERE session_id = $1", self));
     TRY(alias_drop(tx, id));
     TRY(sql_exec(tx->sql,
                  "DELETE FROM callback WHERE child_id = $1"
@@ -461,7 +475,7 @@ err session_delete(struct tx *tx, struct session *s, bool with_state)
     for (size_t i = 0; i < count; i++)
         TRY(sql_exec(tx->sql,
                      "UPDATE callback SET status = 'dropped' WHERE parent_id = $1"
-                     " AND status = 'waiting'",
+                     " AND status IN ('waiting', 'in_flight')",
                      ARGS(TEXT(row_str(&rows[i], 0)))));
     for (size_t i = count; i > 0; i--) {
         TRY(rows_delete(tx, row_str(&rows[i - 1], 0)));

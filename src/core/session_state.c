@@ -20,7 +20,8 @@ static err bound_emit(struct tx *tx, str session_id, str state_id)
 }
 
 /* Binds all sessions of a tree to its state; emits session_bound for each, so that tokens are read
- * again. CONFLICT when they have another. */
+ * again. What was seen of another is worth nothing for this one; what was written there in this cycle
+ * still counts. */
 static err session_bind(struct tx *tx, str root_id, str state_id)
 {
     const struct row *rows;
@@ -28,22 +29,36 @@ static err session_bind(struct tx *tx, str root_id, str state_id)
 
     assert(root_id.len > 0 && state_id.len > 0);
     TRY(sql_all(tx->sql, &rows, &count,
-                "SELECT session_id, name, state_id FROM session WHERE root_id = $1"
-                " ORDER BY session_id",
+                "SELECT session_id FROM session WHERE root_id = $1 ORDER BY session_id",
                 ARGS(TEXT(root_id))));
-    for (size_t i = 0; i < count; i++)
-        if (row_str(&rows[i], 2).len && !str_eq(row_str(&rows[i], 2), state_id))
-            return err_new(tx->arena, ERR_CONFLICT,
-                           "session " STR_FMT " has the state " STR_FMT " already",
-                           STR_ARG(row_str(&rows[i], 1)), STR_ARG(row_str(&rows[i], 2)));
-    TRY(session_change(tx, "UPDATE session SET state_id = $2, updated_at = $3 WHERE root_id = $1",
+    TRY(session_change(tx,
+                       "UPDATE session SET state_id = $2, updated_at = $3,"
+                       " seen_version = CASE WHEN state_id = $2 THEN seen_version ELSE 0 END"
+                       " WHERE root_id = $1",
                        ARGS(TEXT(root_id), TEXT(state_id), INT(tx->now_ms))));
     for (size_t i = 0; i < count; i++)
         TRY(bound_emit(tx, row_str(&rows[i], 0), state_id));
     return NULL;
 }
 
-/* ---- a new root with a state that is there ---- */
+/* ---- a state that is there ---- */
+
+err session_state_owned(struct tx *tx, const struct session *root, bool *out)
+{
+    struct state state;
+
+    *out = false;
+    if (!root->state_id.len)
+        return NULL;
+    TRY(state_load(tx, root->state_id, &state));
+    *out = str_eq(state.root_session, root->id);
+    return NULL;
+}
+
+err session_state_select(struct tx *tx, str root_id, str state_id)
+{
+    return session_bind(tx, root_id, state_id);
+}
 
 err session_state_attach(struct tx *tx, const struct session *root, str state_id)
 {
@@ -88,7 +103,9 @@ static err owner_check(struct tx *tx, const struct session *s, bool known)
         return err_new(tx->arena, ERR_CONFLICT,
                        "session " STR_FMT " is below another one: a state belongs to a root",
                        STR_ARG(s->name));
-    return s->state_id.len ? has_already(tx, s->state_id) : NULL;
+    bool owned;
+    TRY(session_state_owned(tx, s, &owned));
+    return owned ? has_already(tx, s->state_id) : NULL;
 }
 
 err session_state_create(struct tx *tx, const struct schema_version *schema,
@@ -110,14 +127,15 @@ err session_state_create(struct tx *tx, const struct schema_version *schema,
 
 /* ---- the end of a state ---- */
 
-static err live_check(struct tx *tx, const struct session *root, str state_id)
+/* Somebody of a tree that has it is at work. */
+static err live_check(struct tx *tx, str root_id, str state_id)
 {
     const struct row *row;
 
     TRY(sql_one(tx->sql, &row,
                 "SELECT name FROM session WHERE root_id = $1"
                 " AND (live = 1 OR settled = 0 OR run_id <> '') ORDER BY depth LIMIT 1",
-                ARGS(TEXT(root->id))));
+                ARGS(TEXT(root_id))));
     if (!row)
         return NULL;
     return err_new(tx->arena, ERR_CONFLICT,
@@ -125,29 +143,42 @@ static err live_check(struct tx *tx, const struct session *root, str state_id)
                    STR_ARG(row_str(row, 0)), STR_ARG(state_id));
 }
 
-err session_state_delete(struct tx *tx, str state_id, int64_t expected)
+static err unbind(struct tx *tx, str root_id)
 {
     const struct row *rows;
-    struct session root;
-    struct state state;
-    size_t count = 0;
-    bool known = false;
+    size_t count;
 
-    TRY(state_get(tx, state_id, &state));
-    if (state.root_session.len)
-        TRY(session_find_id(tx, state.root_session, &root, &known));
-    if (known && !str_eq(root.state_id, state_id))
-        known = false; /* a label of before it was made */
-    if (known)
-        TRY(live_check(tx, &root, state_id));
-    TRY(state_delete(tx, state_id, expected));
-    if (known)
-        TRY(session_change_all(
-            tx, &rows, &count,
-            "UPDATE session SET state_id = '', wrote_version = 0, seen_version = 0,"
-            " updated_at = $2 WHERE root_id = $1 RETURNING session_id",
-            ARGS(TEXT(root.id), INT(tx->now_ms))));
+    TRY(session_change_all(tx, &rows, &count,
+                           "UPDATE session SET state_id = '', wrote_version = 0, seen_version = 0,"
+                           " updated_at = $2 WHERE root_id = $1 RETURNING session_id",
+                           ARGS(TEXT(root_id), INT(tx->now_ms))));
     for (size_t i = 0; i < count; i++)
         TRY(bound_emit(tx, row_str(&rows[i], 0), STR("")));
+    return NULL;
+}
+
+err session_state_delete(struct tx *tx, str state_id, int64_t expected)
+{
+    const struct row *project, *roots;
+    struct state state;
+    size_t count;
+
+    TRY(state_get(tx, state_id, &state));
+    TRY(sql_one(tx->sql, &project, "SELECT name FROM project WHERE state_id = $1 LIMIT 1",
+                ARGS(TEXT(state.id))));
+    if (project)
+        return err_new(tx->arena, ERR_CONFLICT,
+                       "the state " STR_FMT " is that of project \"" STR_FMT
+                       "\": give that another state, or delete the project first",
+                       STR_ARG(state.id), STR_ARG(row_str(project, 0)));
+    TRY(sql_all(tx->sql, &roots, &count,
+                "SELECT session_id FROM session WHERE state_id = $1 AND state_id <> ''"
+                " AND parent_id = '' ORDER BY session_id",
+                ARGS(TEXT(state.id))));
+    for (size_t i = 0; i < count; i++)
+        TRY(live_check(tx, row_str(&roots[i], 0), state.id));
+    TRY(state_delete(tx, state.id, expected));
+    for (size_t i = 0; i < count; i++)
+        TRY(unbind(tx, row_str(&roots[i], 0)));
     return NULL;
 }

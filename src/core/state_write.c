@@ -35,6 +35,7 @@ static err version_check(struct tx *tx, const struct state *s, int64_t expected)
 #ifdef PLANT_NO_VERSION_CHECK
     expected = 0;
 #endif
+    tx->seen_version = expected;
     if (!expected || expected == s->version)
         return NULL;
     err e = err_new(tx->arena, tx->precondition ? ERR_PRECONDITION : ERR_CONFLICT,
@@ -255,12 +256,15 @@ static err rights_check(struct tx *tx, const struct writing *w, const struct jso
     if (!policy_binds(policy, tx->actor))
         return NULL;
     /* As it is now, whatever was known of the session when its token was looked up. */
-    TRY(sql_one(tx->sql, &row, "SELECT agent, role, id_given FROM session WHERE session_id = $1",
-                ARGS(TEXT(tx->actor->session_id))));
+    TRY(sql_one(tx->sql, &row, "SELECT agent, role, id_given, CASE WHEN attended = 1 AND EXISTS"
+                "  (SELECT 1 FROM project p WHERE p.name = session.project AND p.state_id = $2)"
+                "  THEN 1 ELSE 0 END FROM session WHERE session_id = $1",
+                ARGS(TEXT(tx->actor->session_id), TEXT(w->state->id))));
     if (row) {
         by.agent = row_str(row, 0);
         by.role = row_str(row, 1);
         by.id_given = row_int(row, 2);
+        by.is_member = row_int(row, 3);
     }
     return policy_check(tx->arena, policy, &by, from, to);
 }

@@ -351,8 +351,68 @@ static const char *const step_9[] = {
     NULL,
 };
 
+static const char *const step_10[] = {
+    /* Folders whose agents work together, and where each is on which machine: see project.h. */
+    "CREATE TABLE project ("
+    " name TEXT COLLATE \"C\" PRIMARY KEY,"
+    " project_dir TEXT NOT NULL,"
+    " state_id TEXT COLLATE \"C\" NOT NULL,"
+    " wake BIGINT NOT NULL,"
+    " created_at BIGINT NOT NULL,"
+    " updated_at BIGINT NOT NULL)",
+    "CREATE INDEX project_by_state ON project (state_id)",
+    "CREATE TABLE project_folder ("
+    " hostname TEXT COLLATE \"C\" NOT NULL,"
+    " common_dir TEXT COLLATE \"C\" NOT NULL,"
+    " project TEXT COLLATE \"C\" NOT NULL,"
+    " created_at BIGINT NOT NULL,"
+    " PRIMARY KEY (hostname, common_dir))",
+    "CREATE INDEX project_folder_by_project ON project_folder (project, hostname, common_dir)",
+    "ALTER TABLE session ADD COLUMN project TEXT COLLATE \"C\" NOT NULL DEFAULT ''",
+    "ALTER TABLE session ADD COLUMN worktree TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE session ADD COLUMN wake BIGINT NOT NULL DEFAULT 1",
+    "ALTER TABLE session ADD COLUMN silent BIGINT NOT NULL DEFAULT 0",
+    "CREATE INDEX session_by_project ON session (project, session_id) WHERE project <> ''",
+    "CREATE INDEX session_root_by_state ON session (state_id)"
+    " WHERE parent_id = '' AND state_id <> ''",
+
+    /* What agents and people write to each other: see message.h. */
+    "CREATE TABLE message ("
+    " message_id TEXT COLLATE \"C\" PRIMARY KEY,"
+    " sender_id TEXT COLLATE \"C\" NOT NULL," /* a session; empty: a person, or the server */
+    " sender_name TEXT NOT NULL,"
+    " receiver_id TEXT COLLATE \"C\" NOT NULL,"
+    " receiver_name TEXT NOT NULL,"
+    " seq BIGINT NOT NULL," /* of the event that it was sent: their order */
+    " status TEXT COLLATE \"C\" NOT NULL,"
+    " wakes BIGINT NOT NULL,"
+    " carrier TEXT COLLATE \"C\" NOT NULL," /* the waiter that has it; empty: none */
+    " error TEXT NOT NULL,"
+    " created_at BIGINT NOT NULL,"
+    " delivered_at BIGINT NOT NULL,"
+    " message TEXT NOT NULL)",
+    "CREATE INDEX message_pending ON message (receiver_id, seq) WHERE status = 'pending'",
+    "CREATE INDEX message_by_receiver ON message (receiver_id, message_id)",
+    "CREATE INDEX message_by_sender ON message (sender_id, message_id)",
+
+    /* Processes that wait to wake a client: see wake.h. */
+    "CREATE TABLE waiter ("
+    " session_id TEXT COLLATE \"C\" NOT NULL,"
+    " number BIGINT NOT NULL,"
+    " waiter_id TEXT COLLATE \"C\" NOT NULL,"
+    " way TEXT NOT NULL,"
+    " handed BIGINT NOT NULL,"
+    " created_at BIGINT NOT NULL,"
+    " PRIMARY KEY (session_id, number))",
+    "CREATE INDEX waiter_by_id ON waiter (waiter_id)",
+    "CREATE INDEX callback_carried ON callback (parent_id, seq) WHERE status = 'in_flight'",
+    "CREATE INDEX callback_told ON callback (parent_id, delivered_at)"
+    " WHERE status = 'delivered'",
+    NULL,
+};
+
 const struct tables_step tables_steps[] = {
     { 1, step_1 }, { 2, step_2 }, { 3, step_3 }, { 4, step_4 }, { 5, step_5 },
-    { 6, step_6 }, { 7, step_7 }, { 8, step_8 }, { 9, step_9 },
+    { 6, step_6 }, { 7, step_7 }, { 8, step_8 }, { 9, step_9 }, { 10, step_10 },
 };
 const int tables_step_count = sizeof tables_steps / sizeof *tables_steps;

@@ -21,6 +21,8 @@ WORDS(purpose, RUN_PURPOSES)
 WORDS(mode, RUN_MODES)
 WORDS(callback, CALLBACK_STATUSES)
 WORDS(permission, PERMISSION_STATUSES)
+WORDS(message, MESSAGE_STATUSES)
+WORDS(way, WAKE_WAYS)
 
 int team_word_find(const struct team_words *w, str name)
 {
@@ -154,4 +156,8 @@ const struct team_rules team_rules_default = {
     .output_bytes = 1 << 20,
     .session_events = 1000,
     .permission_ms = 24 * 60 * 60 * 1000,
+    .wake = 1,
+    .wake_grace_ms = 2 * 1000,
+    .wake_return_ms = 5 * 1000,
+    .member_silent_ms = 10 * 60 * 1000,
 };

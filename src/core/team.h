@@ -34,6 +34,11 @@
     X(WAITING, "waiting") X(ALLOWED, "allowed") X(DENIED, "denied") \
     X(EXPIRED, "expired") X(WITHDRAWN, "withdrawn")
 
+#define MESSAGE_STATUSES(X) \
+    X(PENDING, "pending") X(DELIVERED, "delivered") X(FAILED, "failed")
+
+#define WAKE_WAYS(X) X(REWAKE, "rewake") X(QUEUE, "queue") X(PLUGIN, "plugin") X(CLOSED, "closed")
+
 #define TEAM_SESSION(id, name) SESSION_##id,
 #define TEAM_UPDATE(id, name) UPDATE_##id,
 #define TEAM_RUN(id, name) RUN_##id,
@@ -42,6 +47,8 @@
 #define TEAM_MODE(id, name) MODE_##id,
 #define TEAM_CALLBACK(id, name) CALLBACK_##id,
 #define TEAM_PERMISSION(id, name) PERMISSION_##id,
+#define TEAM_MESSAGE(id, name) MESSAGE_##id,
+#define TEAM_WAY(id, name) WAY_##id,
 
 enum session_status { SESSION_STATUSES(TEAM_SESSION) SESSION_STATUS_COUNT };
 enum update_status { UPDATE_STATUSES(TEAM_UPDATE) UPDATE_STATUS_COUNT };
@@ -51,6 +58,8 @@ enum run_purpose { RUN_PURPOSES(TEAM_PURPOSE) PURPOSE_COUNT };
 enum run_mode { RUN_MODES(TEAM_MODE) MODE_COUNT };
 enum callback_status { CALLBACK_STATUSES(TEAM_CALLBACK) CALLBACK_STATUS_COUNT };
 enum permission_status { PERMISSION_STATUSES(TEAM_PERMISSION) PERMISSION_STATUS_COUNT };
+enum message_status { MESSAGE_STATUSES(TEAM_MESSAGE) MESSAGE_STATUS_COUNT };
+enum wake_way { WAKE_WAYS(TEAM_WAY) WAY_COUNT };
 // clang-format on
 
 /* A list of words: a status by its name, and the name of one. */
@@ -60,7 +69,7 @@ struct team_words {
 };
 
 extern const struct team_words session_words, update_words, run_words, run_type_words,
-    purpose_words, mode_words, callback_words, permission_words;
+    purpose_words, mode_words, callback_words, permission_words, message_words, way_words;
 
 /* The words of an enum, by a value of it. */
 // clang-format off
@@ -68,7 +77,8 @@ extern const struct team_words session_words, update_words, run_words, run_type_
     _Generic((value), enum session_status: &session_words, enum update_status: &update_words, \
              enum run_status: &run_words, enum run_type: &run_type_words, \
              enum run_purpose: &purpose_words, enum run_mode: &mode_words, \
-             enum callback_status: &callback_words, enum permission_status: &permission_words)
+             enum callback_status: &callback_words, enum permission_status: &permission_words, \
+             enum message_status: &message_words, enum wake_way: &way_words)
 // clang-format on
 
 /* The number of a word that is there. For one that was stored see stored.h. */
@@ -118,6 +128,11 @@ struct team_rules {
     int64_t output_bytes; /* kept of what a run has written: 1 MiB */
     int64_t session_events; /* kept of one session: 1,000 */
     int64_t permission_ms;  /* what nobody has decided for so long is refused: 24 h */
+    int64_t wake;           /* idle clients may be woken: 1 */
+    int64_t
+        wake_grace_ms; /* while it works, its own hooks and tools have so long to tell it: 2 s */
+    int64_t wake_return_ms;   /* after a stop, news that a waiter took are offered again: 5 s */
+    int64_t member_silent_ms; /* a member without a sign for so long is silent: 10 min */
 };
 
 extern const struct team_rules team_rules_default;

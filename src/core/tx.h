@@ -63,9 +63,10 @@ struct tx {
     /* Rows that this command has read or stored: see session_change and run_change. */
     struct session_known *sessions; /* session.c's */
     struct run_known *runs;         /* run.c's */
-    err damage;        /* noted by a reader of rows: the command has failed; see stored.h */
-    str fault;         /* members of the error, should it fail: what it was about */
-    bool precondition; /* another version than expected is PRECONDITION, not CONFLICT */
+    err damage;           /* noted by a reader of rows: the command has failed; see stored.h */
+    str fault;            /* members of the error, should it fail: what it was about */
+    int64_t seen_version; /* of the state that it writes: whoever asked for it has seen this one */
+    bool precondition;    /* another version than expected is PRECONDITION, not CONFLICT */
 };
 
 /* Changes rows of sessions, or of runs, by a statement of the caller's own. What the command has read

@@ -22,15 +22,12 @@ static err session_known(struct tx *tx, const struct input *in, str id, struct s
     return session_find_id(tx, known.len ? known : id, out, found);
 }
 
-static err session_register(struct tx *tx, const struct input *in, str id, struct session *out)
+static err session_register(struct tx *tx, const struct input *in, str id, struct session *out,
+                            str *notice)
 {
     str parent = input_str(in, "parent"), dir = input_str(in, "project_dir");
     struct session above;
-    struct session_new n = { .id = id,
-                             .state_id = input_str(in, "workflow_state_id"),
-                             .project_dir = dir,
-                             .attended = true,
-                             .calls_back = true };
+    struct session_new n = { .id = id, .project_dir = dir, .attended = true, .calls_back = true };
     bool found = false;
 
     TRY(hook_session_name(tx, input_str(in, "client"), dir, id, &n.name));
@@ -38,6 +35,8 @@ static err session_register(struct tx *tx, const struct input *in, str id, struc
         TRY(session_find(tx, parent, &above, &found));
     if (found)
         n.parent = above.id;
+    else if (parent.len)
+        *notice = hook_no_parent(tx->arena, parent);
     return session_create(tx, &n, out);
 }
 
@@ -46,6 +45,8 @@ static err session_attend_op(struct tx *tx, const struct input *in, struct answe
     str own = input_str(in, "conversation"), process = input_str(in, "process");
     str client = input_str(in, "client");
     str id = own.len ? hook_session_id(tx->arena, client, own) : input_str(in, "session_id");
+    struct member_place place = hook_place(in, "workflow_state_id");
+    str notice = STR("");
     struct session s;
     bool found;
 
@@ -58,13 +59,16 @@ static err session_attend_op(struct tx *tx, const struct input *in, struct answe
                        "session " STR_FMT " is run from here, and speaks for itself",
                        STR_ARG(s.name));
     if (!found)
-        TRY(session_register(tx, in, id, &s));
+        TRY(session_register(tx, in, id, &s, &notice));
+    TRY(member_settle(tx, &s, &place, &notice));
     if (process.len)
         TRY(alias_set(tx, ALIAS_PROCESS, process, s.id));
     out->created = !found;
     json_write_begin(&out->json, '{');
     write_text(&out->json, STR("session_id"), s.id);
     write_text(&out->json, STR("session_name"), s.name);
+    write_or_null(&out->json, STR("project"), s.project);
+    write_or_null(&out->json, STR("notice"), notice);
     json_write_end(&out->json, '}');
     return NULL;
 }
@@ -87,10 +91,18 @@ static const struct op ops[] = {
             "parent": { "type": "string", "minLength": 1, "maxLength": 100,
                 "description": "The session that an unknown one is registered below, by id or name." },
             "project_dir": { "type": "string", "minLength": 1, "maxLength": 1200, "description": "The folder that it works in, for a session that baton does not know yet; of a known one it is ignored." },
-            "workflow_state_id": { "type": "string", "minLength": 1, "maxLength": 100, "description": "The state to give to a session that baton does not know yet, as state.create answered it; of a known one it is ignored." })),
+            "workflow_state_id": { "type": "string", "minLength": 1, "maxLength": 100, "description": "The state that a root is to have, which it does not own by that: WORKFLOW_STATE_ID." },
+            "host": { "type": "string", "minLength": 1, "maxLength": 200, "description": "The machine that the client runs on." },
+            "common_dir": { "type": "string", "minLength": 1, "maxLength": 1200,
+                "description": "Git's common directory of its folder, or without git the folder: the project is found by it." },
+            "worktree": { "type": "string", "minLength": 1, "maxLength": 1200, "description": "The top of the working tree that it is in." },
+            "project": { "type": "string", "minLength": 1, "maxLength": 100,
+                "description": "The project that it is to be a member of, whatever its folder; off: of none." })),
         .output = SHAPE(JSON("session_id", "session_name"), JSON(
             "session_id": { "type": "string", "description": "The id of the session that the client speaks for from now on: session.get and all others take it." },
-            "session_name": { "type": "string", "description": "How people call it; requests take it in place of the id." })),
+            "session_name": { "type": "string", "description": "How people call it; requests take it in place of the id." },
+            "project": { "type": ["string", "null"], "description": "The project that it is a member of; null: of none." },
+            "notice": { "type": ["string", "null"], "description": "What was asked for by a variable and could not be followed, in sentences; null: all could." })),
         .run = session_attend_op,
     },
 };

@@ -23,7 +23,7 @@ static err callback_waiting_op(struct tx *tx, const struct input *in, struct ans
     (void)in;
     TRY(session_own(tx, &s, &found));
     if (found && s.attended)
-        TRY(callback_waits(tx, s.id, &waiting));
+        TRY(news_waits(tx, s.id, &waiting));
     json_write_begin(&out->json, '{');
     write_bool(&out->json, STR("waiting"), waiting);
     json_write_end(&out->json, '}');
@@ -40,7 +40,7 @@ static err callback_take_op(struct tx *tx, const struct input *in, struct answer
     (void)in;
     TRY(session_own(tx, &s, &found));
     if (found)
-        TRY(callback_take(tx, &s, &text, &count));
+        TRY(news_take(tx, &s, false, &text, &count));
     json_write_begin(&out->json, '{');
     write_int(&out->json, STR("count"), (int64_t)count);
     write_text(&out->json, STR("text"), text);

@@ -6,6 +6,7 @@
 
 #include "core/callback.h"
 #include "core/prompt.h"
+#include "core/wake.h"
 #include "ops/ops.h"
 #include "ops/shapes.h"
 #include "ops/write.h"
@@ -21,10 +22,31 @@ static void context_add(struct hook_reply *r, str text)
 
 static err greet(struct tx *tx, struct hook *h, struct hook_reply *r)
 {
+    bool resumed = str_eq(json_str(h->payload, "source"), STR("resume"));
     str text;
 
-    TRY(prompt_hello(tx, &h->s, &text));
+    TRY(prompt_hello(tx, &h->s, resumed, &text));
     context_add(r, text);
+    context_add(r, h->notice);
+    return NULL;
+}
+
+static err on_start(struct tx *tx, struct hook *h, struct hook_reply *r)
+{
+    TRY(wake_on_start(tx, &h->s));
+    return greet(tx, h, r);
+}
+
+/* What a waiter brought is a prompt as well, and its own receipt. */
+static err on_prompt(struct tx *tx, struct hook *h, struct hook_reply *r)
+{
+    bool again;
+
+    TRY(wake_receipt(tx, &h->s, json_str(h->payload, "prompt"), &again));
+    if (again) {
+        r->decision = HOOK_GO_ON;
+        r->reason = STR("baton has told this before: there is nothing new in it.");
+    }
     return NULL;
 }
 
@@ -79,6 +101,7 @@ static err on_stop(struct tx *tx, struct hook *h, struct hook_reply *r)
 {
     struct stop_advice advice;
 
+    TRY(wake_on_stop(tx, &h->s));
     TRY(callback_on_stop(tx, &h->s, STR(""), &advice));
     if (advice.block) {
         r->decision = HOOK_GO_ON;
@@ -102,6 +125,7 @@ static err on_failure(struct tx *tx, struct hook *h, struct hook_reply *r)
 static err on_end(struct tx *tx, struct hook *h, struct hook_reply *r)
 {
     (void)r;
+    TRY(wake_on_end(tx, &h->s));
     return callback_on_end(tx, &h->s);
 }
 
@@ -118,9 +142,9 @@ struct hook_kind {
 // clang-format off
 static const struct hook_kind kinds[] = {
     /*                       kept as           works  carries  */
-    { "SessionStart",       "session_start",   false, true,  greet            },
-    { "UserPromptSubmit",   "message",         true,  true,  NULL             },
-    { "BeforeAgent",        "message",         true,  true,  NULL             },
+    { "SessionStart",       "session_start",   false, true,  on_start         },
+    { "UserPromptSubmit",   "message",         true,  true,  on_prompt        },
+    { "BeforeAgent",        "message",         true,  true,  on_prompt        },
     { "PreToolUse",         "pre_tool",        true,  false, hook_before_tool },
     { "BeforeTool",         "pre_tool",        true,  false, hook_before_tool },
     { "PostToolUse",        "post_tool",       true,  true,  on_tool_done     },
@@ -156,17 +180,22 @@ static err event_handle(struct tx *tx, struct hook *h, struct hook_reply *r)
 {
     const struct hook_kind *kind = kind_of(h);
     str type = str_from(kind->type), data = hook_digest(tx->arena, h), ends = STR("");
+    str changes;
     size_t callbacks;
     int64_t number;
 
     TRY(kind->works && !h->inner ? session_event_add(tx, &h->s, type, data, &number)
                                  : session_event_note(tx, &h->s, type, data, &number));
-    if (h->fresh && kind->carries && !h->inner && kind->run != greet)
+    TRY(member_seen(tx, &h->s));
+    if (h->fresh && kind->carries && !h->inner && kind->run != on_start)
         TRY(greet(tx, h, r));
     if (kind->run)
         TRY(kind->run(tx, h, r));
-    if (kind->carries && !h->inner)
-        TRY(callback_take(tx, &h->s, &ends, &callbacks));
+    if (!kind->carries || h->inner || r->decision == HOOK_GO_ON)
+        return NULL; /* what it would say is not read */
+    TRY(prompt_changes(tx, &h->s, &changes));
+    TRY(news_take(tx, &h->s, false, &ends, &callbacks));
+    context_add(r, changes);
     context_add(r, ends);
     return NULL;
 }
@@ -203,6 +232,7 @@ static const struct {
                       [HOOK_DENY]  = { NULL, "deny" },  [HOOK_DEFER] = { NULL, "defer" } },
     [HOOK_CODEX]  = { [HOOK_GO_ON] = { "block", NULL }, [HOOK_DENY]  = { NULL, "deny" } },
     [HOOK_GEMINI] = { [HOOK_GO_ON] = { "deny", NULL },  [HOOK_DENY]  = { "deny", NULL } },
+    [HOOK_OPENCODE] = { [HOOK_GO_ON] = { "block", NULL }, [HOOK_DENY] = { NULL, "deny" } },
 };
 // clang-format on
 
@@ -238,7 +268,11 @@ static err hook_event_op(struct tx *tx, const struct input *in, struct answer *o
     struct hook_reply reply = { .context = buf_in(tx->arena) };
     bool there;
 
+    struct member_place place = hook_place(in, "state");
+
     TRY(hook_session(tx, &h, input_str(in, "parent"), input_str(in, "process"), &there));
+    if (there && tx->actor->kind != ACTOR_SESSION)
+        TRY(member_settle(tx, &h.s, &place, &h.notice));
     if (there) {
         TRY(event_handle(tx, &h, &reply));
         out->notify = h.s.id;
@@ -258,12 +292,20 @@ static const struct op ops[] = {
         .input = JSON({
             "type": "object", "additionalProperties": false, "required": ["client", "event"],
             "properties": {
-                "client": { "enum": ["claude", "codex", "gemini"], "description": "The client whose hook this is: it decides in which form the answer is." },
+                "client": { "enum": ["claude", "codex", "gemini", "opencode"], "description": "The client whose hook this is: it decides in which form the answer is." },
                 "event": { "type": "object", "description": "What the client gave to its hook, as it is." },
                 "parent": { "type": "string", "minLength": 1, "maxLength": 100,
                     "description": "The session that an unknown one is registered below, by id or name; with the operator's token." },
                 "process": { "type": "string", "minLength": 1, "maxLength": 200,
-                    "description": "The process that the client is, where its tools are known by nothing else; with the operator's token." }
+                    "description": "The process that the client is, where its tools are known by nothing else; with the operator's token." },
+                "state": { "type": "string", "minLength": 1, "maxLength": 100,
+                    "description": "The state that a root is to have, which it does not own by that: WORKFLOW_STATE_ID." },
+                "host": { "type": "string", "minLength": 1, "maxLength": 200, "description": "The machine that the client runs on." },
+                "common_dir": { "type": "string", "minLength": 1, "maxLength": 1200,
+                    "description": "Git's common directory of its folder, or without git the folder: the project is found by it." },
+                "worktree": { "type": "string", "minLength": 1, "maxLength": 1200, "description": "The top of the working tree that it is in." },
+                "project": { "type": "string", "minLength": 1, "maxLength": 100,
+                    "description": "The project that it is to be a member of, whatever its folder; off: of none." }
             }
         }),
         .output = SHAPE("", JSON(

@@ -11,9 +11,11 @@
 #ifndef OPS_HOOKS_H
 #define OPS_HOOKS_H
 
+#include "core/member.h"
 #include "core/session.h"
+#include "ops/op.h"
 
-enum hook_client { HOOK_CLAUDE, HOOK_CODEX, HOOK_GEMINI, HOOK_CLIENT_COUNT };
+enum hook_client { HOOK_CLAUDE, HOOK_CODEX, HOOK_GEMINI, HOOK_OPENCODE, HOOK_CLIENT_COUNT };
 
 /* An event on its way through the rules. */
 struct hook {
@@ -23,6 +25,7 @@ struct hook {
     struct session s;           /* whose event it is */
     bool fresh;                 /* that was registered just now */
     bool inner; /* an agent inside of the client told it, which is no session here */
+    str notice; /* what whoever started it has asked for in vain, in sentences; empty: nothing */
 };
 
 enum hook_decision {
@@ -64,6 +67,12 @@ bool hook_goes_on(const struct json *payload);
  * below `parent` where that is known, unless its tools were met before in the same process. False:
  * there is nobody to speak of. */
 err hook_session(struct tx *tx, struct hook *h, str parent, str process, bool *there);
+
+/* What an input says of where a client is: its fields are HOOK_PLACE_FIELDS. */
+struct member_place hook_place(const struct input *in, const char *state_field);
+
+/* The sentence for a parent that was named and is not there. */
+str hook_no_parent(struct arena *a, str parent);
 
 /* The id of a session whose client has one of its own: whoever knows the one knows the other. */
 str hook_session_id(struct arena *a, str client, str own);

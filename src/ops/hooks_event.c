@@ -14,7 +14,8 @@ enum {
     FAILURE_BYTES_MAX = 400,
 };
 
-const char *const hook_client_names[HOOK_CLIENT_COUNT] = { "claude", "codex", "gemini" };
+const char *const hook_client_names[HOOK_CLIENT_COUNT] = { "claude", "codex", "gemini",
+                                                           "opencode" };
 
 /* ---- cutting ---- */
 

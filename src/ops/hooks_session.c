@@ -74,6 +74,25 @@ err hook_session_name(struct tx *tx, str client, str dir, str id, str *out)
     return NULL;
 }
 
+/* ---- where it is ---- */
+
+struct member_place hook_place(const struct input *in, const char *state_field)
+{
+    return (struct member_place){ .hostname = input_str(in, "host"),
+                                  .common_dir = input_str(in, "common_dir"),
+                                  .worktree = input_str(in, "worktree"),
+                                  .project = input_str(in, "project"),
+                                  .state = input_str(in, state_field) };
+}
+
+str hook_no_parent(struct arena *a, str parent)
+{
+    return arena_printf(a,
+                        "BATON_SESSION_ID=" STR_FMT
+                        " is not followed: there is no such session (baton session list).",
+                        STR_ARG(utf8_cut(parent, 80)));
+}
+
 /* ---- registering ---- */
 
 static str client_name(const struct hook *h)
@@ -96,6 +115,8 @@ static err session_register(struct tx *tx, struct hook *h, str id, str own, str 
         TRY(session_find(tx, parent, &above, &found));
     if (found)
         n.parent = above.id;
+    else if (!by_session && parent.len)
+        h->notice = hook_no_parent(tx->arena, parent);
     if (!by_session && str_starts(dir, STR("/")) &&
         !team_text_check(tx->arena, "a project_dir", dir, DEMAND_DIR_MAX))
         n.project_dir = dir;

@@ -49,6 +49,10 @@ static void write_session(struct tx *tx, struct json_writer *w, const struct ses
     write_or_null(w, STR("project_dir"), s->project_dir);
     write_stored_or_null(tx, w, STR("pointers"), THING("session", s->id), s->pointers);
     write_bool(w, STR("attended"), s->attended);
+    write_or_null(w, STR("project"), s->project);
+    write_or_null(w, STR("worktree"), s->worktree);
+    write_bool(w, STR("silent"), s->silent);
+    write_bool(w, STR("wake"), s->wakes);
     write_bool(w, STR("callback"), s->calls_back);
     write_int(w, STR("cycle"), s->cycle);
     write_int(w, STR("state_update_attempts"), s->update_attempts);
@@ -72,7 +76,7 @@ static err session_get_op(struct tx *tx, const struct input *in, struct answer *
 {
     struct session s;
 
-    TRY(session_get(tx, input_str(in, "session_id"), &s));
+    TRY(session_see(tx, input_str(in, "session_id"), &s));
     write_session(tx, &out->json, &s);
     return NULL;
 }
@@ -130,7 +134,7 @@ static err session_status_op(struct tx *tx, const struct input *in, struct answe
     struct json_writer *w = &out->json;
     struct session s;
 
-    TRY(session_get(tx, input_str(in, "session_id"), &s));
+    TRY(session_see(tx, input_str(in, "session_id"), &s));
     if (waits_for(tx, in, &s, out))
         return NULL;
     write_head(w, &s);
@@ -175,7 +179,7 @@ static err session_result_op(struct tx *tx, const struct input *in, struct answe
     struct session s;
     int64_t version;
 
-    TRY(session_get(tx, input_str(in, "session_id"), &s));
+    TRY(session_see(tx, input_str(in, "session_id"), &s));
     if (waits_for(tx, in, &s, out))
         return NULL;
     TRY(version_of(tx, &s, &version));
@@ -220,7 +224,7 @@ static err session_events_op(struct tx *tx, const struct input *in, struct answe
     struct session s;
     size_t count;
 
-    TRY(session_get(tx, input_str(in, "session_id"), &s));
+    TRY(session_see(tx, input_str(in, "session_id"), &s));
     TRY(session_event_list(tx, s.id, input_int(in, "after", 0), page_rows(in), &all, &count));
     size_t shown = page_begin(in, out, STR("events"), count);
     for (size_t i = 0; page_row(out, i, &shown); i++) {
@@ -305,6 +309,18 @@ static err session_clear_op(struct tx *tx, const struct input *in, struct answer
     return NULL;
 }
 
+static err session_update_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    struct session s;
+
+    TRY(session_get(tx, input_str(in, "session_id"), &s));
+    s.wakes = input_bool(in, "wake", s.wakes);
+    TRY(session_store(tx, &s));
+    out->notify = s.id;
+    write_session(tx, &out->json, &s);
+    return NULL;
+}
+
 static err session_stop_op(struct tx *tx, const struct input *in, struct answer *out)
 {
     str why = input_str(in, "reason");
@@ -364,7 +380,7 @@ static err session_event_op(struct tx *tx, const struct input *in, struct answer
         TRY(session_event_add(tx, &s, type, data, &number));
         TRY(str_eq(type, STR("session_stop"))
                 ? callback_on_stop(tx, &s, input_str(in, "error"), &advice)
-                : callback_take(tx, &s, &advice.prompt, &advice.callbacks));
+                : news_take(tx, &s, false, &advice.prompt, &advice.callbacks));
     }
     out->created = true;
     out->notify = s.id;
@@ -422,7 +438,7 @@ static const struct op ops[] = {
         .name = "session.list", .http = "GET /sessions", .on = ON_HTTP | ON_MCP | ON_CLI,
         .by = BY_OPERATOR | BY_SESSION | BY_VIEWER, .tool = "list_agent_sessions",
         .summary = "List sessions by id; parents and depths tell the trees that they are.",
-        .hint = "List yourself and the agents below you, with their status. Use it to find a name, or to see who still works.",
+        .hint = "List yourself, the agents below you and the members of your project, with their status and last words.",
         .input = FIELDS("", JSON(
             "root": { "type": "string", "description": "Only those of the tree of this session." },
             "parent": { "type": "string", "description": "Only the children of this session." },
@@ -430,7 +446,7 @@ static const struct op ops[] = {
                 "description": "Only those with this status; all of them when it is not given." }) "," PAGE_AFTER_ID "," PAGE_LIMIT),
         .tool_input = JSON({ "status": "", "after": "next of the last page" }),
         .tool_output = JSON({ "sessions": { "session_name": true, "status": true, "settled": true,
-            "error": true, "parent_session_name": true, "agent_name": true }, "next": true }),
+            "error": true, "parent_session_name": true, "agent_name": true, "last_event": true, "silent": true }, "next": true }),
         .output = SHAPE(JSON("sessions"), SHAPE_LIST("sessions", "A page of them.", SESSION_SHAPE) "," PAGE_NEXT),
         .run = session_list_op,
     },
@@ -542,6 +558,14 @@ static const struct op ops[] = {
                 "time": { "type": "string", "format": "date-time", "description": "When the server was told of it." },
                 "data": { "type": "object", "description": "All that was told with it; of more than 64 KiB only that it was truncated, and how long it was." }))) "," PAGE_NEXT_NUMBER),
         .run = session_events_op,
+    },
+    {
+        .name = "session.update", .http = "PATCH /sessions/{session_id}", .effect = OP_WRITES,
+        .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR | BY_SESSION,
+        .summary = "Say whether the idle client of a session that a person started may be woken.",
+        .input = FIELDS(JSON("session_id", "wake"), SESSION_ID "," JSON(
+            "wake": { "type": "boolean", "description": "Whether it is woken for ends of its children and for messages of people." })),
+        .output = SESSION_SHAPE, .run = session_update_op,
     },
     {
         .name = "session.stop", .http = "POST /sessions/{session_id}/stop", .effect = OP_WRITES,

@@ -104,6 +104,10 @@
     "project_dir": { "type": ["string", "null"], "description": "The folder that it works in; null: wherever its runner does." }, \
     "pointers": { "type": ["array", "null"], "description": "Where in the state it may write; null: everywhere." }, \
     "attended": { "type": "boolean", "description": "Whether somebody runs its client outside of baton: then it is never resumed from here." }, \
+    "project": { "type": ["string", "null"], "description": "The project that it is a member of, or works for; null: none." }, \
+    "worktree": { "type": ["string", "null"], "description": "The top of the working tree that its client is in; null: nobody said." }, \
+    "silent": { "type": "boolean", "description": "It is a member of which there was no sign for long." }, \
+    "wake": { "type": "boolean", "description": "Whether its idle client may be woken." }, \
     "callback": { "type": "boolean", "description": "Its parent is told when it has settled." },   \
     "state_update_attempts": { "type": "integer", "description": "How often it was asked for its update in this cycle." }, \
     "run_id": { "type": ["string", "null"], "description": "The run that it is busy with." },      \

@@ -5,10 +5,12 @@
  * it says that there is more; before its first, it performs system.start. */
 #include "core/callback.h"
 #include "core/live_counts.h"
+#include "core/member.h"
 #include "core/node.h"
 #include "core/permission.h"
 #include "core/retain.h"
 #include "core/token.h"
+#include "core/wake.h"
 #include "ops/ops.h"
 #include "ops/write.h"
 
@@ -30,6 +32,8 @@ static const struct due_work works[DUE_KIND_COUNT] = {
     [DUE_CALLBACK_DELIVER] = { .run = callback_due_deliver },
     [DUE_PERMISSION_EXPIRE] = { .run = permission_due_expire },
     [DUE_TOKEN_LEASE] = { .run = callback_due_lease },
+    [DUE_MEMBER_SILENT] = { .run = member_due_silent },
+    [DUE_WAKE_RETURN] = { .run = wake_due_return },
 };
 
 enum { NODES_MAX = 1000 };
