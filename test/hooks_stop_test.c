@@ -234,7 +234,7 @@ TEST(ends_of_children_are_told_once_at_the_next_event_that_can)
     static const struct {
         const char *event, *members;
     } cases[] = {
-        { "SessionStart", "'source':'resume'" },
+        { "SessionStart", "'source':'compact'" },
         { "UserPromptSubmit", "'prompt':'y'" },
         { "PostToolUse", "'tool_name':'Bash'" },
     };

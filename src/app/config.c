@@ -156,6 +156,14 @@ static const struct setting settings[] = {
       "events that are kept of what one session tells of itself, the newest ones" },
     { "permission_time",    SETTING_TIME,  AT(team.permission_ms),            1,       366 * DAY,
       "a use of a tool that nobody has decided on is refused after this time" },
+    { "wake",               SETTING_SWITCH, AT(team.wake),                    0,       0,
+      "whether idle clients of agents that people started are woken, for their children's ends" },
+    { "wake_grace",         SETTING_TIME,  AT(team.wake_grace_ms),            0,       DAY,
+      "while such an agent works, its hooks and tools have this long to tell it" },
+    { "wake_return",        SETTING_TIME,  AT(team.wake_return_ms),           1,       DAY,
+      "news that did not arrive within this time after a stop are offered again" },
+    { "member_silent_time", SETTING_TIME,  AT(team.member_silent_ms),         1,       366 * DAY,
+      "an agent of a project that was not heard of for this long is shown as silent" },
 };
 // clang-format on
 
@@ -277,6 +285,18 @@ static str level_print(struct arena *a, int64_t level)
     return str_from(levels[level]);
 }
 
+static bool switch_parse(str text, int64_t *out)
+{
+    *out = str_eq(text, STR("on"));
+    return *out || str_eq(text, STR("off"));
+}
+
+static str switch_print(struct arena *a, int64_t on)
+{
+    (void)a;
+    return on ? STR("on") : STR("off");
+}
+
 static const struct {
     bool (*parse)(str text, int64_t *out);
     str (*print)(struct arena *a, int64_t n);
@@ -286,6 +306,7 @@ static const struct {
     [SETTING_SIZE] = { size_parse, size_print, "a size like 512KiB or 4MiB" },
     [SETTING_TIME] = { duration_parse, time_print, "a time like 500ms, 10s or 2m" },
     [SETTING_LEVEL] = { level_parse, level_print, "debug, info, warn or error" },
+    [SETTING_SWITCH] = { switch_parse, switch_print, "on or off" },
 };
 
 static err value_wrong(struct arena *a, const struct setting *s, str value)

@@ -4,9 +4,9 @@
 
 #include "app/config.h"
 
-enum { SETTING_COUNT_ALL = 65 };
+enum { SETTING_COUNT_ALL = 69 };
 
-enum setting_kind { SETTING_TEXT, SETTING_COUNT, SETTING_SIZE, SETTING_TIME, SETTING_LEVEL };
+enum setting_kind { SETTING_TEXT, SETTING_COUNT, SETTING_SIZE, SETTING_TIME, SETTING_LEVEL, SETTING_SWITCH };
 
 struct setting {
     const char *name;

@@ -323,6 +323,7 @@ static err begin(struct cli *c, struct caller *k, bool resumes, bool waits, bool
     if (!resumes) {
         put_text(c, &body, "agent_name", str_from(cli_value(c, "--agent")));
         put_text(c, &body, "parent_session_name", str_from(cli_value(c, "--parent")));
+        put_text(c, &body, "project", str_from(cli_value(c, "--project")));
         demands_read(c, &body);
         TRY(directory_read(c, &k->endpoint.url, &body));
         TRY(root_register(c, k, &body));

@@ -229,6 +229,7 @@ const struct option session_start_options[] = {
     { "--profile",     0,   "NAME", "its kind of client, where the role does not say (claude)" },
     { "--parent",      0,   "NAME", "the session that it is below" },
     { "--project-dir", 0,   "DIR",  "where it works; here, or where its parent does" },
+    { "--project",     0,   "NAME", "the project that it works for: it has that one's state" },
     { "--state",       0,   "ID",   "of a root: the state of its tree ($WORKFLOW_STATE_ID)" },
     { "--tag",         't', "TAG",  "only a runner with this tag; may be repeated" },
     PLAIN_OPTIONS,

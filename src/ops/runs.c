@@ -224,6 +224,7 @@ static void start_in(const struct input *in, struct run_request *q)
     q->agent = input_str(in, "agent_name");
     q->profile = json_str(demands, "profile");
     q->project_dir = dir.len ? dir : json_str(demands, "project_dir");
+    q->project = input_str(in, "project");
 }
 
 static err run_create_op(struct tx *tx, const struct input *in, struct answer *out)
@@ -314,6 +315,7 @@ static err run_stop_op(struct tx *tx, const struct input *in, struct answer *out
 #define START_FIELDS JSON(                                                                         \
     "agent_name": { "type": "string", "description": "The role of a new session, as /agents lists them." }, \
     "project_dir": { "type": "string", "maxLength": 1200, "pattern": "^/", "description": "Where a new session works; its parent's unless given." }, \
+    "project": { "type": "string", "maxLength": 100, "description": "The project that a new root works for: it has that one's state." }, \
     "parent_session_name": { "type": "string", "description": "The session that a new one is below of; a session's own unless given." }, \
     "demands": { "type": "object", "additionalProperties": false,                                  \
         "description": "What the run asks of its runner.",                                         \
