@@ -405,6 +405,60 @@ static void hooks_run(struct world *w)
     }
 }
 
+/* Two members of a project write over each other, and one is woken with what its child and a person
+ * have to say. */
+static void members_run(struct world *w)
+{
+#define IN "'host':'h','common_dir':'/ö/.git'"
+#define MEMBER(id, event, more)                                                                   \
+    "{'client':'claude'," IN ",'event':{'session_id':'" id "','hook_event_name':'" event "'" more \
+    "}}"
+#define TAKE "{'client':'claude','conversation':'m1','waiter':'waiter-1','way':'queue','timeout':0}"
+    static const struct step before[] = {
+        { .op = "project.create", .input = "{'name':'shop','project_dir':'/ö'," IN "}" },
+        { .op = "project.create", .input = "{'name':'other','project_dir':'/x'}" },
+        { .op = "project.list", .input = "{}" },
+        { .op = "project.list", .input = "{'host':'h','common_dir':'/ö/.git/x'}" },
+        { .op = "project.join", .input = "{'name':'shop','host':'h2','common_dir':'/y'}" },
+        { .op = "project.leave", .input = "{'name':'shop','host':'h2','common_dir':'/y'}" },
+        { .op = "hook.event", .input = MEMBER("m1", "SessionStart", "") },
+        { .op = "hook.event", .input = MEMBER("m2", "SessionStart", ",'source':'resume'") },
+        { .op = "hook.event",
+          .input = MEMBER("m1", "UserPromptSubmit", ",'prompt':'[baton cb_x msg_x]'") },
+        { .op = "project.get", .input = "{'name':'shop'}" },
+        { .op = "session.list", .input = "{}" },
+        { .op = "wake.take", .input = TAKE },
+        { .op = "message.send", .input = "{'to':'claude-m1','message':'ö'}" },
+        { .op = "hook.event", .input = MEMBER("m1", "UserPromptSubmit", ",'prompt':'x'") },
+        { .op = "hook.event", .input = MEMBER("m1", "Stop", "") },
+        { .op = "message.send", .input = "{'to':'claude-m1','message':'again'}" },
+        { .op = "wake.take", .input = TAKE },
+        { .op = "wake.report", .input = "{'waiter':'waiter-1','handed':true}" },
+        { .op = "message.send", .input = "{'to':'claude-m1','message':'more'}" },
+        { .op = "wake.take", .input = TAKE },
+        { .op = "wake.report", .input = "{'waiter':'waiter-1','failed':'why'}" },
+        { .op = "message.list", .input = "{}" },
+        { .op = "message.list", .input = "{'session':'claude-m1'}" },
+        { .op = "hook.event", .input = MEMBER("m1", "SessionEnd", "") },
+    };
+    const struct actor operator= w->actor;
+
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++)
+        step_run(w, &before[i]);
+    w->actor = (struct actor){ .kind = ACTOR_SESSION,
+                               .name = STR("claude-m2"),
+                               .session_id = STR("claude-m2") };
+    step_run(w, &(struct step){ .op = "session.list", .input = "{}" });
+    step_run(w, &(struct step){ .op = "callback.waiting", .input = "{}" });
+    w->actor = operator;
+    step_run(w, &(struct step){ .op = "project.update",
+                                .input = "{'name':'shop','state':'wfstate_2'}" });
+    step_run(w, &(struct step){ .op = "project.delete", .input = "{'name':'shop'}" });
+#undef IN
+#undef MEMBER
+#undef TAKE
+}
+
 static void scenario_run(struct world *w)
 {
     struct grant *grant;
@@ -434,6 +488,7 @@ static void scenario_run(struct world *w)
     runs_run(w);
     callbacks_run(w);
     hooks_run(w);
+    members_run(w);
 }
 
 /* ---- the texts ---- */

@@ -17,7 +17,8 @@ static str names_listed(struct fixture *d)
 #define AGENT_TOOLS                                                          \
     "get_agent_session_status get_agent_session_result start_agent_session " \
     "resume_agent_session list_agent_blueprints"
-#define ROOT_TOOLS "state_create " CHILD_TOOLS "delete_all_agent_sessions " AGENT_TOOLS
+#define ROOT_TOOLS \
+    "state_create " CHILD_TOOLS "delete_all_agent_sessions " AGENT_TOOLS " send_message"
 
 TEST(each_kind_of_token_sees_its_own_tools)
 {
@@ -129,7 +130,7 @@ TEST(the_list_goes_on_behind_its_cursor)
     str params = arena_printf(check_arena(), "'cursor':'" STR_FMT "'",
                               STR_ARG(json_str(written, "nextCursor")));
     const struct json *result = json_get(said(d, "tools/list", params.at), "result");
-    CHECK_INT(json_get(result, "tools")->len, 2);
+    CHECK_INT(json_get(result, "tools")->len, 3);
     CHECK_STR(json_str(json_at(json_get(result, "tools"), 0), "name"), "resume_agent_session");
     CHECK(!json_get(result, "nextCursor"));
     CHECK_STR(json_str(result, "cacheScope"), "private");

@@ -151,10 +151,9 @@ static const struct rule rules[] = {
     { "session.state", "session", "depth",
       "SELECT s.session_id, s.depth FROM session s JOIN session r ON r.session_id = s.root_id"
       " WHERE s.state_id <> r.state_id OR (s.state_id <> '' AND NOT EXISTS"
-      "  (SELECT 1 FROM state t WHERE t.state_id = s.state_id"
-      "   AND (t.root_session = r.session_id OR r.attended = 1 OR r.project <> '')))"
+      "  (SELECT 1 FROM state t WHERE t.state_id = s.state_id))"
       " ORDER BY 1 LIMIT $1",
-      "it does not have the state of its tree's root, or that state is not the root's", STOP_TREE },
+      "it does not have the state of its tree's root, or that state is not there", STOP_TREE },
     { "session.name", "session", "depth",
       "SELECT s.session_id, s.depth FROM session s WHERE s.name = ''"
       " OR EXISTS (SELECT 1 FROM session o WHERE o.session_id = s.name"

@@ -472,11 +472,17 @@ err session_delete(struct tx *tx, struct session *s, bool with_state)
                            STR_ARG(row_str(&rows[i], 1)));
     if (with_state && !s->parent_id.len && s->state_id.len)
         TRY(session_state_delete(tx, s->state_id, 0));
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        struct sql_args parent = ARGS(TEXT(row_str(&rows[i], 0)));
         TRY(sql_exec(tx->sql,
                      "UPDATE callback SET status = 'dropped' WHERE parent_id = $1"
-                     " AND status IN ('waiting', 'in_flight')",
-                     ARGS(TEXT(row_str(&rows[i], 0)))));
+                     " AND status = 'waiting'",
+                     parent));
+        TRY(sql_exec(tx->sql, /* that a waiter has taken */
+                     "UPDATE callback SET status = 'dropped' WHERE parent_id = $1"
+                     " AND status = 'in_flight'",
+                     parent));
+    }
     for (size_t i = count; i > 0; i--) {
         TRY(rows_delete(tx, row_str(&rows[i - 1], 0)));
         TRY(deleted_emit(tx, &rows[i - 1]));

@@ -250,6 +250,19 @@ static err waiter_get(struct tx *tx, str id, struct waiter *out)
                  : err_new(tx->arena, ERR_NOT_FOUND, "there is no waiter " STR_FMT, STR_ARG(id));
 }
 
+err wake_session(struct tx *tx, str waiter_id, struct session *out)
+{
+    struct waiter w;
+    bool reached;
+
+    TRY(waiter_get(tx, waiter_id, &w));
+    TRY(session_load(tx, w.session_id, out));
+    TRY(session_in_reach(tx, out, &reached));
+    return reached ? NULL
+                   : err_new(tx->arena, ERR_NOT_FOUND, "there is no waiter " STR_FMT,
+                             STR_ARG(waiter_id));
+}
+
 err wake_handed(struct tx *tx, str waiter_id)
 {
     struct waiter w;
@@ -273,12 +286,11 @@ static err load_return(struct tx *tx, str session_id, str waiter_id, bool told)
                       NULL);
 }
 
-err wake_failed(struct tx *tx, str waiter_id, str *session_id)
+err wake_failed(struct tx *tx, str waiter_id)
 {
     struct waiter w;
 
     TRY(waiter_get(tx, waiter_id, &w));
-    *session_id = w.session_id;
     return load_return(tx, w.session_id, waiter_id, true);
 }
 

@@ -58,10 +58,12 @@ struct wake_news {
 err wake_take(struct tx *tx, const struct session *s, str waiter_id, enum wake_way way,
               struct wake_news *out);
 
-/* A waiter says that its client has what it was given, or why that cannot be: then others may have it.
- * NOT_FOUND when it is not known (any more). */
+/* The session of a waiter. NOT_FOUND when it is not known (any more), or out of the actor's reach. */
+err wake_session(struct tx *tx, str waiter_id, struct session *out);
+
+/* A waiter says that its client has what it was given, or that it cannot have it: then others may. */
 err wake_handed(struct tx *tx, str waiter_id);
-err wake_failed(struct tx *tx, str waiter_id, str *session_id);
+err wake_failed(struct tx *tx, str waiter_id);
 
 /* A prompt of the client: what of ours it holds has arrived. `again`: it is nothing but what had arrived
  * before, and need not be read twice. */

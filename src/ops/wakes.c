@@ -76,23 +76,23 @@ static err wake_take_op(struct tx *tx, const struct input *in, struct answer *ou
 
 static err wake_report_op(struct tx *tx, const struct input *in, struct answer *out)
 {
-    str waiter = input_str(in, "waiter"), failed = input_str(in, "failed"), session_id;
+    str waiter = input_str(in, "waiter"), failed = input_str(in, "failed");
     struct json data = json_object();
     struct session s;
     int64_t number;
 
     out->empty = true;
+    TRY(wake_session(tx, waiter, &s));
     if (!failed.len)
         return wake_handed(tx, waiter);
-    TRY(wake_failed(tx, waiter, &session_id));
-    TRY(session_load(tx, session_id, &s));
+    TRY(wake_failed(tx, waiter));
     json_put(tx->arena, &data, STR("content"), json_string(failed));
     return session_event_note(tx, &s, STR("wake_failed"), json_printed(tx->arena, &data), &number);
 }
 
 // clang-format off
 
-#define WAITER JSON("waiter": { "type": "string", "pattern": "^[A-Za-z0-9_-]{8,64}$", \
+#define WAITER JSON("waiter": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$", \
     "description": "What the waiting process calls itself; no other does." })
 
 static const struct op ops[] = {

@@ -306,10 +306,12 @@ static const struct {
 static bool refer(void *self, str name, const struct json *schema, struct json *out)
 {
     (void)schema;
+    if (inputs_team_refer(self, name, out))
+        return true;
     for (size_t i = 0; i < COUNT(words); i++)
         if (str_eq(name, str_from(words[i].name)))
             return words[i].refer(self, out);
-    return inputs_team_refer(self, name, out);
+    return false;
 }
 
 /* ---- all of it ---- */
@@ -325,6 +327,7 @@ static const struct {
     const char *op, *input;
 } examples[] = {
     { "agent.create", "{'name':'%s','description':'reads','profile':'claude','tags':['t']}" },
+    { "project.create", "{'name':'%s','project_dir':'/work'}" },
     { "profile.create", "{'name':'%s','start':['run','{prompt}'],'unset':['A*']}" },
 };
 

@@ -190,10 +190,77 @@ static bool refer_agent_name(struct inputs *in, struct json *out)
     return true;
 }
 
+/* There are few projects and folders, so that most calls mean one that is there. */
+static bool refer_project_name(struct inputs *in, struct json *out)
+{
+    *out = text(chance(in, 3) ? "tester" : "reviewer");
+    return op_is_of(in, "project.");
+}
+
+static bool refer_project(struct inputs *in, struct json *out)
+{
+    *out = text(chance(in, 8) ? "off" : "reviewer");
+    return true;
+}
+
+static bool refer_host(struct inputs *in, struct json *out)
+{
+    (void)in;
+    *out = text("here");
+    return true;
+}
+
+static bool refer_common_dir(struct inputs *in, struct json *out)
+{
+    *out = text(chance(in, 8) ? "/work/b/.git" : "/work/.git");
+    return true;
+}
+
+static bool refer_project_state(struct inputs *in, struct json *out)
+{
+    struct model_state *s = inputs_state(in);
+
+    *out = s ? json_string(s->id) : text("wfstate_none");
+    return op_is(in, "project.update") || op_is(in, "hook.event");
+}
+
+static bool refer_receiver(struct inputs *in, struct json *out)
+{
+    *out = json_string(any_session(in));
+    return op_is(in, "message.send");
+}
+
+static bool refer_waiter(struct inputs *in, struct json *out)
+{
+    *out = text(chance(in, 8) ? "waiter-other" : "waiter-same");
+    return true;
+}
+
+static bool refer_conversation(struct inputs *in, struct json *out)
+{
+    *out = json_string(any_client_id(in));
+    return op_is(in, "wake.take");
+}
+
+static bool refer_client(struct inputs *in, struct json *out)
+{
+    *out = text("claude");
+    return op_is(in, "wake.take");
+}
+
 static const struct {
     const char *name;
     bool (*refer)(struct inputs *in, struct json *out);
 } words[] = {
+    { "name", refer_project_name },
+    { "project", refer_project },
+    { "host", refer_host },
+    { "common_dir", refer_common_dir },
+    { "state", refer_project_state },
+    { "to", refer_receiver },
+    { "waiter", refer_waiter },
+    { "conversation", refer_conversation },
+    { "client", refer_client },
     { "session_id", refer_session_id },
     { "session_name", refer_session_name },
     { "root_session", refer_session },

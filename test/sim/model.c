@@ -245,8 +245,8 @@ static void write_answered(struct model *m, const struct command *c)
     if (token.len && !map_get(&m->tokens, token))
         map_put(&m->tokens, token, (void *)token.at);
     struct model_state *s = model_state(m, json_str(answer, "state_id"));
-    if (!s || !c->events)
-        return;
+    if (!s || !c->events || !str_starts(str_from(c->op->name), STR("state.")))
+        return; /* a project's answer names its state, and is none of it */
     CHECK(!expected || c->answer.version == expected + 1);
     CHECK_INT(c->answer.version, s->version);
     if ((data = json_get(answer, "current_data")))
