@@ -322,6 +322,20 @@ STORE_TEST(an_older_program_refuses_a_newer_file)
                        "run the newer one, or restore a backup from before")));
 }
 
+STORE_TEST(a_file_that_is_too_old_is_refused_and_stays_as_it_was)
+{
+    struct store_options options = { .migrations = migrations,
+                                     .migration_count = 2,
+                                     .version_min = 2 };
+    struct store *s;
+
+    store_close(opened(1));
+    err e = store_open(check_arena(), str_from(where), &options, &s);
+    CHECK_ERR(e, ERR_CONFLICT);
+    CHECK(strstr(e->message.at, "is of version 1, from before"));
+    store_close(opened(1));
+}
+
 STORE_TEST(a_migration_that_fails_leaves_the_file_as_it_was)
 {
     static const struct store_migration bad[] = { { 1, first }, { 2, broken } };

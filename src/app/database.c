@@ -208,6 +208,7 @@ err database_open(struct cli *c, struct database *d, enum store_use use, int ver
     static struct store_migration steps[STEPS_MAX];
     struct store_options options = { .migrations = steps,
                                      .migration_count = version ? version : tables_step_count,
+                                     .version_min = TABLES_VERSION_MIN,
                                      .existing = d->existing,
                                      .as_it_is = d->as_it_is };
 

@@ -82,6 +82,7 @@ static err open_store(struct serving *s)
     static struct store_migration steps[STEPS_MAX];
     struct store_options options = { .migrations = steps,
                                      .migration_count = tables_step_count,
+                                     .version_min = TABLES_VERSION_MIN,
                                      .wal_bytes_max = s->plan.config.wal_bytes_max,
                                      .idle_ms = (int)s->plan.config.lock_ms,
                                      .find_ms = (int)s->plan.config.find_ms };

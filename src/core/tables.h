@@ -8,6 +8,10 @@ struct tables_step {
     const char *const *statements;
 };
 
+/* Databases of older versions were made while the first steps were still being written, and have
+ * other tables than these steps begin with. */
+enum { TABLES_VERSION_MIN = 2 };
+
 extern const struct tables_step tables_steps[];
 extern const int tables_step_count;
 

@@ -57,6 +57,7 @@ struct sql {
 err store_newer(struct arena *a, enum error_kind kind, const char *name, int64_t version,
                 int known);
 err store_older(struct arena *a, const char *name, int64_t version, int known);
+err store_too_old(struct arena *a, const char *name, int64_t version, int version_min);
 err store_absent(struct arena *a, const char *name);
 err store_foreign(struct arena *a, const char *name);
 

@@ -90,6 +90,8 @@ static err migrate(struct postgres *q, const struct store_options *o)
     int64_t version = row_int(found.at, 0);
     if (version > o->migration_count)
         return postgres_version_check(q, version, ERR_CONFLICT);
+    if (version > 0 && version < o->version_min)
+        return store_too_old(q->sql.arena, q->channel.url->redacted, version, o->version_min);
     if (version < o->migration_count && o->as_it_is)
         return store_older(q->sql.arena, q->channel.url->redacted, version, o->migration_count);
     for (int i = (int)version; i < o->migration_count; i++) {

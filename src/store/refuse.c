@@ -24,6 +24,16 @@ err store_older(struct arena *a, const char *name, int64_t version, int known)
                    name, (long long)version, known);
 }
 
+err store_too_old(struct arena *a, const char *name, int64_t version, int version_min)
+{
+    return err_new(
+        a, ERR_CONFLICT,
+        "%s: this database is of version %lld, from before baton could bring its tables "
+        "up to date; %d is the first that it can. Nothing in it was changed: use it with "
+        "the baton that made it, and begin a new one here (serve --data DIR)",
+        name, (long long)version, version_min);
+}
+
 err store_absent(struct arena *a, const char *name)
 {
     return err_new(a, ERR_NOT_FOUND,

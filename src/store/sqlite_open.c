@@ -42,6 +42,8 @@ static err version_known(struct sql *s, int64_t *out)
         return store_absent(s->arena, sqlite_path(s));
     if (*out > o->migration_count)
         return store_newer(s->arena, ERR_CONFLICT, sqlite_path(s), *out, o->migration_count);
+    if (*out > 0 && *out < o->version_min)
+        return store_too_old(s->arena, sqlite_path(s), *out, o->version_min);
     if (*out < o->migration_count && o->as_it_is)
         return store_older(s->arena, sqlite_path(s), *out, o->migration_count);
     return NULL;

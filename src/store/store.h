@@ -24,6 +24,7 @@ struct store_migration {
 struct store_options {
     const struct store_migration *migrations; /* in order: 1, 2, 3 … */
     int migration_count;
+    int version_min;       /* CONFLICT where the tables are of an older one; 0: none is too old */
     const char *vfs;       /* SQLite's, for the simulator; NULL: the system's */
     int busy_ms;           /* how long to wait for another writer; 0: 5,000 (PostgreSQL: 10,000) */
     int64_t wal_bytes_max; /* from where on a checkpoint restarts the log; 0: 64 MiB */
@@ -41,8 +42,9 @@ struct store_options {
 enum { STORE_UNFINISHED = 1000000000 };
 
 /* Opens "postgres://…" ("postgresql://…"), or else the SQLite file of that path, which is made when
- * it is not there; and migrates it. CONFLICT when a newer program has migrated it further, or it
- * is the target of a copy that did not end, or has tables that are not ours; UNAVAILABLE or FULL when the disk or the server says no. A password is in no message. */
+ * it is not there; and migrates it. CONFLICT when a newer program has migrated it further, or it is
+ * too old to be migrated, or the target of a copy that did not end, or has tables that are not ours;
+ * UNAVAILABLE or FULL when the disk or the server says no. A password is in no message. */
 err store_open(struct arena *a, str name, const struct store_options *options, struct store **out);
 void store_close(struct store *s);
 
