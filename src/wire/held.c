@@ -5,16 +5,6 @@
 
 enum { STALLED_MS = 1000 }; /* who has taken nothing for that long may be dropped for others */
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint64_t rest(uint64_t most, uint64_t used)
-{
-    return used < most ? most - used : 0;
-}
-
 static bool is_before(const struct conn *a, const struct conn *b)
 {
     return a->quota->operates != b->quota->operates ? b->quota->operates : a->sent_ms < b->sent_ms;
@@ -50,7 +40,7 @@ static bool has_room(const struct server *s, const struct conn *c, size_t bytes)
  * in others'. */
 static const struct quota *who_gives(const struct server *s, const struct conn *c, size_t bytes)
 {
-    uint64_t left = least(rest(s->limits.held_max, s->held), s->limits.token_bytes);
+    uint64_t left = bytes_least(bytes_left(s->limits.held_max, s->held), s->limits.token_bytes);
     bool own = !c->quota->operates && c->quota->held + bytes > left;
 
     return own ? c->quota : NULL;

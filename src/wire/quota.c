@@ -115,19 +115,8 @@ err quota_check_session(const struct server *s, const struct quota *sh, struct a
 
 /* ---- bytes ---- */
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint64_t rest(uint64_t most, uint64_t used)
-{
-    return used < most ? most - used : 0;
-}
-
-/* At most until it has as much as
- * is then free. So one that takes all it can leaves half to the others, two leave a third, and who
- * has nothing yet finds room beside any number of them. */
+/* At most until it has as much as is then free. So one that takes all it can leaves half to the
+ * others, two leave a third, and who has nothing yet finds room beside any number of them. */
 uint64_t quota_room(const struct server *s, const struct quota *sh, uint64_t most, uint64_t used,
                     uint64_t own)
 {
@@ -136,7 +125,7 @@ uint64_t quota_room(const struct server *s, const struct quota *sh, uint64_t mos
                         : sh->token_id.len ? s->limits.token_bytes
                                            : most / UNKNOWN_PART;
 
-    return least(rest(most_own, own), rest(rest(all, used), own) / 2);
+    return bytes_least(bytes_left(most_own, own), bytes_left(bytes_left(all, used), own) / 2);
 }
 
 void charge_begin(struct charge *c, struct server *s, struct quota *sh)

@@ -37,6 +37,17 @@ err quota_check_wait(const struct server *s, const struct quota *sh, size_t more
 err quota_check_request(const struct server *s, const struct quota *sh, struct arena *a);
 err quota_check_session(const struct server *s, const struct quota *sh, struct arena *a);
 
+static inline uint64_t bytes_least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Of a budget of which more than all may be used, since an operator may go beyond it. */
+static inline uint64_t bytes_left(uint64_t most, uint64_t used)
+{
+    return used < most ? most - used : 0;
+}
+
 /* What it may still take of a budget of which so much is used, and so much by itself. */
 uint64_t quota_room(const struct server *s, const struct quota *sh, uint64_t most, uint64_t used,
                     uint64_t own);
