@@ -348,6 +348,28 @@ TEST(a_command_that_waits_is_answered_when_its_time_is_up)
     http_fixture_close(s);
 }
 
+/* Then it is with another thread, and does not wait yet. */
+TEST(a_token_that_is_revoked_while_its_command_is_performed_ends_its_wait)
+{
+    struct http_fixture *s = http_fixture_open(NULL);
+
+    http_fixture_connect(s);
+    http_fixture_ask(s, GET_AS("viewer", "/things/a")); /* whose grant is known from now on */
+    s->heard.len = 0;
+    s->holds = true;
+    http_fixture_ask(s, GET_AS("viewer", "/things/x/wait?timeout=20000"));
+    CHECK(s->waiting);
+    grants_revoke(s->server, STR("viewer"));
+    http_fixture_ask(s, "");
+    CHECK_HEARD(s, "");
+    http_fixture_perform(s);
+    http_fixture_ask(s, "");
+    CHECK_HEARD(s, "HTTP/1.1 401 *not valid any more*");
+    fixture_grants[FIXTURE_VIEWER].revoked = false;
+    http_fixture_hang_up(s);
+    http_fixture_close(s);
+}
+
 /* ---- stopping ---- */
 
 TEST(a_server_that_stops_answers_what_is_in_flight_and_closes_the_rest)
