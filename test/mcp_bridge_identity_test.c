@@ -1,7 +1,9 @@
 /* mcp_bridge_identity_test.c: who an agent is that a person has started, and what it is called. */
 #define _GNU_SOURCE /* memmem */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/ancestor.h"
@@ -95,11 +97,62 @@ static void check_untold(const char *folder)
     str request = server_take(fd);
     CHECK_HAS(request, "POST /sessions/attend HTTP/1.1\r\n");
     CHECK(!memmem(request.at, request.len, "project_dir", strlen("project_dir")));
+    CHECK(!memmem(request.at, request.len, "common_dir", strlen("common_dir")));
+    CHECK(!memmem(request.at, request.len, "worktree", strlen("worktree")));
     server_answer(fd, "200 OK", ATTENDED("claude-0f1e2d3c-aaaa"));
     CHECK_HAS(server_take(fd), "POST /mcp HTTP/1.1\r\n");
     server_answer(fd, "200 OK", ANSWER("2"));
     HEARS(&r, ANSWER("2"));
     expect_farewell(&r, fd);
+}
+
+/* The server finds the project by it: see worktree_test.c. What it could not follow of the variables,
+ * the person sees where the client's log is; the agent reads it in its briefing. */
+TEST(a_server_is_told_where_the_agent_is_and_what_its_variables_say)
+{
+    char *here = realpath(".", NULL);
+    str folder = arena_printf(check_arena(), "%s/shop", here);
+
+    mkdir("shop", 0700);
+    mkdir("shop/.git", 0700);
+    mkdir("shop/.git/objects", 0700);
+    mkdir("shop/.git/refs", 0700);
+    check_write("shop/.git/HEAD", STR("ref: refs/heads/main\n"));
+    setenv("BATON_PROJECT", "mall", 1);
+    setenv("BATON_SESSION_ID", "lead", 1);
+    struct bridge_fixture r = bridge_fixture_new();
+    unsetenv("BATON_TOKEN");
+    setenv("BATON_DATA", ".", 1);
+    setenv("CLAUDE_CODE_SESSION_ID", "0f1e2d3c-aaaa", 1);
+    setenv("CLAUDE_PROJECT_DIR", folder.at, 1);
+    check_write("operator.token", STR("op_1.secret\n"));
+    r.options.state_id = STR("plan");
+    CHECK(dup2(open("err", O_WRONLY | O_CREAT | O_CLOEXEC, 0600), STDERR_FILENO) >= 0);
+    bridge_start(&r);
+
+    say(&r, USE);
+    int fd = server_connected(&r);
+    server_take(fd);
+    server_answer(fd, "201 Created", MINTED);
+    str request = server_take(fd);
+    CHECK_HAS(request, "POST /sessions/attend HTTP/1.1\r\n");
+    CHECK_HAS(request, "\"parent\":\"lead\"");
+    CHECK_HAS(request, "\"host\":\"");
+    CHECK_HAS(request, arena_printf(check_arena(),
+                                    "\"common_dir\":\"%s/shop/.git\","
+                                    "\"worktree\":\"%s/shop\",\"project\":\"mall\"",
+                                    here, here)
+                           .at);
+    CHECK_HAS(request, "\"workflow_state_id\":\"plan\"");
+    server_answer(fd, "200 OK",
+                  "{'session_id':'claude-0f1e2d3c-aaaa','session_name':'it',"
+                  "'notice':'BATON_PROJECT: there is no project mall'}");
+    CHECK_HAS(server_take(fd), "POST /mcp HTTP/1.1\r\n");
+    server_answer(fd, "200 OK", ANSWER("2"));
+    HEARS(&r, ANSWER("2"));
+    CHECK_HAS(check_read("err"), "BATON_PROJECT: there is no project mall");
+    expect_farewell(&r, fd);
+    free(here);
 }
 
 /* The server would refuse all of it, and the agent have no session. */

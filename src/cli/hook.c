@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/ancestor.h"
+#include "cli/place.h"
 #include "client/caller.h"
 #include "client/socket.h"
 
@@ -135,27 +136,32 @@ static err answer_check(struct arena *a, const struct response *r)
                : err_new(a, ERR_INTERNAL, "expected the server's answer to be an object");
 }
 
-/* What the server is told beside the event: whose it is, and for a client that tells its tools
- * nothing of the conversation, which process it is. */
-static size_t params_make(struct cli *c, struct url_param params[3])
+enum { PARAMS_MAX = 4 + PLACE_MEMBERS };
+
+/* What the server is told beside the event: whose it is, where it is, and for a client that tells its
+ * tools nothing of the conversation, which process it is. */
+static size_t params_make(struct cli *c, struct url_param params[PARAMS_MAX])
 {
-    const char *parent = getenv("BATON_SESSION_ID");
+    const char *parent = place_variable("BATON_SESSION_ID");
+    const char *state = place_variable("WORKFLOW_STATE_ID");
     str process = STR("");
     size_t count = 0;
 
     if (strcmp(c->args[0], "gemini") == 0)
         process = ancestor_client(c->arena, PROCESSES, getpid());
     params[count++] = (struct url_param){ "client", str_from(c->args[0]) };
-    if (parent && *parent)
+    if (parent)
         params[count++] = (struct url_param){ "parent", str_from(parent) };
     if (process.len)
         params[count++] = (struct url_param){ "process", process };
-    return count;
+    if (state)
+        params[count++] = (struct url_param){ "state", str_from(state) };
+    return count + place_members(c->arena, params + count);
 }
 
 static err event_send(struct cli *c, int64_t until_ms, str event, str *answer)
 {
-    struct url_param params[3];
+    struct url_param params[PARAMS_MAX];
     size_t count = params_make(c, params);
     struct call call = { .method = "POST",
                          .pattern = "/hooks/{client}",

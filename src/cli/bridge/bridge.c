@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "cli/place.h"
 #include "client/caller.h"
 #include "client/socket.h"
 
@@ -337,12 +338,11 @@ const char mcp_bridge_verb_details[] =
 err mcp_bridge_verb_run(struct cli *c, mcp_start *start)
 {
     const char *given = cli_value(c, "--state-id");
-    str state = str_from(given ? given : getenv("WORKFLOW_STATE_ID"));
+    str state = str_from(given ? given : place_variable("WORKFLOW_STATE_ID"));
 
-    for (size_t i = 0; i < state.len; i++)
-        if (state.at[i] <= ' ' || state.at[i] > '~')
-            return usage_error(c, STR("--state-id (or WORKFLOW_STATE_ID) expects an id like "
-                                      "wfstate_4hq2m7k1x9ab."));
+    if (state.len && !place_is_name(state))
+        return usage_error(c,
+                           STR("--state-id expects an id like wfstate_4hq2m7k1x9ab, or a name."));
     mcp_bridge(&(struct mcp_bridge_options){ .in = STDIN_FILENO,
                                              .out = STDOUT_FILENO,
                                              .data = cli_value(c, "--data"),

@@ -13,6 +13,7 @@
 #include "base/utf8.h"
 #include "cli/ancestor.h"
 #include "cli/bridge/private.h"
+#include "cli/place.h"
 #include "json/write.h"
 #include "os/random.h"
 
@@ -23,7 +24,6 @@ enum {
     RANDOM_BYTES = 8,          /* in an id that we make */
     TOKEN_SECONDS = 7 * 86400, /* a token that was not given back ends by itself */
     LEASE_SECONDS_MIN = 10,
-    PLACE_BYTES_MAX = 1200, /* a longer folder is not told: the server would not take it */
 };
 
 static const char *env(const char *name)
@@ -69,16 +69,6 @@ str identity_session_name(struct arena *a, str client, str directory, str id)
                      : arena_printf(a, STR_FMT "-" STR_FMT, STR_ARG(who), STR_ARG(start));
 }
 
-static str directory_of(struct arena *a)
-{
-    const char *project = env("CLAUDE_PROJECT_DIR");
-    char *here = project ? NULL : getcwd(NULL, 0);
-    str out = arena_copy(a, str_from(project ? project : here));
-
-    free(here);
-    return out;
-}
-
 /* What the client calls itself: at initialize, or with each message. */
 static str client_name(const struct rpc *m)
 {
@@ -122,7 +112,7 @@ static void choose(struct identity *i, const struct rpc *first)
                                  STR_ARG(fit(a, own, ID_MAX_BYTES - NAME_MAX_BYTES / 2 - 8)));
     for (char *at = (char *)i->session_id.at; *at; at++)
         *at = *at == '_' ? '-' : *at;
-    i->session_name = identity_session_name(a, i->client, directory_of(a), own);
+    i->session_name = identity_session_name(a, i->client, place_folder(a), own);
 }
 
 void identity_init(struct bridge *b, void (*leaves)(struct bridge *b))
@@ -344,7 +334,7 @@ static void enroll_done(struct bridge *b, struct exchange *c, const struct respo
 {
     struct identity *i = &b->identity;
     const struct json *answer = answer_of(b, r);
-    str id = json_str(answer, "session_id");
+    str id = json_str(answer, "session_id"), notice = json_str(answer, "notice");
 
     if (is_passing(r)) {
         enroll_failed(b, c, exchange_refusal(b->scratch, r));
@@ -354,6 +344,8 @@ static void enroll_done(struct bridge *b, struct exchange *c, const struct respo
         enroll(b, false);
     } else {
         i->row = IDENTITY_KNOWN;
+        if (r->status < 400 && notice.len)
+            lines_note(STR_FMT, STR_ARG(notice)); /* its briefing has it, too */
         if (r->status >= 400)
             lines_note("no session of its own: " STR_FMT,
                        STR_ARG(exchange_refusal(b->scratch, r)->message));
@@ -373,7 +365,10 @@ static void enroll(struct bridge *b, bool with_state)
     struct buf out = buf_in(c->arena);
     struct json_writer w = json_writer_to(&out);
     const struct identity *i = &b->identity;
-    str directory = directory_of(c->arena), process = STR("");
+    str directory = place_folder(c->arena), process = STR("");
+    const char *parent = place_variable("BATON_SESSION_ID");
+    struct url_param place[PLACE_MEMBERS];
+    size_t count = place_members(c->arena, place);
 
     if (i->by_process)
         process = ancestor_client(c->arena, PROCESSES, getpid());
@@ -385,10 +380,12 @@ static void enroll(struct bridge *b, bool with_state)
         write_text(&w, STR("session_id"), i->session_id);
     if (process.len)
         write_text(&w, STR("process"), process);
-    if (env("BATON_SESSION_ID"))
-        write_text(&w, STR("parent"), str_from(env("BATON_SESSION_ID")));
-    if (directory.len && directory.len <= PLACE_BYTES_MAX && utf8_valid(directory))
+    if (parent)
+        write_text(&w, STR("parent"), str_from(parent));
+    if (directory.len && directory.len <= PLACE_DIR_BYTES_MAX && utf8_valid(directory))
         write_text(&w, STR("project_dir"), directory);
+    for (size_t k = 0; k < count; k++)
+        write_text(&w, str_from(place[k].name), place[k].value);
     if (with_state)
         write_text(&w, STR("workflow_state_id"), b->options.state_id);
     json_write_end(&w, '}');

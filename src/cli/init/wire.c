@@ -244,6 +244,7 @@ static const char *const codex_variables[] = {
     "BATON_SESSION_ID",
     "BATON_PARENT_SESSION_ID",
     "BATON_DATA",
+    "BATON_PROJECT",
     "WORKFLOW_STATE_ID",
     "AGENT_SESSION_NAME",
     "TRACEPARENT",
