@@ -25,6 +25,11 @@ static err mcp_run(struct cli *c)
     return mcp_bridge_verb_run(c, start_server);
 }
 
+static err init_start_run(struct cli *c)
+{
+    return init_run(c, start_server);
+}
+
 const struct verb program_verbs[] = {
     {
         .name = "runner",
@@ -50,7 +55,7 @@ const struct verb program_verbs[] = {
         .example = "--claude --codex",
         .details = init_details,
         .options = init_options,
-        .run = init_run,
+        .run = init_start_run,
     },
     {
         .name = "doctor",

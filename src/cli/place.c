@@ -59,7 +59,7 @@ size_t place_members(struct arena *a, struct url_param out[PLACE_MEMBERS])
     str host = place_host(a);
     size_t count = 0;
 
-    if (can_be_told(host, PLACE_DIR_BYTES_MAX))
+    if (can_be_told(host, PLACE_HOST_BYTES_MAX))
         out[count++] = (struct url_param){ "host", host };
     if (can_be_told(w.common_dir, PLACE_DIR_BYTES_MAX))
         out[count++] = (struct url_param){ "common_dir", w.common_dir };

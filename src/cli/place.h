@@ -7,6 +7,7 @@
 
 enum {
     PLACE_DIR_BYTES_MAX = 1200, /* of a folder that is told: the server takes no longer one */
+    PLACE_HOST_BYTES_MAX = 200,
     PLACE_NAME_BYTES_MAX = 100, /* of a name or an id */
     PLACE_MEMBERS = 4,
 };

@@ -86,6 +86,7 @@ err doctor_run(struct cli *c)
     doctor_server(&d);
     doctor_data(&d);
     doctor_runner(&d);
+    doctor_project(&d);
     doctor_git(&d);
     doctor_clients(&d);
     doctor_hooks(&d);

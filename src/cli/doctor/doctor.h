@@ -7,7 +7,7 @@
  *   child.c     processes that are talked to, each until a time
  *   clients.c   git, the clients, their wiring, their hooks
  *   mcp.c       MCP in both eras, over HTTP and over stdio
- *   server.c    the data directory, the server, the token, a runner
+ *   server.c    the data directory, the server, the token, a runner, the project
  *   doctor.c    the command: the order of the checks
  *
  * It changes nothing, and everything that it asks has a time after which it is not waited for. */
@@ -43,6 +43,7 @@ void doctor_report(struct doctor *d, enum doctor_result r, const char *check, st
 void doctor_data(struct doctor *d);
 void doctor_server(struct doctor *d);
 void doctor_runner(struct doctor *d);
+void doctor_project(struct doctor *d);
 
 /* ---- mcp.c ---- */
 

@@ -1,10 +1,12 @@
-/* server.c: the data directory, the server, the token, a runner. */
+/* server.c: the data directory, the server, the token, a runner, the project. */
 #include "cli/doctor/doctor.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "cli/init/project.h"
 
 /* ---- files ---- */
 
@@ -171,4 +173,29 @@ void doctor_runner(struct doctor *d)
     else
         doctor_report(d, DOCTOR_WARN, "runner", STR("baton runner"),
                       "there is none: agents that are started wait until there is one");
+}
+
+/* What agents that a person starts here have in common. */
+void doctor_project(struct doctor *d)
+{
+    struct init_project p;
+
+    if (!d->works) {
+        doctor_report(d, DOCTOR_SKIP, "project", STR(""), "there is no server to ask");
+        return;
+    }
+    err e = init_project_find(&d->caller, d->arena, d->root, &p);
+    if (e && e->kind == ERR_FORBIDDEN)
+        doctor_report(d, DOCTOR_SKIP, "project", STR(""), "this token may not ask");
+    else if (e)
+        doctor_report(d, DOCTOR_FAIL, "project", STR(""), STR_FMT, STR_ARG(e->message));
+    else if (p.name.len)
+        doctor_report(d, DOCTOR_OK, "project", STR(""),
+                      STR_FMT ": agents that are started here share the state " STR_FMT,
+                      STR_ARG(p.name), STR_ARG(p.state_id));
+    else
+        doctor_report(d, DOCTOR_WARN, "project", STR("baton init"),
+                      "the server knows no project of " STR_FMT
+                      ": agents that are started here share nothing",
+                      STR_ARG(p.top));
 }

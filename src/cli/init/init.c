@@ -5,19 +5,26 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "cli/init/project.h"
 #include "cli/init/text_diff.h"
+#include "json/write.h"
 
 // clang-format off
 const struct option init_options[] = {
-    { "--claude",   0,   NULL,  "wire Claude Code" },
-    { "--codex",    0,   NULL,  "wire Codex" },
-    { "--gemini",   0,   NULL,  "wire Gemini CLI" },
-    { "--opencode", 0,   NULL,  "wire opencode" },
-    { "--dry-run",  'n', NULL,  "show what would change, and change nothing" },
-    { "--remove",   0,   NULL,  "take out what init has written, and nothing else" },
-    { "--yes",      'y', NULL,  "do not ask" },
-    { "--dir",      0,   "DIR", "the project (here)" },
-    { "--json",     0,   NULL,  "print an object; asks nothing, so it needs --yes or --dry-run" },
+    { "--claude",   0,   NULL,        "wire Claude Code" },
+    { "--codex",    0,   NULL,        "wire Codex" },
+    { "--gemini",   0,   NULL,        "wire Gemini CLI" },
+    { "--opencode", 0,   NULL,        "wire opencode" },
+    { "--name",     0,   "NAME",      "the project's name (that of the repository)" },
+    { "--schema",   0,   "FILE|NAME", "the schema of its state (the built-in project)" },
+    { "--state",    0,   "ID",        "the state that its agents share (a new one)" },
+    { "--project",  0,   "NAME",      "join a project that is there, with another clone or machine" },
+    { "--start",    0,   NULL,        "start a server when there is none, as `baton mcp` does" },
+    { "--dry-run",  'n', NULL,        "show what would change, and change nothing" },
+    { "--remove",   0,   NULL,        "take out what init has written, and nothing else" },
+    { "--yes",      'y', NULL,        "do not ask" },
+    { "--dir",      0,   "DIR",       "the project (here)" },
+    { "--json",     0,   NULL,        "print an object; asks nothing, so it needs --yes or --dry-run" },
     { 0 },
 };
 // clang-format on
@@ -38,14 +45,22 @@ const char init_details[] =
     "asked. Running it again changes nothing. No secret is written. --remove leaves what\n"
     "you have changed in a server or a hook of baton's, and says so.\n"
     "\n"
+    "The folder, with all worktrees of its repository, becomes a project: a name, and a\n"
+    "state that the agents which you start in it share. That takes a server; without one\n"
+    "the files are written all the same, and it is said how to go on. --remove takes the\n"
+    "folder out of its project, which stays, with its state.\n"
+    "\n"
     "`baton doctor` proves that it works.\n"
     "\n"
     "Exit codes: 0 done, or nothing to do; 2 wrong usage, nobody to ask, or a file to be\n"
-    "changed by hand; 4 a file must not be written; 5 no client was found.";
+    "changed by hand; 4 a file must not be written; 5 no client, schema, state or project\n"
+    "was found; 6 the name is another folder's, or the folder is another project; 14 no\n"
+    "server, where one was needed.";
 
 struct init {
     struct cli *cli;
     struct init_plan plan;
+    struct init_project project;
     bool chosen[CLIENTS];
     str found[CLIENTS]; /* what tells that it is used here; empty: nothing */
     bool named;         /* clients were named */
@@ -122,7 +137,12 @@ static void put_found(struct init *in, struct buf *out)
             "\nPATH does not lead to this program, so the files name it by its place: " STR_FMT
             "\n",
             STR_ARG(in->plan.baton));
-    buf_byte(out, '\n');
+    buf_printf(out, "\n%-12s ", "project");
+    if (in->project.unknown)
+        buf_add(out, STR("none yet: the server could not be asked"));
+    else
+        term_put(out, PAINT_PLAIN, in->project.what);
+    buf_add(out, STR("\n\n"));
 }
 
 static void put_diffs(struct init *in, struct buf *out)
@@ -165,6 +185,40 @@ static void put_kept(struct init *in, struct buf *out)
     }
 }
 
+static void put_project(struct init *in, struct buf *out)
+{
+    const struct init_project *p = &in->project;
+
+    if (!init_project_changes(p))
+        return;
+    buf_printf(out, "%-8s project ", init_project_action_name(p->action));
+    term_put(out, PAINT_PLAIN, p->name);
+    if (p->action != PROJECT_LEFT)
+        buf_printf(out, ", with the state " STR_FMT "\n", STR_ARG(p->state_id));
+    else
+        buf_printf(out,
+                   ": it stays, and so does its state; `baton project delete " STR_FMT
+                   "` and `baton state delete " STR_FMT "` delete them\n",
+                   STR_ARG(p->name), STR_ARG(p->state_id));
+}
+
+static void put_next(struct init *in, struct buf *out)
+{
+    if (in->project.started.len)
+        buf_printf(out, "\nA server was started for " STR_FMT ": `baton stop` ends it.\n",
+                   STR_ARG(in->project.started));
+    if (in->project.unknown)
+        buf_printf(out, "\nThe project is not made yet: " STR_FMT ".\n%s",
+                   STR_ARG(in->project.unknown->message),
+                   in->project.unknown->kind == ERR_UNAVAILABLE
+                       ? "`baton init --start` starts a server and makes it, or `baton init` again "
+                         "when one runs.\n"
+                       : "");
+    buf_add(out, STR("\n  start two agents here: they share the state, and see each other\n"
+                     "  baton top      shows them at work\n"
+                     "  baton status   shows what runs, and what waits for you\n"));
+}
+
 static void put_done(struct init *in, struct buf *out)
 {
     for (size_t i = 0; i < in->plan.count; i++) {
@@ -172,6 +226,10 @@ static void put_done(struct init *in, struct buf *out)
         if (init_changes(c))
             buf_printf(out, "%-8s %s\n", action_of(c), c->file.path);
     }
+    put_project(in, out);
+    if (in->remove && in->project.unknown && !in->named)
+        buf_add(out, STR("No server answers: if this folder is in a project, it stays there until "
+                         "`baton init --remove` is run with one.\n"));
     if (in->remove)
         return;
     buf_add(out, STR("\nNext:\n"));
@@ -179,6 +237,7 @@ static void put_done(struct init *in, struct buf *out)
         if (in->chosen[k])
             buf_printf(out, "  %-12s %s\n", clients[k].title, clients[k].next);
     buf_add(out, STR("  baton doctor proves that it works; baton init --remove takes it back\n"));
+    put_next(in, out);
 }
 
 static void write_change(struct json_writer *w, struct arena *a, const struct init_change *c)
@@ -207,6 +266,17 @@ static void write_change(struct json_writer *w, struct arena *a, const struct in
         json_write_name(w, STR("kept"));
         json_write_str(w, term_utf8(a, c->kept));
     }
+    json_write_end(w, '}');
+}
+
+static void write_project(struct json_writer *w, const struct init_project *p)
+{
+    write_begin(w, STR("project"), '{');
+    write_or_null(w, STR("name"), p->name);
+    write_text(w, STR("action"), str_from(init_project_action_name(p->action)));
+    write_or_null(w, STR("state_id"), p->state_id);
+    write_or_null(w, STR("schema_name"), p->schema_name);
+    write_or_null(w, STR("problem"), p->unknown ? p->unknown->message : STR(""));
     json_write_end(w, '}');
 }
 
@@ -242,6 +312,7 @@ static void show_json(struct init *in)
     for (size_t i = 0; i < in->plan.count; i++)
         write_change(&w, out.arena, &in->plan.changes[i]);
     json_write_end(&w, ']');
+    write_project(&w, &in->project);
     json_write_end(&w, '}');
     buf_byte(&out, '\n');
     cli_write(in->cli, buf_str(&out));
@@ -301,6 +372,8 @@ static err change(struct init *in)
         TRY(consent(in, &yes));
     if (!yes)
         return NULL;
+    TRY(init_project_do(in->cli,
+                        &in->project)); /* the server may refuse it: then nothing is done */
     for (size_t i = 0; i < in->plan.count; i++) {
         const struct init_change *c = &in->plan.changes[i];
         if (init_changes(c))
@@ -311,27 +384,42 @@ static err change(struct init *in)
     return NULL;
 }
 
-err init_run(struct cli *c)
+static err init_all(struct init *in, str root)
+{
+    struct cli *c = in->cli;
+    bool changes = init_project_changes(&in->project);
+
+    TRY(init_plan_make(c->arena, root, in->chosen, in->remove, &in->plan));
+    if (!in->remove)
+        show(in, put_found);
+    for (size_t i = 0; i < in->plan.count; i++)
+        changes = changes || init_changes(&in->plan.changes[i]);
+    if (changes)
+        TRY(change(in));
+    else if (!c->json && !left_over(in))
+        cli_write(c, in->remove ? STR("Nothing to remove: nothing of baton is in these files.\n")
+                                : STR("Nothing to change: all of it is as it should be.\n"));
+    if (!changes && !in->remove)
+        show(in, put_next);
+    show(in, put_kept);
+    show(in, put_by_hand);
+    if (c->json)
+        show_json(in);
+    return left_over(in);
+}
+
+err init_run(struct cli *c, mcp_start *start)
 {
     struct init in = { .cli = c, .remove = cli_flag(c, "--remove") };
-    bool changes = false;
     str root;
 
     TRY(init_root(c, &root));
     TRY(clients_choose(&in, root));
-    TRY(init_plan_make(c->arena, root, in.chosen, in.remove, &in.plan));
-    if (!in.remove)
-        show(&in, put_found);
-    for (size_t i = 0; i < in.plan.count; i++)
-        changes = changes || init_changes(&in.plan.changes[i]);
-    if (changes)
-        TRY(change(&in));
-    else if (!c->json && !left_over(&in))
-        cli_write(c, in.remove ? STR("Nothing to remove: nothing of baton is in these files.\n")
-                               : STR("Nothing to change: all of it is as it should be.\n"));
-    show(&in, put_kept);
-    show(&in, put_by_hand);
-    if (c->json)
-        show_json(&in);
-    return left_over(&in);
+    err e = init_project_plan(c, root, in.remove, start, &in.project);
+    if (!e && in.remove && in.named)
+        in.project.action = PROJECT_NONE; /* the others stay in it */
+    if (!e)
+        e = init_all(&in, root);
+    init_project_release(&in.project);
+    return e;
 }

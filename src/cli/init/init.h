@@ -9,12 +9,14 @@
  *   hooks.c     the hooks in a client's settings
  *   wire.c      what each file of each client is to say
  *   plan.c      which files would change, and how
+ *   project.c   the project that the folder is, on the server
  *   init.c      the command: what is shown, asked and written
  *
  * cli/doctor/doctor.c asks the same plan whether anything would change. */
 #ifndef CLI_INIT_INIT_H
 #define CLI_INIT_INIT_H
 
+#include "cli/bridge/bridge.h"
 #include "cli/cli.h"
 
 enum client_id { CLIENT_CLAUDE, CLIENT_CODEX, CLIENT_GEMINI, CLIENT_OPENCODE, CLIENTS };
@@ -132,7 +134,7 @@ err init_server_file(struct arena *a, str root, enum client_id id, struct init_f
 
 extern const struct option init_options[];
 extern const char init_details[];
-err init_run(struct cli *c);
+err init_run(struct cli *c, mcp_start *start);
 
 /* The project's real path: --dir, or here. */
 err init_root(struct cli *c, str *out);
