@@ -15,14 +15,19 @@ enum { POINTS = 1000, POINTS_PER_BATCH = 2, FILLS_TABLE = false };
 enum { POINTS = 10000, POINTS_PER_BATCH = 12, FILLS_TABLE = true };
 #endif
 
-enum { RUNS_MAX = 600, POINTS_RUNS = 240 };
+enum { RUNS_MAX = 900, POINTS_RUNS = 200 };
 
 /* One run in four has many crash points, so that there are many runs: the table is large. The later
  * ones of a swarm fill the table, when enough points were looked at. By the seed alone, so that each
  * run can be had again. */
+static bool fills_table(uint64_t seed)
+{
+    return seed % RUNS_MAX > POINTS_RUNS;
+}
+
 static uint32_t points_of(uint64_t seed)
 {
-    if (seed % RUNS_MAX > POINTS_RUNS)
+    if (fills_table(seed))
         return 2;
     return seed % 4 == 1 ? POINTS_PER_BATCH : 2;
 }
@@ -85,6 +90,7 @@ TEST_LIMIT(swarm_keeps_every_promise_whatever_fails, 240)
     CHECK(op_count(table) <= SWARM_OPS_MAX);
     while (!is_enough(table, &totals, runs)) {
         options.points_per_batch = points_of(seed + totals.runs);
+        options.evenly = fills_table(seed + totals.runs);
         swarm_run(seed + totals.runs, &options, &totals, digest);
     }
     check_note("seeds %llu to %llu: %llu commands, %llu applied, %llu reads, %llu restarts, %llu "

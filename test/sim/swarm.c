@@ -112,7 +112,7 @@ static const struct op *draw_op(struct swarm *s, enum op_effect effect)
                                          "run.create",   "runner.claim", "runner.started" };
     const struct op *op;
 
-    if (effect == OP_WRITES && chance(s, 2))
+    if (effect == OP_WRITES && chance(s, s->options->evenly ? 6 : 2))
         return op_find(s->w->table, str_from(often[below(s, sizeof often / sizeof *often)]));
     do
         op = op_at(s->w->table, s->next_op[effect]++ % op_count(s->w->table));

@@ -24,6 +24,7 @@ struct swarm_totals {
 
 struct swarm_options {
     uint32_t points_per_batch; /* of the moments of a batch, so many are crashed */
+    bool evenly;               /* no operation comes more often than others */
     FILE *log;                 /* one line for each step; NULL: nobody listens */
     bool tells;                /* and one for all that was answered, and the digest of all rows */
 
