@@ -162,7 +162,8 @@ TEST(state_in_the_head_selects_and_gives_nothing)
     // clang-format off
     static const struct { const char *ask, *heard; } cases[] = {
         { SELECT("session", "x"), "HTTP/1.1 200 *" },
-        { SELECT("session", "y"), "HTTP/1.1 404 *there is no state y for this token*" },
+        { SELECT("session", "wfstate_y"), "HTTP/1.1 404 *there is no state wfstate_y for this token*" },
+        { SELECT("session", "a b"), "HTTP/1.1 404 *there is no state a b for this token*" },
         { SELECT("session", ""),  "HTTP/1.1 200 *" },
         { SELECT("op", "y"),      "HTTP/1.1 200 *" },
     };

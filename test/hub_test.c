@@ -191,6 +191,38 @@ TEST(hub_keeps_what_is_published_while_the_last_page_is_on_its_way)
     log_close(w);
 }
 
+/* The name is another's by the time that the second page is read. */
+TEST(hub_follows_a_subject_that_was_called_by_its_name_by_its_id)
+{
+    struct log_server *w = log_open(NULL);
+    struct receiver e;
+
+    w->by_hand = true;
+    w->name = "plan";
+    w->named = "a";
+    log_add(w, "a");
+    log_turn(w);
+    receiver_subscribe(&e, w, "plan", 0, false, HUB_WEBSOCKET);
+    log_turn(w);
+    struct command *page = log_read(w, 0);
+    log_add(w, "a"); /* the page does not show it, and nobody knows yet that it is for him */
+    log_add(w, "plan");
+    w->named = "b";
+    log_turn(w);
+    server_performed(w->server, page);
+    w->by_hand = false;
+    log_settle(w);
+    log_add(w, "b");
+    log_add(w, "a");
+    log_settle(w);
+    e.subject = "a";
+    CHECK(e.caught_up);
+    check_complete(&e);
+    CHECK_INT(e.count, 3);
+    receiver_leave(&e);
+    log_close(w);
+}
+
 TEST(hub_reads_again_when_more_was_published_than_is_kept)
 {
     struct log_server *w = log_open(NULL);

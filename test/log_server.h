@@ -23,6 +23,7 @@ struct log_server {
     int64_t floor;                /* the oldest number that can be read */
     int page_max;                 /* events that one read lists at most */
     str data;                     /* of the next event */
+    const char *name, *named;     /* a name, and the subject that has it; NULL: there is none */
     bool by_hand;                 /* reads wait for log_read */
     bool busy;                    /* there is no room for commands */
     struct command *asked[ASKED_MAX];
@@ -131,6 +132,8 @@ static void log_list(struct log_server *w, struct command *c)
         return;
     if (c->actor->kind == ACTOR_SESSION)
         subject = c->actor->state_id;
+    if (w->name && str_eq(subject, str_from(w->name)))
+        subject = str_from(w->named);
     buf_add(&out, STR("{\"events\":["));
     bool first = true;
     for (; next < w->committed && looked < w->page_max; looked++, next++) {
@@ -143,8 +146,8 @@ static void log_list(struct log_server *w, struct command *c)
         first = false;
         event_print(&out, e, message ? EVENT_MESSAGE : EVENT_LISTED);
     }
-    buf_printf(&out, "],\"next\":%lld,\"seen\":%lld,\"oldest\":%lld}", (long long)next,
-               (long long)w->committed, (long long)w->floor);
+    buf_printf(&out, "],\"next\":%lld,\"seen\":%lld,\"oldest\":%lld,\"subject\":\"" STR_FMT "\"}",
+               (long long)next, (long long)w->committed, (long long)w->floor, STR_ARG(subject));
     c->answer.text = buf_str(&out);
 }
 

@@ -48,7 +48,7 @@ TEST_BOTH(a_state_is_made_read_and_patched_through_operations)
     CHECK_OK(c->error);
     CHECK_STR(
         c->answer.text,
-        "{\"state_id\":\"wfstate_2\",\"schema_id\":\"schema_1\","
+        "{\"state_id\":\"wfstate_2\",\"name\":null,\"schema_id\":\"schema_1\","
         "\"schema_name\":\"code-review-workflow\",\"schema_version\":1,"
         "\"root_session_id\":null,\"root_session_name\":null,\"version\":2,\"created_at\":\"2025-01-15T10:35:00Z\","
         "\"updated_at\":\"2025-01-15T10:35:00Z\"}");

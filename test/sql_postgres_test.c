@@ -71,6 +71,8 @@ static const struct step steps[] = {
     { .op = "state.blame",     .input = "{'state_id':'wfstate_2'}" },
     { .op = "state.schema",    .input = "{'state_id':'wfstate_2'}" },
     { .op = "state.migrate",   .input = "{'state_id':'wfstate_2','schema_version':2}" },
+    { .op = "state.rename",    .input = "{'state_id':'wfstate_2','name':'plan'}" },
+    { .op = "state.read",      .input = "{'state_id':'plan'}" },
     { .op = "state.rollback",  .input = "{'state_id':'wfstate_2','version':1}" },
     { .op = "token.create",    .input = "{'kind':'operator'}" },
     { .op = "token.create",    .input = "{'kind':'session','scope':{'session_id':'ses_1','state_id':'wfstate_2'},'expires_in':60}" },

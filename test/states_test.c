@@ -56,9 +56,9 @@ static void patch(struct world *w, const char *id, const char *operations)
 
 /* ---- what writes answer ---- */
 
-#define HEAD(version)                                                                         \
-    "{'state_id':'wfstate_2','schema_id':'schema_1','schema_name':'task','schema_version':1," \
-    "'root_session_id':null,'root_session_name':null,'version':" version                      \
+#define HEAD(version)                                                                                     \
+    "{'state_id':'wfstate_2','name':null,'schema_id':'schema_1','schema_name':'task','schema_version':1," \
+    "'root_session_id':null,'root_session_name':null,'version':" version                                  \
     ",'created_at':'2025-01-15T10:35:00Z','updated_at':'2025-01-15T10:35:00Z'"
 
 TEST_BOTH(a_write_answers_the_version_and_the_document_on_request)
@@ -527,7 +527,7 @@ TEST_BOTH(a_state_is_migrated_to_another_version_of_its_schema)
     CHECK_OK(c->error);
     CHECK(c->events->type == EVENT_STATE_MIGRATED);
     CHECK_STR(answer(w, "state.read", "{'state_id':'wfstate_2'}"),
-              "{'state_id':'wfstate_2','schema_id':'schema_3','schema_name':'task',"
+              "{'state_id':'wfstate_2','name':null,'schema_id':'schema_3','schema_name':'task',"
               "'schema_version':2,'root_session_id':null,'root_session_name':null,'version':2,"
               "'created_at':'2025-01-15T10:35:00Z','updated_at':'2025-01-15T10:35:00Z',"
               "'current_data':{'phase':'open'}}");

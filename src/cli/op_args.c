@@ -16,11 +16,17 @@ static const struct {
     { "boolean", OP_ARG_FLAG },
 };
 
-/* What is of more than one type, or of none that is said, is JSON; an enum is of texts. */
+/* What is of more than one type, or of none that is said, is JSON; but a text that may be null is a
+ * text, of which the empty one stands for null. An enum is of texts. */
 static enum op_arg_kind kind_of(const struct json *schema)
 {
     const struct json *type = json_get(schema, "type"),
                       *first = json_at(json_get(schema, "enum"), 0);
+
+    if (json_is(type, JSON_ARRAY) && type->len == 2 &&
+        str_eq(json_text(&type->items[0]), STR("string")) &&
+        str_eq(json_text(&type->items[1]), STR("null")))
+        return OP_ARG_TEXT;
 
     for (size_t i = 0; json_is(type, JSON_STRING) && i < sizeof kinds / sizeof *kinds; i++)
         if (str_eq(json_text(type), str_from(kinds[i].type)))

@@ -103,6 +103,9 @@ static const struct {
     { "runners",
       { "runner_id", "name", "alive", "hostname", "runs", "capacity", "seen_at", "project_dir",
         "tags", "profiles" } },
+    { "states",
+      { "name", "schema_name", "schema_description", "root_session_name", "version", "updated_at",
+        "state_id" } },
     { "agents", { "name", "profile", "model", "description" } },
     { "profiles", { "name", "description" } },
 };

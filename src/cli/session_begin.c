@@ -155,9 +155,16 @@ static err root_register(struct cli *c, struct caller *k, const struct json *run
                                            .pattern = "/sessions/{id}",
                                            PARAMS({ "id", str_from(c->args[0]) }) },
                            &found);
-    bool same = !seen && str_eq(json_str(found, "workflow_state_id"), state_id) &&
-                str_eq(json_str(found, "status"), STR("pending"));
-    return same ? NULL : e;
+    if (seen || !str_eq(json_str(found, "status"), STR("pending")))
+        return e;
+    str has = json_str(found, "workflow_state_id");
+    seen = caller_call(k, c->arena,
+                       &(struct call){
+                           .method = "GET",
+                           .pattern = "/workflow-states/{state_id}",
+                           PARAMS({ "state_id", state_id }, { "max_chars", STR("1000") }) },
+                       &found);
+    return !seen && str_eq(json_str(found, "state_id"), has) ? NULL : e;
 }
 
 /* ---- results ---- */

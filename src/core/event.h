@@ -16,6 +16,7 @@
     X(STATE_CREATED,     "workflow_state_created")     \
     X(STATE_UPDATED,     "workflow_state_updated")     \
     X(STATE_MIGRATED,    "workflow_state_migrated")    \
+    X(STATE_RENAMED,     "workflow_state_renamed")     \
     X(STATE_DELETED,     "workflow_state_deleted")     \
     X(TOKEN_REVOKED,     "token_revoked")              \
     X(AGENT_UPDATED,     "agent_updated")              \

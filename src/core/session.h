@@ -162,7 +162,7 @@ struct session_new {
              * it is, is registered by its own id, as a root */
     str name;
     str parent;   /* id or name; empty: a root, or for a session's token, itself */
-    str state_id; /* must be what it inherits, where it inherits one */
+    str state_id; /* id or name; must be what it inherits, where it inherits one */
     str agent, profile, project_dir;
     const struct json *pointers; /* NULL: its parent's */
     str project;                 /* of a root: that it works for */

@@ -242,7 +242,10 @@ static err directory_of(struct tx *tx, const struct session_new *n, const struct
 /* A tree shares one state, so a child names the tree's or none. */
 static err inherited_check(struct tx *tx, const struct session_new *n, const struct session *parent)
 {
-    if (!n->state_id.len || str_eq(n->state_id, parent->state_id))
+    str state_id = n->state_id;
+
+    TRY(state_resolve(tx, &state_id));
+    if (!state_id.len || str_eq(state_id, parent->state_id))
         return NULL;
     if (!parent->state_id.len)
         return err_new(tx->arena, ERR_CONFLICT,
@@ -345,9 +348,14 @@ err session_create(struct tx *tx, const struct session_new *n, struct session *o
     TRY(created_emit(tx, out));
     if (has || !(state_id.len || project.state_id.len))
         return NULL;
+    if (state_id.len) {
+        TRY(session_state_attach(tx, out, state_id));
+        TRY(state_resolve(tx, &state_id));
+    } else {
+        TRY(session_state_select(tx, out->id, project.state_id));
+    }
     out->state_id = state_id.len ? state_id : project.state_id;
-    return state_id.len ? session_state_attach(tx, out, state_id)
-                        : session_state_select(tx, out->id, project.state_id);
+    return NULL;
 }
 
 /* ---- the next cycle ---- */

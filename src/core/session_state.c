@@ -74,10 +74,10 @@ err session_state_attach(struct tx *tx, const struct session *root, str state_id
         return err_new(tx->arena, ERR_CONFLICT,
                        "the state " STR_FMT " belongs to the session " STR_FMT
                        ": start this one below it, or create a state for it",
-                       STR_ARG(state_id), STR_ARG(owner.name));
+                       STR_ARG(state.id), STR_ARG(owner.name));
     TRY(sql_exec(tx->sql, "UPDATE state SET root_session = $2 WHERE state_id = $1",
-                 ARGS(TEXT(state_id), TEXT(root->id))));
-    return session_bind(tx, root->id, state_id);
+                 ARGS(TEXT(state.id), TEXT(root->id))));
+    return session_bind(tx, root->id, state.id);
 }
 
 /* ---- a new state ---- */

@@ -11,16 +11,29 @@
     STATE_LISTED_NAMES \
     ", coalesce((SELECT r.name FROM session r WHERE r.session_id = root_session), root_session)"
 
+/* In lists, what its schema is for, too. */
+#define STATE_READ_LISTED \
+    STATE_READ            \
+    ", coalesce((SELECT k.description FROM schema k WHERE k.schema_id = state.schema_id), '')"
+
 /* Live sessions are few, however many states there are. */
 #define ACTIVE \
     "state_id IN (SELECT r.state_id FROM session r WHERE r.live = 1 AND r.parent_id = '')"
 
-/* A whole one has its body after that. */
-static void state_read(struct tx *tx, const struct row *row, struct state *out)
+/* Gives the column behind those that all have. */
+static size_t head_read(struct tx *tx, const struct row *row, struct state *out)
 {
     *out = (struct state){ .version = 0 };
     size_t next = COLUMNS_READ(STATE_LISTED, tx, row, "state", out);
     out->root_name = row_str(row, next++);
+    return next;
+}
+
+/* A whole one has its body after that. */
+static void state_read(struct tx *tx, const struct row *row, struct state *out)
+{
+    size_t next = head_read(tx, row, out);
+
     if (next < row->count)
         out->body = row_str(row, next);
 }
@@ -57,12 +70,56 @@ err state_load(struct tx *tx, str id, struct state *out)
     return NULL;
 }
 
-err state_head(struct tx *tx, str id, struct state *out)
+/* ---- names ---- */
+
+bool state_is_id(str text)
+{
+    return str_starts(text, STR("wfstate_"));
+}
+
+/* What is only dots is another place in the path of a URL. */
+bool state_is_name(str text)
+{
+    bool dots = true;
+
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.at[i], low = (char)(c | 0x20);
+        if (!(low >= 'a' && low <= 'z') && !(c >= '0' && c <= '9') && c != '_' && c != '-' &&
+            c != '.')
+            return false;
+        dots = dots && c == '.';
+    }
+    return !dots && text.len <= STATE_NAME_MAX && !state_is_id(text);
+}
+
+err state_resolve(struct tx *tx, str *id_or_name)
 {
     const struct row *row;
 
-    if (!actor_sees(tx->actor, id))
-        return not_there(tx, id);
+    if (!state_is_name(*id_or_name))
+        return NULL;
+    TRY(sql_one(tx->sql, &row, "SELECT state_id FROM state WHERE name = $1 AND name <> ''",
+                ARGS(TEXT(*id_or_name))));
+    if (row)
+        *id_or_name = row_str(row, 0);
+    return NULL;
+}
+
+/* The id of what the actor means, if it is in its reach: of others it does not hear that they are
+ * there. */
+static err state_reach(struct tx *tx, str id_or_name, str *id)
+{
+    *id = id_or_name;
+    TRY(state_resolve(tx, id));
+    return actor_sees(tx->actor, *id) ? NULL : not_there(tx, id_or_name);
+}
+
+err state_head(struct tx *tx, str id_or_name, struct state *out)
+{
+    const struct row *row;
+    str id;
+
+    TRY(state_reach(tx, id_or_name, &id));
     if (state_known(tx, id, out))
         return NULL;
     TRY(sql_one(tx->sql, &row, "SELECT " STATE_READ " FROM state WHERE state_id = $1",
@@ -73,9 +130,12 @@ err state_head(struct tx *tx, str id, struct state *out)
     return NULL;
 }
 
-err state_get(struct tx *tx, str id, struct state *out)
+err state_get(struct tx *tx, str id_or_name, struct state *out)
 {
-    return actor_sees(tx->actor, id) ? state_load(tx, id, out) : not_there(tx, id);
+    str id;
+
+    TRY(state_reach(tx, id_or_name, &id));
+    return state_load(tx, id, out);
 }
 
 /* ---- reading ahead ---- */
@@ -136,7 +196,7 @@ static err rows_list(struct tx *tx, const struct state_filter *f, const struct r
 {
     if (f->root_session.len)
         return sql_all(tx->sql, rows, count,
-                       "SELECT " STATE_READ " FROM state"
+                       "SELECT " STATE_READ_LISTED " FROM state"
                        " WHERE root_session = $1 AND state_id > $2"
                        "   AND ($3 = '' OR schema_name = $3) AND ($4 = 0 OR " ACTIVE ")"
                        " ORDER BY state_id LIMIT $5",
@@ -144,19 +204,19 @@ static err rows_list(struct tx *tx, const struct state_filter *f, const struct r
                             INT(f->active), INT(f->limit)));
     if (f->schema_name.len)
         return sql_all(tx->sql, rows, count,
-                       "SELECT " STATE_READ " FROM state"
+                       "SELECT " STATE_READ_LISTED " FROM state"
                        " WHERE schema_name = $1 AND state_id > $2"
                        "   AND ($3 = 0 OR " ACTIVE ")"
                        " ORDER BY state_id LIMIT $4",
                        ARGS(TEXT(f->schema_name), TEXT(f->after), INT(f->active), INT(f->limit)));
     if (f->active)
         return sql_all(tx->sql, rows, count,
-                       "SELECT " STATE_READ " FROM state"
+                       "SELECT " STATE_READ_LISTED " FROM state"
                        " WHERE " ACTIVE " AND state_id > $1"
                        " ORDER BY state_id LIMIT $2",
                        ARGS(TEXT(f->after), INT(f->limit)));
     return sql_all(tx->sql, rows, count,
-                   "SELECT " STATE_READ " FROM state WHERE state_id > $1"
+                   "SELECT " STATE_READ_LISTED " FROM state WHERE state_id > $1"
                    " ORDER BY state_id LIMIT $2",
                    ARGS(TEXT(f->after), INT(f->limit)));
 }
@@ -166,7 +226,7 @@ static err one_list(struct tx *tx, const struct state_filter *f, const struct ro
                     size_t *count)
 {
     return sql_all(tx->sql, rows, count,
-                   "SELECT " STATE_READ " FROM state"
+                   "SELECT " STATE_READ_LISTED " FROM state"
                    " WHERE state_id = $1 AND state_id > $2"
                    "   AND ($3 = '' OR root_session = $3) AND ($4 = '' OR schema_name = $4)"
                    "   AND ($5 = 0 OR " ACTIVE ")",
@@ -181,8 +241,10 @@ err state_list(struct tx *tx, const struct state_filter *f, const struct state *
     bool one = tx->actor->state_id.len || tx->actor->kind == ACTOR_SESSION;
     TRY(one ? one_list(tx, f, &rows, count) : rows_list(tx, f, &rows, count));
     struct state *all = ARENA_ARRAY(tx->arena, struct state, *count);
-    for (size_t i = 0; i < *count; i++)
-        state_read(tx, &rows[i], &all[i]);
+    for (size_t i = 0; i < *count; i++) {
+        size_t next = head_read(tx, &rows[i], &all[i]);
+        all[i].schema_description = row_str(&rows[i], next);
+    }
     *out = all;
     return NULL;
 }

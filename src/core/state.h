@@ -12,11 +12,15 @@
 #include "core/schema.h"
 
 #define STATE_BYTES_MAX (1u << 20)
+#define STATE_NAME_MAX 100
 #define STATE_OPERATIONS_MAX 1000                  /* of one patch */
 #define STATE_COPY_BYTES_MAX (2 * STATE_BYTES_MAX) /* by all of its copies together */
 
 struct state {
-    str id, schema_id, schema_name;
+    str id;
+    str name; /* that the operator gave it; empty: none */
+    str schema_id, schema_name;
+    str schema_description; /* in lists alone */
     int64_t schema_version;
     str root_session, root_name; /* the session that it belongs to; empty: the operator's */
     int64_t version;
@@ -40,17 +44,28 @@ struct state {
     X(snap_version,   INT,  INSERT, s->snap_version)   \
     X(patch_bytes,    INT,  INSERT, s->patch_bytes)    \
     X(created_at,     TIME, INSERT, s->created_at_ms)  \
-    X(updated_at,     TIME, INSERT, s->updated_at_ms)
+    X(updated_at,     TIME, INSERT, s->updated_at_ms)  \
+    X(name,           TEXT, INSERT, s->name)
 #define STATE_LISTED_NAMES COLUMNS(STATE_LISTED)
 #define STATE_COLUMNS(X, s) STATE_LISTED(X, s) X(body, TEXT, INSERT, s->body)
 // clang-format on
 
 /* ---- state.c ---- */
 
-/* NOT_FOUND when it is out of the actor's reach; or as the server itself sees it. */
-err state_get(struct tx *tx, str id, struct state *out);
+/* Whether a text is an id, or could be a name, which never looks like one. */
+bool state_is_id(str text);
+bool state_is_name(str text);
+
+/* What was given as a state becomes its id, where it is the name of one; else it stays as it is. A
+ * name is good for one moment, since another state may have it later: only ids are kept. */
+err state_resolve(struct tx *tx, str *id_or_name);
+
+/* By id or name: NOT_FOUND when it is out of the actor's reach. */
+err state_get(struct tx *tx, str id_or_name, struct state *out);
+err state_head(struct tx *tx, str id_or_name, struct state *out); /* without its body */
+
+/* By id, as the server itself sees it. */
 err state_load(struct tx *tx, str id, struct state *out);
-err state_head(struct tx *tx, str id, struct state *out); /* as state_get, without its body */
 
 /* Reads these into tx->ahead. They live in the arena of tx. */
 err state_read_ahead(struct tx *tx, const str *ids, size_t count);
@@ -75,6 +90,13 @@ err state_list(struct tx *tx, const struct state_filter *f, const struct state *
  * Whose it may be, session_state_create says. */
 err state_create(struct tx *tx, const struct schema_version *schema, const struct json *data,
                  str root_session, struct state *out);
+
+/* Gives a state a name, or (empty) takes it away; that is a version, too, whose document is that of
+ * the one before. INVALID when it is no name, CONFLICT when another state has it. */
+err state_rename(struct tx *tx, str id_or_name, str name, struct state *out);
+
+/* The same for one that this command has just created: no version of its own. */
+err state_name_new(struct tx *tx, struct state *s, str name);
 
 /* Members of a document that the next one does not have any more. */
 #define STATE_DROPPED_SHOWN 20

@@ -5,6 +5,7 @@
  * is it small enough, does it fit the schema. */
 #include <assert.h>
 
+#include "base/utf8.h"
 #include "core/columns.h"
 #include "core/due.h"
 #include "core/plant.h"
@@ -404,13 +405,57 @@ err state_delete(struct tx *tx, str id, int64_t expected)
     TRY(version_check(tx, &s, expected));
     TRY(event_emit(tx,
                    (struct event){ .type = EVENT_STATE_DELETED,
-                                   .subject = id,
+                                   .subject = s.id,
                                    .version = s.version,
                                    .prev_seq = s.last_seq },
                    NULL));
-    TRY(due_add(tx, tx->now_ms + PURGE_AFTER_MS, DUE_PURGE_STATE, id, s.last_seq));
-    state_remember(tx, id, NULL);
-    return sql_exec(tx->sql, "DELETE FROM state WHERE state_id = $1", ARGS(TEXT(id)));
+    TRY(due_add(tx, tx->now_ms + PURGE_AFTER_MS, DUE_PURGE_STATE, s.id, s.last_seq));
+    state_remember(tx, s.id, NULL);
+    return sql_exec(tx->sql, "DELETE FROM state WHERE state_id = $1", ARGS(TEXT(s.id)));
+}
+
+/* ---- names ---- */
+
+static err name_check(struct tx *tx, const struct state *s, str name)
+{
+    const struct row *row;
+
+    if (!name.len)
+        return NULL;
+    if (!state_is_name(name))
+        return err_new(
+            tx->arena, ERR_INVALID,
+            "expected a name of 1 to %d letters, digits and - _ . for a state, that does "
+            "not begin with \"wfstate_\" and is not only dots, found \"" STR_FMT "\"",
+            STATE_NAME_MAX, STR_ARG(utf8_cut(name, STATE_NAME_MAX)));
+    TRY(sql_one(tx->sql, &row,
+                "SELECT state_id FROM state WHERE name = $1 AND name <> '' AND state_id <> $2",
+                ARGS(TEXT(name), TEXT(s->id))));
+    if (!row)
+        return NULL;
+    return err_new(tx->arena, ERR_CONFLICT,
+                   "the state " STR_FMT " has the name \"" STR_FMT "\": choose another, or rename "
+                   "that one first",
+                   STR_ARG(row_str(row, 0)), STR_ARG(name));
+}
+
+err state_name_new(struct tx *tx, struct state *s, str name)
+{
+    TRY(name_check(tx, s, name));
+    s->name = name;
+    state_remember(tx, s->id, s);
+    return sql_exec(tx->sql, "UPDATE state SET name = $2 WHERE state_id = $1",
+                    ARGS(TEXT(s->id), TEXT(name)));
+}
+
+err state_rename(struct tx *tx, str id_or_name, str name, struct state *out)
+{
+    TRY(state_get(tx, id_or_name, out));
+    out->unchanged = str_eq(out->name, name);
+    if (out->unchanged)
+        return NULL;
+    TRY(state_name_new(tx, out, name));
+    return version_add(tx, out, EVENT_STATE_RENAMED, STR("[]"), 0);
 }
 
 /* ---- what a new document drops ---- */
@@ -528,7 +573,7 @@ err state_migrate(struct tx *tx, str id, const struct state_migration *m, struct
                   m->operations ? json_printed(tx->arena, m->operations) : STR("[]")));
     return sql_exec(tx->sql,
                     "UPDATE state SET schema_id = $2, schema_version = $3 WHERE state_id = $1",
-                    ARGS(TEXT(id), TEXT(schema.id), INT(schema.version)));
+                    ARGS(TEXT(out->id), TEXT(schema.id), INT(schema.version)));
 }
 
 err state_migrate_try(struct tx *tx, str id, const struct state_migration *m,

@@ -411,8 +411,15 @@ static const char *const step_10[] = {
     NULL,
 };
 
+static const char *const step_11[] = {
+    /* Requests may call a state by its name. */
+    "ALTER TABLE state ADD COLUMN name TEXT COLLATE \"C\" NOT NULL DEFAULT ''",
+    "CREATE UNIQUE INDEX state_by_name ON state (name) WHERE name <> ''",
+    NULL,
+};
+
 const struct tables_step tables_steps[] = {
     { 1, step_1 }, { 2, step_2 }, { 3, step_3 }, { 4, step_4 }, { 5, step_5 },
-    { 6, step_6 }, { 7, step_7 }, { 8, step_8 }, { 9, step_9 }, { 10, step_10 },
+    { 6, step_6 }, { 7, step_7 }, { 8, step_8 }, { 9, step_9 }, { 10, step_10 }, { 11, step_11 },
 };
 const int tables_step_count = sizeof tables_steps / sizeof *tables_steps;

@@ -73,12 +73,13 @@ static void refuse_uri(struct mcp_call *m, str uri)
 static void write_resource(struct mcp_call *m, struct json_writer *w, const struct json *state)
 {
     str id = json_str(state, "state_id"), root = json_str(state, "root_session_name");
-    str schema = json_str(state, "schema_name"), whose = root.len ? root : STR("the operator");
+    str schema = json_str(state, "schema_name"), name = json_str(state, "name"),
+        whose = root.len ? root : STR("the operator");
     long long version = (long long)json_int_or(state, "version", 0);
 
     json_write_begin(w, '{');
     write_text(w, STR("uri"), arena_printf(m->arena, STATE_PREFIX STR_FMT, STR_ARG(id)));
-    write_text(w, STR("name"), id);
+    write_text(w, STR("name"), name.len ? name : id);
     write_text(w, STR("title"),
                arena_printf(m->arena, "State of " STR_FMT " (" STR_FMT ", version %lld)",
                             STR_ARG(whose), STR_ARG(schema), version));

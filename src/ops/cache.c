@@ -204,9 +204,9 @@ void op_cache_written(struct op_cache *c, const struct command *done)
         keep(c, done->answer.cached_id, done->answer.cached, done->answer.version);
 }
 
-void op_cache_read(struct op_cache *c, const struct command *done, uint32_t mark)
+void op_cache_read(struct op_cache *c, const struct command *done, str id, uint32_t mark)
 {
-    if (!done->error && done->answer.cached_id.len &&
+    if (!done->error && done->answer.cached_id.len && str_eq(done->answer.cached_id, id) &&
         op_cache_mark(c, done->answer.cached_id) == mark)
         keep(c, done->answer.cached_id, done->answer.cached, done->answer.version);
 }

@@ -1,5 +1,6 @@
 /* events.c: reading the log. */
 #include "core/run.h"
+#include "core/token.h"
 #include "ops/ops.h"
 #include "ops/page.h"
 #include "ops/states.h"
@@ -60,7 +61,8 @@ static void write_listed(struct json_writer *w, const struct event *e)
 static bool is_of_state(const struct event *e)
 {
     return e->type == EVENT_STATE_CREATED || e->type == EVENT_STATE_UPDATED ||
-           e->type == EVENT_STATE_MIGRATED || e->type == EVENT_STATE_DELETED;
+           e->type == EVENT_STATE_MIGRATED || e->type == EVENT_STATE_RENAMED ||
+           e->type == EVENT_STATE_DELETED;
 }
 
 static void write_message(struct json_writer *w, const struct event *e)
@@ -139,15 +141,17 @@ static err subject_session(struct tx *tx, str subject, struct session *out, bool
     return session_load(tx, r.session_id, out);
 }
 
-/* A session hears of its state, of itself, and of those below it; who sees one state alone, of it
- * and of its sessions. */
+/* What is asked for, by its id: a state may be called by its name. A session hears of its state, of
+ * itself, and of those below it; who sees one state alone, of it and of its sessions. */
 static err subject_seen(struct tx *tx, str asked, str *out)
 {
     const struct actor *a = tx->actor;
     struct session s;
     bool seen = a->kind != ACTOR_SESSION && !a->state_id.len;
+    str state_id = asked;
 
-    *out = event_scope(a, asked);
+    TRY(state_resolve(tx, &state_id));
+    *out = event_scope(a, actor_sees(a, state_id) ? state_id : asked);
     if (!seen)
         seen = out->len && str_eq(*out, a->state_id);
     if (!seen && asked.len) {
@@ -169,7 +173,7 @@ static err chain_find(struct tx *tx, str subject, int64_t *last_seq)
     struct state s;
 
     *last_seq = 0;
-    if (!subject.len)
+    if (!state_is_id(subject))
         return NULL;
     err e = state_get(tx, subject, &s);
     if (e)
@@ -178,8 +182,9 @@ static err chain_find(struct tx *tx, str subject, int64_t *last_seq)
     return NULL;
 }
 
+/* The subject is told where it was called by a name. */
 static void write_page(struct tx *tx, struct answer *out, const struct event_page *page,
-                       enum event_shape shape)
+                       str subject, enum event_shape shape)
 {
     size_t shown = page->count;
 
@@ -192,6 +197,8 @@ static void write_page(struct tx *tx, struct answer *out, const struct event_pag
     write_int(&out->json, STR("next"), next);
     write_int(&out->json, STR("seen"), *tx->seq);
     write_int(&out->json, STR("oldest"), page->oldest);
+    if (subject.len)
+        write_text(&out->json, STR("subject"), subject);
     json_write_end(&out->json, '}');
     if (next < *tx->seq)
         out->next = arena_printf(tx->arena, "%lld", (long long)next);
@@ -203,10 +210,11 @@ static err event_list_op(struct tx *tx, const struct input *in, struct answer *o
                              .limit = input_int(in, "limit", 100) };
     bool message = str_eq(input_str(in, "shape"), STR("message"));
     int64_t wait_s = input_int(in, "wait", 0);
+    str asked = input_str(in, "subject");
     struct event_page page;
 
     TRY(types_read(tx, input_json(in, "type"), &q.types));
-    TRY(subject_seen(tx, input_str(in, "subject"), &q.subject));
+    TRY(subject_seen(tx, asked, &q.subject));
     TRY(chain_find(tx, q.subject, &q.last_seq));
     TRY(event_list(tx, &q, &page));
     bool at_the_end = page.count == 0 && page.next >= *tx->seq;
@@ -217,7 +225,8 @@ static err event_list_op(struct tx *tx, const struct input *in, struct answer *o
         out->wait_until_ms = tx->now_ms + wait_s * 1000;
         return NULL;
     }
-    write_page(tx, out, &page, message ? EVENT_MESSAGE : EVENT_LISTED);
+    bool named = asked.len && !str_eq(asked, q.subject);
+    write_page(tx, out, &page, named ? q.subject : STR(""), message ? EVENT_MESSAGE : EVENT_LISTED);
     return NULL;
 }
 
@@ -233,7 +242,7 @@ static const struct op ops[] = {
                 "after": { "type": "integer", "minimum": 0, "default": 0,
                     "description": "Events with a higher number than this; 410 when they are not all kept any more." },
                 "subject": { "type": "string",
-                    "description": "Only those of one state, session, run, schema or token, by its id. A session sees those of its state, of itself and of sessions below it; without this, of its state, or of itself while it has none." },
+                    "description": "Only those of one state (by id or name), session, run, schema or token (by id). A session sees those of its state, of itself and of sessions below it; without this, of its state, or of itself while it has none." },
                 "type": { "type": "array", "items": { "type": "string" }, "maxItems": 64,
                     "description": "Only those of these types; may be repeated." },
                 "wait": { "type": "integer", "minimum": 0, "maximum": 60, "default": 0,
@@ -251,7 +260,9 @@ static const struct op ops[] = {
                     "description": "What to ask for with after, to go on. Below seen there is more to look at, even if no event fitted." },
                 "seen": { "type": "integer", "description": "The number of the newest event of all." },
                 "oldest": { "type": "integer",
-                    "description": "The number of the oldest event that can be listed." } } }),
+                    "description": "The number of the oldest event that can be listed." },
+                "subject": { "type": "string",
+                    "description": "The id of the state, where it was called by its name." } } }),
         .run = event_list_op,
     },
 };

@@ -4,6 +4,7 @@
  * goes with the last one who holds it. */
 #include <assert.h>
 
+#include "core/state.h"
 #include "core/token.h"
 #include "json/json.h"
 #include "ops/perform.h"
@@ -166,6 +167,14 @@ enum op_tier actor_tier(const struct actor *a)
     };
 
     return a->is_child ? TIER_CHILD : tiers[a->kind];
+}
+
+/* Who sees everything selects nothing by it. */
+enum op_selection actor_selects(const struct actor *a, str state)
+{
+    if (!event_scope(a, STR("")).len || actor_sees(a, state))
+        return SELECTION_GOOD;
+    return state_is_name(state) ? SELECTION_NAME : SELECTION_UNKNOWN;
 }
 
 str actor_state(const struct actor *a)

@@ -206,6 +206,7 @@ struct command {
     const struct json *input;
     const struct actor *actor; /* lives at least as long as the command */
     str key;                   /* Idempotency-Key; empty: none */
+    str selects;        /* the name of a state that must be in the actor's reach; empty: none */
     bool precondition;  /* its expected version is one: PRECONDITION, not CONFLICT, if another is */
     bool wait_over;     /* its time is up: it must answer with what there is */
     const void *waited; /* its wait_self of the last time; NULL: it has not waited yet */
@@ -260,6 +261,11 @@ struct grant *grant_made(const struct minted *m);
  * state, or was deleted. NULL: it is as it was. The new one is the caller's. */
 struct grant *grant_after(const struct grant *g, const struct event *e);
 
+/* Whether a request of this actor may select a state that its head names. Of a name the database knows
+ * which state has it, so the command asks: see `selects` there. */
+enum op_selection { SELECTION_GOOD, SELECTION_UNKNOWN, SELECTION_NAME };
+enum op_selection actor_selects(const struct actor *a, str state);
+
 /* Which tools it sees; the state that is its own, empty: none; and whether callbacks may wait for it,
  * which `callback.waiting` tells and `callback.take` gives. */
 enum op_tier actor_tier(const struct actor *a);
@@ -297,10 +303,11 @@ struct cached_answer *op_peek(struct op_cache *c, const struct op *op, str id,
                               const struct actor *actor);
 
 /* What a performed command says of what readers see. A read's answer is kept only when nothing was
- * published of its document since op_cache_mark gave `mark`, before the command was submitted. */
+ * published of its document since op_cache_mark gave `mark`, before the command was submitted; and
+ * only when the document was asked for by its id, since what has a name is known then alone. */
 uint32_t op_cache_mark(const struct op_cache *c, str id);
 void op_cache_written(struct op_cache *c, const struct command *done);
-void op_cache_read(struct op_cache *c, const struct command *done, uint32_t mark);
+void op_cache_read(struct op_cache *c, const struct command *done, str id, uint32_t mark);
 
 /* What a tool makes of that answer, for the next one who asks. */
 void op_cache_keep_tool_text(struct op_cache *c, str id, const struct cached_answer *answer,

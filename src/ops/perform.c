@@ -184,12 +184,15 @@ static err command_run(struct engine *e, struct tx *tx, struct command *c)
                         c->wait_over, c->waited, c->ready };
     bool keyed = is_keyed(c);
     str digest = c->digest, kept = STR("");
+    struct state selected;
 
     if (!c->prepared) {
         TRY(rights_check(c));
         TRY(input_check(e->table, c));
         in.json = c->input; /* with its fields by their own names */
     }
+    if (c->selects.len)
+        TRY(state_head(tx, c->selects, &selected));
     if (keyed) {
         if (!digest.len)
             digest = request_digest(c);
@@ -315,7 +318,7 @@ static err batch_read_ahead(struct engine *e, struct batch *b, struct command *c
     for (size_t i = 0; i < count; i++) {
         const struct command *c = commands[i];
         const struct json *id = json_get(c->input, "state_id");
-        if (json_is(id, JSON_STRING))
+        if (json_is(id, JSON_STRING) && state_is_id(json_text(id)))
             ids[id_count++] = json_text(id);
         if (is_keyed(c) && c->key.len <= IDEMPOTENCY_KEY_MAX)
             uses[use_count++] = (struct idempotency_use){ c->actor, c->key };

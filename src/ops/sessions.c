@@ -423,7 +423,7 @@ static const struct op ops[] = {
             "parent_session_name": { "type": "string", "minLength": 1, "maxLength": 100,
                 "description": "The session that it is below, by name or id; a root without this. A session's is below itself." },
             "workflow_state_id": { "type": "string", "minLength": 1, "maxLength": 100,
-                "description": "The state of a root. Others have the one of their tree, and may say so." },
+                "description": "The state of a root, by id or name. Others have the one of their tree, and may say so." },
             "project_dir": { "type": "string", "minLength": 1, "maxLength": 1200,
                 "description": "Where it works; its parent's without this." },
             "agent_name": { "type": "string", "minLength": 1, "maxLength": 100,

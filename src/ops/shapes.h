@@ -42,6 +42,7 @@
 
 #define STATE_MEMBERS JSON(                                                                        \
     "state_id": { "type": "string", "description": "What requests name it by; it never changes." },                                    \
+    "name": { "type": ["string", "null"], "description": "What requests may call it instead; null: it has no name." }, \
     "schema_id": { "type": "string", "description": "The schema that it is bound to." },           \
     "schema_name": { "type": "string", "description": "The name of the schema that the document must fit." }, \
     "schema_version": { "type": "integer", "minimum": 1, "description": "The version of that schema; state.migrate changes it." }, \
@@ -52,7 +53,7 @@
     "created_at": { "type": "string", "format": "date-time", "description": "When it was made." }, \
     "updated_at": { "type": "string", "format": "date-time", "description": "When its current version was written." })
 
-#define STATE_REQUIRED JSON("state_id", "schema_id", "schema_name", "schema_version", "version",   \
+#define STATE_REQUIRED JSON("state_id", "name", "schema_id", "schema_name", "schema_version", "version",   \
     "root_session_id", "root_session_name", "created_at", "updated_at")
 
 #define STATE_DATA JSON("current_data": { "description": "The document, as of the version that is said." })

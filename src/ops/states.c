@@ -15,6 +15,7 @@ void write_state_head(struct json_writer *w, const struct state *s, int64_t vers
 {
     json_write_begin(w, '{');
     write_text(w, STR("state_id"), s->id);
+    write_or_null(w, STR("name"), s->name);
     write_text(w, STR("schema_id"), s->schema_id);
     write_text(w, STR("schema_name"), s->schema_name);
     write_int(w, STR("schema_version"), s->schema_version);
@@ -53,6 +54,7 @@ static err state_list_op(struct tx *tx, const struct input *in, struct answer *o
     size_t shown = page_begin(in, out, STR("states"), count);
     for (size_t i = 0; page_row(out, i, &shown); i++) {
         write_state_head(&out->json, &all[i], all[i].version);
+        write_text(&out->json, STR("schema_description"), all[i].schema_description);
         json_write_end(&out->json, '}');
     }
     page_end(out, shown < count ? all[shown - 1].id : STR(""));
@@ -358,9 +360,14 @@ static err state_create_op(struct tx *tx, const struct input *in, struct answer 
     struct schema_version schema;
     struct state s;
 
+    if (input_json(in, "name") && tx->actor->kind == ACTOR_SESSION)
+        return err_new(tx->arena, ERR_FORBIDDEN,
+                       "only the operator names a state: leave the name out, and use the state_id");
     TRY(schema_find(tx, input_str(in, "schema_name"), input_int(in, "schema_version", 0), &schema));
     TRY(session_state_create(tx, &schema, input_json(in, "initial_data"),
                              input_str(in, "root_session"), &s));
+    if (input_str(in, "name").len)
+        TRY(state_name_new(tx, &s, input_str(in, "name")));
     out->created = true;
     return write_written(tx, in, out, &s, NULL);
 }
@@ -409,6 +416,14 @@ static err state_patch_op(struct tx *tx, const struct input *in, struct answer *
     TRY(merge ? state_merge(tx, id, merge, expected, &s)
               : state_patch(tx, id, input_json(in, "operations"), expected, &s));
     TRY(touch_if_asked(tx, in, &s));
+    return write_written(tx, in, out, &s, NULL);
+}
+
+static err state_rename_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    struct state s;
+
+    TRY(state_rename(tx, input_str(in, "state_id"), input_str(in, "name"), &s));
     return write_written(tx, in, out, &s, NULL);
 }
 
@@ -487,7 +502,7 @@ static err state_migrate_op(struct tx *tx, const struct input *in, struct answer
 // clang-format off
 
 /* Fields that several operations take. */
-#define STATE_ID JSON("state_id": { "type": "string", "description": "The id of the state, as state.create and state.list answer it." })
+#define STATE_ID JSON("state_id": { "type": "string", "description": "The state: its id, as state.create and state.list answer it, or its name." })
 #define EXPECTED JSON("expected_version": { "type": "integer", "minimum": 1, \
     "description": "Refuse unless this version is the current one." })
 #define TOUCH JSON("touch": { "type": "boolean", \
@@ -513,7 +528,8 @@ static const struct op ops[] = {
             "root_session": { "type": "string", "description": "Only those that belong to this session." },
             "schema": { "type": "string", "description": "Only those bound to a version of this schema." },
             "active": { "type": "boolean", "description": "True: only those whose root session is live." }) "," PAGE_AFTER_ID "," PAGE_LIMIT),
-        .output = SHAPE(JSON("states"), SHAPE_LIST("states", "A page of them.", SHAPE(STATE_REQUIRED, STATE_MEMBERS)) "," PAGE_NEXT),
+        .output = SHAPE(JSON("states"), SHAPE_LIST("states", "A page of them.", SHAPE(STATE_REQUIRED, STATE_MEMBERS "," JSON(
+            "schema_description": { "type": "string", "description": "What documents of its schema are for; empty: nobody said." }))) "," PAGE_NEXT),
         .run = state_list_op,
     },
     {
@@ -527,7 +543,9 @@ static const struct op ops[] = {
             "schema_version": { "type": "integer", "minimum": 1,
                 "description": "The version of the schema; the newest unless it is given." },
             "root_session": { "type": "string",
-                "description": "The session that it belongs to; a session's own state always belongs to itself." }) ","
+                "description": "The session that it belongs to; a session's own state always belongs to itself." },
+            "name": { "type": "string", "minLength": 1,
+                "description": "What else requests may call it, by the operator alone: letters, digits and - _ . up to 100 of them; no other state has it." }) ","
             REPRESENTATION),
         .tier = TIER_ROOT,
         .tool_input = JSON({ "schema_name": "A registered schema", "initial_data": "Must fit the schema", "schema_version": "Default: the newest" }),
@@ -613,7 +631,7 @@ static const struct op ops[] = {
             "type": "object", "required": ["state_id"], "additionalProperties": false,
             "oneOf": [ { "required": ["operations"] }, { "required": ["merge"] } ],
             "properties": {
-                "state_id": { "type": "string", "description": "The id of the state, as state.create and state.list answer it." },
+                "state_id": { "type": "string", "description": "The state: its id, as state.create and state.list answer it, or its name." },
                 "operations": { "type": "array", "description": "JSON Patch operations (RFC 6902), applied all or none." },
                 "merge": { "description": "A merge patch (RFC 7396): members replace those of their name, null removes." },
                 "expected_version": { "type": "integer", "minimum": 1,
@@ -681,6 +699,15 @@ static const struct op ops[] = {
                 "before": { "type": "integer", "description": "When the version is null: it was written before this one." }) ","
                 AUTHOR))),
         .run = state_blame_op,
+    },
+    {
+        .name = "state.rename", .http = "POST /workflow-states/{state_id}/name", .effect = OP_WRITES,
+        .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR,
+        .summary = "Give a state a name that is taken wherever its id is, another name, or none.",
+        .input = FIELDS(JSON("state_id", "name"), STATE_ID "," JSON(
+            "name": { "type": ["string", "null"],
+                "description": "Letters, digits and - _ . up to 100 of them; null or empty: it has none any more." })),
+        .output = WRITTEN, .run = state_rename_op,
     },
     {
         .name = "state.rollback", .http = "POST /workflow-states/{state_id}/rollback", .effect = OP_WRITES,

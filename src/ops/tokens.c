@@ -39,9 +39,39 @@ static err session_check(struct tx *tx, enum actor_kind kind, str session)
     return found ? NULL : session_id_check(tx, session);
 }
 
+/* The id of a state that a scope names. A token for a name that no state has would be one for
+ * whichever gets it later. */
+static err scope_state(struct tx *tx, const struct json *named)
+{
+    str id = json_text(named);
+
+    TRY(state_resolve(tx, &id));
+    if (!state_is_id(id))
+        return err_new(tx->arena, ERR_NOT_FOUND,
+                       "there is no state " STR_FMT ": state.list tells which there are",
+                       STR_ARG(id));
+    *(struct json *)named = json_string(id);
+    return NULL;
+}
+
+/* The scope that is asked for, with states by their ids. */
+static err scope_in(struct tx *tx, const struct input *in, const struct json **out)
+{
+    *out = input_json(in, "scope");
+    if (!*out)
+        return NULL;
+    struct json *scope = ARENA_NEW(tx->arena, struct json);
+    *scope = json_copy(tx->arena, *out);
+    if (json_get(scope, "state_id"))
+        TRY(scope_state(tx, json_get(scope, "state_id")));
+    *out = scope;
+    return NULL;
+}
+
 static err token_create_op(struct tx *tx, const struct input *in, struct answer *out)
 {
     str kind_name = input_str(in, "kind"), text;
+    const struct json *scope;
     enum actor_kind kind;
     struct token token;
 
@@ -50,9 +80,10 @@ static err token_create_op(struct tx *tx, const struct input *in, struct answer 
                        "expected a kind of operator, runner, viewer or session, found \"" STR_FMT
                        "\"",
                        STR_ARG(kind_name));
-    TRY(session_check(tx, kind, json_str(input_json(in, "scope"), "session_id")));
-    TRY(token_create(tx, kind, name_of(in), input_json(in, "scope"),
-                     input_int(in, "expires_in", 0) * 1000, &token, &text));
+    TRY(scope_in(tx, in, &scope));
+    TRY(session_check(tx, kind, json_str(scope, "session_id")));
+    TRY(token_create(tx, kind, name_of(in), scope, input_int(in, "expires_in", 0) * 1000, &token,
+                     &text));
     if (input_int(in, "lease", 0))
         TRY(token_lease(tx, token.id, input_int(in, "lease", 0) * 1000));
     out->created = true;
@@ -108,7 +139,7 @@ static const struct op ops[] = {
                         "session_id": { "type": "string", "minLength": 1, "maxLength": 100,
                             "description": "The session that it stands for, by id or name. The id of one that is not there yet is kept for it: only the token's holder or the operator registers it, and no other session gets it as its name." },
                         "state_id": { "type": "string", "minLength": 1, "maxLength": 100,
-                            "description": "The one state that it sees; without one, a session sees none." },
+                            "description": "The one state that it sees, by id or name; without one, a session sees none." },
                         "pointers": { "type": "array", "items": { "type": "string" }, "maxItems": 100,
                             "description": "JSON Pointers to the sections of the state that it may write; all of it without this." } } },
                 "expires_in": { "type": "integer", "minimum": 1, "maximum": 315360000,

@@ -231,6 +231,19 @@ static void page_start(struct subscriber *f, int64_t seen)
     }
 }
 
+/* A state may be called by its name, and events have its id: the log says whose they are. What was
+ * published meanwhile was not noted for it, so the log is asked again. True: it was another. */
+static bool page_subject(struct subscriber *f, str subject)
+{
+    if (!subject.len || str_eq(subject, f->topic->subject))
+        return false;
+    list_remove(&f->link);
+    topic_done(f->hub, f->topic);
+    f->topic = topic_use(f->hub, subject);
+    list_append(&f->topic->subscribers, &f->link);
+    return true;
+}
+
 static err page_take(struct subscriber *f, struct command *c)
 {
     const struct json *answer;
@@ -240,6 +253,7 @@ static err page_take(struct subscriber *f, struct command *c)
     int64_t seen = json_int_or(answer, "seen", -1), next = json_int_or(answer, "next", -1);
     if (!json_is(events, JSON_ARRAY) || seen < 0 || next < 0)
         return err_new(c->arena, ERR_INTERNAL, "event.list answered without events, seen or next");
+    bool moved = page_subject(f, json_str(answer, "subject"));
     page_start(f, seen);
     f->page = PAGE_MIN;
     if (!subscriber_is_joined(f) || !page_give(f, c->arena, events))
@@ -248,7 +262,7 @@ static err page_take(struct subscriber *f, struct command *c)
     int64_t looked_at = next < seen ? next : seen;
     if (f->given < looked_at)
         f->given = looked_at;
-    if (looked_at < seen || seen < f->backlog_from)
+    if (looked_at < seen || seen < f->backlog_from || moved)
         page_ask(f);
     else
         page_last(f);

@@ -110,7 +110,7 @@ static void performed(struct command *c)
     p->performing = false;
     p->waiting = NULL;
     if (p->cached.len)
-        op_cache_read(p->server->cache, c, p->cache_mark);
+        op_cache_read(p->server->cache, c, p->cached, p->cache_mark);
     if (wait_if_it_may(p, waited))
         return;
     if (c->answer.then && !c->error && !p->cancelled && read_behind(p))

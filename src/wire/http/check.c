@@ -177,14 +177,24 @@ void http_remember(struct http *h)
 /* Clients fill it from a variable, which may be empty. */
 err http_check_state(struct http *h)
 {
-    str seen = event_scope(h->x.conn->grant->actor, STR("")), named;
+    str named;
 
     if (!http_header(&h->parser.request, "x-workflow-state-id", &named) || named.len == 0 ||
-        seen.len == 0 || str_eq(seen, named))
+        actor_selects(h->x.conn->grant->actor, named) != SELECTION_UNKNOWN)
         return NULL;
     return err_new(h->x.arena, ERR_NOT_FOUND,
                    "there is no state " STR_FMT " for this token, but X-Workflow-State-Id names it",
                    STR_ARG(http_legible(h->x.arena, named)));
+}
+
+str http_selects(const struct http *h)
+{
+    str named;
+
+    if (!http_header(&h->parser.request, "x-workflow-state-id", &named) || named.len == 0 ||
+        actor_selects(h->x.conn->grant->actor, named) != SELECTION_NAME)
+        return STR("");
+    return named;
 }
 
 /* ---- Content-Type ---- */

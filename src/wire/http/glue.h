@@ -137,6 +137,9 @@ void http_remember(struct http *h);
  * selects and gives nothing. */
 err http_check_state(struct http *h);
 
+/* The name that it has instead of an id, which the command must look up; empty: none. */
+str http_selects(const struct http *h);
+
 /* INVALID or UNSUPPORTED, when the body can be no input of the operation, whatever is in it. */
 err http_check_media(struct http *h);
 

@@ -331,7 +331,7 @@ bool http_is_plain(const struct http *h)
     const struct http_request *r = &h->parser.request;
 
     return h->match.op->peek && h->match.capture_count == 1 && r->query.len == 0 &&
-           r->body.len == 0 &&
+           r->body.len == 0 && http_selects(h).len == 0 &&
            str_find(h->match.captures[0].value, '%') == h->match.captures[0].value.len;
 }
 
@@ -339,7 +339,9 @@ err http_input(struct http *h)
 {
     struct json *input = arena_alloc(h->x.arena, sizeof *input);
 
-    h->pending.command = (struct command){ .arena = h->x.arena, .op = h->match.op, .input = input };
+    h->pending.command = (struct command){
+        .arena = h->x.arena, .op = h->match.op, .input = input, .selects = http_selects(h)
+    };
     TRY(read_body(h, input));
     TRY(read_captures(h, input));
     TRY(read_query(h, input));
