@@ -67,7 +67,7 @@ err session_state_attach(struct tx *tx, const struct session *root, str state_id
     bool owned = false;
 
     assert(!root->parent_id.len);
-    TRY(state_get(tx, state_id, &state));
+    TRY(state_get_to_write(tx, state_id, &state));
     if (state.root_session.len)
         TRY(session_find_id(tx, state.root_session, &owner, &owned));
     if (owned && !str_eq(owner.id, root->id))
@@ -163,7 +163,7 @@ err session_state_delete(struct tx *tx, str state_id, int64_t expected)
     struct state state;
     size_t count;
 
-    TRY(state_get(tx, state_id, &state));
+    TRY(state_get_to_write(tx, state_id, &state));
     TRY(sql_one(tx->sql, &project, "SELECT name FROM project WHERE state_id = $1 LIMIT 1",
                 ARGS(TEXT(state.id))));
     if (project)

@@ -2,6 +2,7 @@
 #include "core/state.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 #include "core/columns.h"
 #include "core/token.h"
@@ -111,7 +112,7 @@ static err state_reach(struct tx *tx, str id_or_name, str *id)
 {
     *id = id_or_name;
     TRY(state_resolve(tx, id));
-    return actor_sees(tx->actor, *id) ? NULL : not_there(tx, id_or_name);
+    return actor_reads(tx->actor, *id) ? NULL : not_there(tx, id_or_name);
 }
 
 err state_head(struct tx *tx, str id_or_name, struct state *out)
@@ -136,6 +137,17 @@ err state_get(struct tx *tx, str id_or_name, struct state *out)
 
     TRY(state_reach(tx, id_or_name, &id));
     return state_load(tx, id, out);
+}
+
+err state_get_to_write(struct tx *tx, str id_or_name, struct state *out)
+{
+    TRY(state_get(tx, id_or_name, out));
+    if (actor_sees(tx->actor, out->id))
+        return NULL;
+    return err_new(tx->arena, ERR_FORBIDDEN,
+                   "this token may read the state " STR_FMT ", and not write to it%s" STR_FMT,
+                   STR_ARG(id_or_name), tx->actor->state_id.len ? ": its own is " : "",
+                   STR_ARG(tx->actor->state_id));
 }
 
 /* ---- reading ahead ---- */
@@ -221,25 +233,54 @@ static err rows_list(struct tx *tx, const struct state_filter *f, const struct r
                    ARGS(TEXT(f->after), INT(f->limit)));
 }
 
-/* The list of an actor that sees one state, or none. */
-static err one_list(struct tx *tx, const struct state_filter *f, const struct row **rows,
-                    size_t *count)
+/* One of the states that an actor reads who does not see all; no row: it is not there, or not meant. */
+static err one_list(struct tx *tx, const struct state_filter *f, str id, const struct row **row)
 {
-    return sql_all(tx->sql, rows, count,
+    return sql_one(tx->sql, row,
                    "SELECT " STATE_READ_LISTED " FROM state"
                    " WHERE state_id = $1 AND state_id > $2"
                    "   AND ($3 = '' OR root_session = $3) AND ($4 = '' OR schema_name = $4)"
                    "   AND ($5 = 0 OR " ACTIVE ")",
-                   ARGS(TEXT(tx->actor->state_id), TEXT(f->after), TEXT(f->root_session),
-                        TEXT(f->schema_name), INT(f->active)));
+                   ARGS(TEXT(id), TEXT(f->after), TEXT(f->root_session), TEXT(f->schema_name),
+                        INT(f->active)));
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    return str_compare(*(const str *)a, *(const str *)b);
+}
+
+/* The list of an actor that sees one state, or none, and reads a few more. */
+static err few_list(struct tx *tx, const struct state_filter *f, const struct row **rows,
+                    size_t *count)
+{
+    const struct actor *a = tx->actor;
+    struct row *found = ARENA_ARRAY(tx->arena, struct row, a->read_count + 1);
+    str *ids = ARENA_ARRAY(tx->arena, str, a->read_count + 1);
+    const struct row *row;
+
+    ids[0] = a->state_id;
+    for (size_t i = 0; i < a->read_count; i++)
+        ids[i + 1] = a->reads[i];
+    qsort(ids, a->read_count + 1, sizeof *ids, by_bytes);
+    *count = 0;
+    for (size_t i = 0; i <= a->read_count && (int64_t)*count < f->limit; i++) {
+        if (i > 0 && str_eq(ids[i], ids[i - 1]))
+            continue;
+        TRY(one_list(tx, f, ids[i], &row));
+        if (row)
+            found[(*count)++] = *row;
+    }
+    *rows = found;
+    return NULL;
 }
 
 err state_list(struct tx *tx, const struct state_filter *f, const struct state **out, size_t *count)
 {
     const struct row *rows;
 
-    bool one = tx->actor->state_id.len || tx->actor->kind == ACTOR_SESSION;
-    TRY(one ? one_list(tx, f, &rows, count) : rows_list(tx, f, &rows, count));
+    bool few = tx->actor->state_id.len || tx->actor->kind == ACTOR_SESSION;
+    TRY(few ? few_list(tx, f, &rows, count) : rows_list(tx, f, &rows, count));
     struct state *all = ARENA_ARRAY(tx->arena, struct state, *count);
     for (size_t i = 0; i < *count; i++) {
         size_t next = head_read(tx, &rows[i], &all[i]);

@@ -64,6 +64,9 @@ err state_resolve(struct tx *tx, str *id_or_name);
 err state_get(struct tx *tx, str id_or_name, struct state *out);
 err state_head(struct tx *tx, str id_or_name, struct state *out); /* without its body */
 
+/* The same for a write: FORBIDDEN when the actor may only read it. */
+err state_get_to_write(struct tx *tx, str id_or_name, struct state *out);
+
 /* By id, as the server itself sees it. */
 err state_load(struct tx *tx, str id, struct state *out);
 

@@ -52,7 +52,7 @@ static err writing_begin(struct tx *tx, str id, int64_t expected, struct state *
 {
     const struct json *parsed;
 
-    TRY(state_get(tx, id, out));
+    TRY(state_get_to_write(tx, id, out));
     TRY(version_check(tx, out, expected));
     TRY(stored_parse(tx, THING("state", out->id), out->body, &parsed));
     *w = (struct writing){ .state = out, .doc = *parsed };
@@ -401,7 +401,7 @@ err state_delete(struct tx *tx, str id, int64_t expected)
 {
     struct state s;
 
-    TRY(state_get(tx, id, &s));
+    TRY(state_get_to_write(tx, id, &s));
     TRY(version_check(tx, &s, expected));
     TRY(event_emit(tx,
                    (struct event){ .type = EVENT_STATE_DELETED,
@@ -450,7 +450,7 @@ err state_name_new(struct tx *tx, struct state *s, str name)
 
 err state_rename(struct tx *tx, str id_or_name, str name, struct state *out)
 {
-    TRY(state_get(tx, id_or_name, out));
+    TRY(state_get_to_write(tx, id_or_name, out));
     out->unchanged = str_eq(out->name, name);
     if (out->unchanged)
         return NULL;

@@ -10,7 +10,7 @@
 #include "core/stored.h"
 #include "json/pointer.h"
 
-enum { SECRET_BYTES = 24, POINTERS_MAX = 100 };
+enum { SECRET_BYTES = 24, POINTERS_MAX = 100, READS_MAX = 20 };
 
 static const struct {
     const char *name, *prefix; /* no prefix: nobody gets a token of that kind */
@@ -68,8 +68,22 @@ err pointers_check(struct tx *tx, const struct json *pointers)
     return NULL;
 }
 
+static err reads_check(struct tx *tx, const struct json *reads)
+{
+    bool fits = !reads || (reads->kind == JSON_ARRAY && reads->len <= READS_MAX);
+
+    for (uint32_t i = 0; reads && fits && i < reads->len; i++)
+        fits = reads->items[i].kind == JSON_STRING;
+    if (fits)
+        return NULL;
+    return err_new(tx->arena, ERR_INVALID,
+                   "expected \"reads\" to be an array of at most %d states, by id or name",
+                   READS_MAX);
+}
+
 static err scope_check(struct tx *tx, enum actor_kind kind, const struct json *scope)
 {
+    TRY(reads_check(tx, json_get(scope, "reads")));
     if (kind == ACTOR_SESSION && json_str(scope, "session_id").len == 0)
         return err_new(tx->arena, ERR_INVALID,
                        "expected a scope with a \"session_id\" for a session's token");
@@ -160,7 +174,7 @@ static err actor_of(struct tx *tx, const struct token *t, struct actor *out)
 {
     const struct json *scope;
     TRY(stored_parse(tx, THING("token", t->id), t->scope, &scope));
-    const struct json *pointers = json_get(scope, "pointers");
+    const struct json *pointers = json_get(scope, "pointers"), *reads = json_get(scope, "reads");
 
     *out = (struct actor){
         .kind = t->kind,
@@ -172,6 +186,8 @@ static err actor_of(struct tx *tx, const struct token *t, struct actor *out)
     };
     if (pointers)
         TRY(stored_texts(tx, THING("token", t->id), pointers, &out->pointers, &out->pointer_count));
+    if (reads)
+        TRY(stored_texts(tx, THING("token", t->id), reads, &out->reads, &out->read_count));
     return t->kind == ACTOR_SESSION ? session_apply(tx, out) : NULL;
 }
 
@@ -322,6 +338,14 @@ bool actor_sees(const struct actor *a, str state_id)
     bool all = a->kind != ACTOR_SESSION && !a->state_id.len;
 
     return a->kind != ACTOR_RUNNER && (all || str_eq(a->state_id, state_id));
+}
+
+bool actor_reads(const struct actor *a, str state_id)
+{
+    for (size_t i = 0; i < a->read_count; i++)
+        if (str_eq(a->reads[i], state_id))
+            return true;
+    return actor_sees(a, state_id);
 }
 
 bool actor_may_write(const struct actor *a, str pointer)

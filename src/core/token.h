@@ -14,7 +14,7 @@ struct token {
     enum actor_kind kind;
     str name;       /* as history shows its actor */
     str hash;       /* SHA-256 of the whole token, in hex */
-    str scope;      /* printed JSON object: session_id, run_id, state_id, pointers */
+    str scope;      /* printed JSON object: session_id, run_id, state_id, pointers, reads */
     str session_id; /* of the scope; empty where it ends with a run */
     int64_t created_at_ms, expires_at_ms, revoked_at_ms; /* 0: never */
 };
@@ -77,8 +77,12 @@ err token_list(struct tx *tx, str after, int64_t limit, const struct token **out
 
 /* ---- reach ---- */
 
-/* Whether a state is there for an actor. A session without one sees none, nor does a runner. */
+/* Whether a state is there for an actor, to write to it too, as far as else allowed. A session without
+ * one sees none, nor does a runner. */
 bool actor_sees(const struct actor *a, str state_id);
+
+/* Whether an actor may read a state: what it sees, and what its token names beside that. */
+bool actor_reads(const struct actor *a, str state_id);
 
 /* Whether a pointer lies at or below one that the actor may write. */
 bool actor_may_write(const struct actor *a, str pointer);

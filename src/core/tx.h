@@ -23,11 +23,13 @@ enum actor_kind { ACTOR_SYSTEM, ACTOR_OPERATOR, ACTOR_RUNNER, ACTOR_SESSION, ACT
 /* Who acts, and how far they may reach. */
 struct actor {
     enum actor_kind kind;
-    str name;            /* as events and history show them: "operator", a session's name */
-    str token_id;        /* whose holder it is; empty: the server's own work */
-    str session_id;      /* empty: not a session */
-    str run_id;          /* the run that a session's token was minted for; empty: by hand */
-    str state_id;        /* the one state that a session sees; empty: none. Others see all */
+    str name;         /* as events and history show them: "operator", a session's name */
+    str token_id;     /* whose holder it is; empty: the server's own work */
+    str session_id;   /* empty: not a session */
+    str run_id;       /* the run that a session's token was minted for; empty: by hand */
+    str state_id;     /* the one state that a session has; empty: none. Others see all */
+    const str *reads; /* other states that it may read, by their ids */
+    size_t read_count;
     bool is_child;       /* of a session: it has a parent */
     bool is_attended;    /* of a session: somebody outside runs it, so its callbacks wait for it */
     const str *pointers; /* a session writes at and below these only; none: everywhere */

@@ -166,7 +166,7 @@ void op_cache_keep_tool_text(struct op_cache *c, str id, const struct cached_ans
 struct cached_answer *op_peek(struct op_cache *c, const struct op *op, str id,
                               const struct actor *actor)
 {
-    if (!op->peek || !actor_sees(actor, id))
+    if (!op->peek || !actor_reads(actor, id))
         return NULL;
     struct entry *e = *slot_of(c, id, hash_of(id));
     if (!e)

@@ -141,8 +141,9 @@ static err subject_session(struct tx *tx, str subject, struct session *out, bool
     return session_load(tx, r.session_id, out);
 }
 
-/* What is asked for, by its id: a state may be called by its name. A session hears of its state, of
- * itself, and of those below it; who sees one state alone, of it and of its sessions. */
+/* What is asked for, by its id: a state may be called by its name. A session hears of its state and of
+ * those that it may read, of itself, and of those below it; who sees one state alone, of it and of its
+ * sessions. */
 static err subject_seen(struct tx *tx, str asked, str *out)
 {
     const struct actor *a = tx->actor;
@@ -151,9 +152,9 @@ static err subject_seen(struct tx *tx, str asked, str *out)
     str state_id = asked;
 
     TRY(state_resolve(tx, &state_id));
-    *out = event_scope(a, actor_sees(a, state_id) ? state_id : asked);
+    *out = event_scope(a, actor_reads(a, state_id) ? state_id : asked);
     if (!seen)
-        seen = out->len && str_eq(*out, a->state_id);
+        seen = out->len && actor_reads(a, *out);
     if (!seen && asked.len) {
         TRY(subject_session(tx, asked, &s, &seen));
         if (seen)
@@ -242,7 +243,7 @@ static const struct op ops[] = {
                 "after": { "type": "integer", "minimum": 0, "default": 0,
                     "description": "Events with a higher number than this; 410 when they are not all kept any more." },
                 "subject": { "type": "string",
-                    "description": "Only those of one state (by id or name), session, run, schema or token (by id). A session sees those of its state, of itself and of sessions below it; without this, of its state, or of itself while it has none." },
+                    "description": "Only those of one state (by id or name), session, run, schema or token (by id). A session sees those of its state, of states that it may read, of itself and of sessions below it; without this, of its state, or of itself while it has none." },
                 "type": { "type": "array", "items": { "type": "string" }, "maxItems": 64,
                     "description": "Only those of these types; may be repeated." },
                 "wait": { "type": "integer", "minimum": 0, "maximum": 60, "default": 0,

@@ -90,6 +90,15 @@ err op_mint(struct tx *tx, str token, const struct minted **out)
     return NULL;
 }
 
+static const str *texts_copy(struct arena *a, const str *from, size_t count)
+{
+    str *copies = from ? ARENA_ARRAY(a, str, count) : NULL;
+
+    for (size_t i = 0; i < count; i++)
+        copies[i] = arena_copy(a, from[i]);
+    return copies;
+}
+
 static struct actor actor_copy(struct arena *a, const struct actor *from)
 {
     struct actor copy = {
@@ -101,13 +110,12 @@ static struct actor actor_copy(struct arena *a, const struct actor *from)
         .state_id = arena_copy(a, from->state_id),
         .is_child = from->is_child,
         .is_attended = from->is_attended,
+        .pointers = texts_copy(a, from->pointers, from->pointer_count),
         .pointer_count = from->pointer_count,
+        .reads = texts_copy(a, from->reads, from->read_count),
+        .read_count = from->read_count,
     };
-    str *pointers = from->pointers ? ARENA_ARRAY(a, str, from->pointer_count) : NULL;
 
-    for (size_t i = 0; i < from->pointer_count; i++)
-        pointers[i] = arena_copy(a, from->pointers[i]);
-    copy.pointers = pointers;
     return copy;
 }
 
@@ -172,7 +180,7 @@ enum op_tier actor_tier(const struct actor *a)
 /* Who sees everything selects nothing by it. */
 enum op_selection actor_selects(const struct actor *a, str state)
 {
-    if (!event_scope(a, STR("")).len || actor_sees(a, state))
+    if (!event_scope(a, STR("")).len || actor_reads(a, state))
         return SELECTION_GOOD;
     return state_is_name(state) ? SELECTION_NAME : SELECTION_UNKNOWN;
 }

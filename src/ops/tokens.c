@@ -54,6 +54,15 @@ static err scope_state(struct tx *tx, const struct json *named)
     return NULL;
 }
 
+/* One that may be read is there: a typing mistake would show as nothing to be seen, much later. */
+static err scope_reads(struct tx *tx, const struct json *named)
+{
+    struct state s;
+
+    TRY(scope_state(tx, named));
+    return state_head(tx, json_text(named), &s);
+}
+
 /* The scope that is asked for, with states by their ids. */
 static err scope_in(struct tx *tx, const struct input *in, const struct json **out)
 {
@@ -64,6 +73,9 @@ static err scope_in(struct tx *tx, const struct input *in, const struct json **o
     *scope = json_copy(tx->arena, *out);
     if (json_get(scope, "state_id"))
         TRY(scope_state(tx, json_get(scope, "state_id")));
+    const struct json *reads = json_get(scope, "reads");
+    for (uint32_t i = 0; reads && i < reads->len; i++)
+        TRY(scope_reads(tx, &reads->items[i]));
     *out = scope;
     return NULL;
 }
@@ -141,7 +153,9 @@ static const struct op ops[] = {
                         "state_id": { "type": "string", "minLength": 1, "maxLength": 100,
                             "description": "The one state that it sees, by id or name; without one, a session sees none." },
                         "pointers": { "type": "array", "items": { "type": "string" }, "maxItems": 100,
-                            "description": "JSON Pointers to the sections of the state that it may write; all of it without this." } } },
+                            "description": "JSON Pointers to the sections of the state that it may write; all of it without this." },
+                        "reads": { "type": "array", "items": { "type": "string", "minLength": 1, "maxLength": 100 }, "maxItems": 20,
+                            "description": "Other states that it may read and hear of, and not write, by id or name." } } },
                 "expires_in": { "type": "integer", "minimum": 1, "maximum": 315360000,
                     "description": "Seconds until it stops being valid; never without this." },
                 "lease": { "type": "integer", "minimum": 10, "maximum": 86400,
