@@ -229,7 +229,7 @@ TEST_BOTH(each_write_makes_the_next_version)
         RUN(w, state_patch(&w->tx, s.id, json("[{'op':'add','path':'/n','value':1}]"), 0, &s)));
     CHECK_INT(s.version, 2);
     CHECK_OK(RUN(w, state_merge(&w->tx, s.id, json("{'n':null,'status':'done'}"), 2, &s)));
-    CHECK_OK(RUN(w, state_replace(&w->tx, s.id, json("{'status':'open','n':7}"), 0, &s, NULL)));
+    CHECK_OK(RUN(w, state_replace(&w->tx, s.id, json("{'status':'open','n':7}"), 0, 0, &s, NULL)));
     CHECK_INT(s.version, 4);
     CHECK_STR(s.body, "{\"status\":\"open\",\"n\":7}");
     CHECK_OK(RUN(w, state_get(&w->tx, s.id, &s)));
@@ -251,7 +251,7 @@ TEST_BOTH(a_refused_write_changes_nothing)
     CHECK_ERR(e, ERR_UNFIT);
     e = RUN(w, state_patch(&w->tx, s.id, json("[{'op':'remove','path':'/none'}]"), 0, &after));
     CHECK_ERR(e, ERR_UNFIT);
-    e = RUN(w, state_replace(&w->tx, s.id, json("{'status':'done'}"), 7, &after, NULL));
+    e = RUN(w, state_replace(&w->tx, s.id, json("{'status':'done'}"), 7, 0, &after, NULL));
     CHECK_ERR(e, ERR_CONFLICT);
     CHECK_STR(e->message,
               "state wfstate_2 is at version 1, expected 7: read it again and repeat the "
@@ -304,7 +304,7 @@ TEST_BOTH(a_rollback_is_a_new_version)
     struct fixture *w = fixture_new();
     struct state s = created(w, "{'status':'open','n':1}");
 
-    CHECK_OK(RUN(w, state_replace(&w->tx, s.id, json("{'status':'done'}"), 0, &s, NULL)));
+    CHECK_OK(RUN(w, state_replace(&w->tx, s.id, json("{'status':'done'}"), 0, 0, &s, NULL)));
     CHECK_OK(RUN(w, state_rollback(&w->tx, s.id, 1, 2, &s)));
     CHECK_INT(s.version, 3);
     CHECK_STR(s.body, "{\"status\":\"open\",\"n\":1}");
@@ -342,9 +342,9 @@ TEST_BOTH(the_log_has_every_event_once_and_in_order)
     struct state s = created(w, "{'status':'open'}");
     struct event_page page;
 
-    CHECK_ERR(RUN(w, state_replace(&w->tx, s.id, json("{}"), 0, &s, NULL)), ERR_UNFIT);
+    CHECK_ERR(RUN(w, state_replace(&w->tx, s.id, json("{}"), 0, 0, &s, NULL)), ERR_UNFIT);
     CHECK_OK(RUN(w, state_get(&w->tx, s.id, &s)));
-    CHECK_OK(RUN(w, state_replace(&w->tx, s.id, json("{'status':'done'}"), 0, &s, NULL)));
+    CHECK_OK(RUN(w, state_replace(&w->tx, s.id, json("{'status':'done'}"), 0, 0, &s, NULL)));
     CHECK_OK(RUN(w, state_delete(&w->tx, s.id, 2)));
     CHECK_OK(RUN(w, event_list(&w->tx, &(struct event_query){ .limit = 100 }, &page)));
     CHECK_INT(page.count, 4);
@@ -371,7 +371,7 @@ TEST_BOTH(a_state_stays_bound_to_its_schema_version)
 
     CHECK_OK(RUN(w, schema_add(&w->tx, STR("task"), json("{'required':['other']}"), STR(""), &v,
                                &is_new)));
-    CHECK_OK(RUN(w, state_replace(&w->tx, s.id, json("{'status':'done'}"), 0, &s, NULL)));
+    CHECK_OK(RUN(w, state_replace(&w->tx, s.id, json("{'status':'done'}"), 0, 0, &s, NULL)));
     CHECK_STR(s.schema_id, "schema_1");
     fixture_free(w);
 }
@@ -392,7 +392,7 @@ TEST_BOTH(a_schema_that_was_rolled_back_leaves_no_rules)
         RUN(w, schema_add(&w->tx, STR("task"), json("{'type':'integer'}"), STR(""), &v, &is_new)));
     CHECK_INT(v.version, 1);
     CHECK_OK(RUN(w, state_create(&w->tx, &v, json("1"), STR(""), &s)));
-    CHECK_ERR(RUN(w, state_replace(&w->tx, s.id, json("'text'"), 0, &s, NULL)), ERR_UNFIT);
+    CHECK_ERR(RUN(w, state_replace(&w->tx, s.id, json("'text'"), 0, 0, &s, NULL)), ERR_UNFIT);
     fixture_free(w);
 }
 
@@ -420,8 +420,8 @@ TEST_BOTH(rules_that_were_thrown_out_are_made_again)
     }
     for (int i = 0; i < 24; i++) {
         CHECK_OK(
-            RUN(w, state_replace(&w->tx, states[i % 12].id, json_of_int(i % 12), 0, &s, NULL)));
-        CHECK_ERR(RUN(w, state_replace(&w->tx, states[i % 12].id, json_of_int(99), 0, &s, NULL)),
+            RUN(w, state_replace(&w->tx, states[i % 12].id, json_of_int(i % 12), 0, 0, &s, NULL)));
+        CHECK_ERR(RUN(w, state_replace(&w->tx, states[i % 12].id, json_of_int(99), 0, 0, &s, NULL)),
                   ERR_UNFIT);
     }
     fixture_free(w);
@@ -437,7 +437,7 @@ TEST_BOTH(a_state_beyond_its_size_is_refused)
         json_push(check_arena(), &list, json_int(check_arena(), i));
     json_put(check_arena(), &doc, STR("status"), json_string(STR("open")));
     json_put(check_arena(), &doc, STR("list"), list);
-    err e = RUN(w, state_replace(&w->tx, s.id, &doc, 0, &s, NULL));
+    err e = RUN(w, state_replace(&w->tx, s.id, &doc, 0, 0, &s, NULL));
     CHECK_ERR(e, ERR_TOO_LARGE);
     fixture_free(w);
 }
@@ -568,7 +568,7 @@ TEST_BOTH(a_whole_document_may_differ_within_the_sections)
                                    .state_id = s.id,
                                    .pointers = sections,
                                    .pointer_count = 2 };
-        err e = RUN(w, state_replace(&w->tx, s.id, json(cases[i].data), 0, &s, NULL));
+        err e = RUN(w, state_replace(&w->tx, s.id, json(cases[i].data), 0, 0, &s, NULL));
         CHECK(cases[i].allowed ? !e : e && e->kind == ERR_FORBIDDEN);
     }
     w->actor = before;
@@ -619,7 +619,7 @@ TEST_BOTH(a_section_in_an_array_does_not_reach_its_neighbours)
                                    .pointers = &section,
                                    .pointer_count = 1 };
         str data = arena_printf(check_arena(), DOCUMENT, cases[i / 2].after);
-        err e = i % 2 ? RUN(w, state_replace(&w->tx, s.id, json(data.at), 0, &s, NULL))
+        err e = i % 2 ? RUN(w, state_replace(&w->tx, s.id, json(data.at), 0, 0, &s, NULL))
                       : RUN(w, state_patch(&w->tx, s.id, json(patch), 0, &s));
         CHECK(cases[i / 2].allowed ? !e : e && e->kind == ERR_FORBIDDEN);
     }

@@ -208,32 +208,140 @@ TEST_BOTH(every_write_shows_what_a_read_would_answer)
     world_close(w);
 }
 
-TEST_BOTH(an_update_says_what_it_dropped)
+/* ---- what an update takes from others ---- */
+
+static void act_as_session(struct world *w, const char *name)
+{
+    w->actor = (struct actor){ .kind = ACTOR_SESSION,
+                               .name = str_from(name),
+                               .session_id = str_from(name),
+                               .state_id = STR("wfstate_2") };
+}
+
+/* Where values were that an update has taken away; "": none. */
+static str dropped(struct world *w, const char *members)
+{
+    struct command *c =
+        world_call(w, "state.update",
+                   arena_printf(check_arena(), "{'state_id':'wfstate_2',%s}", members).at, "");
+    struct buf out = buf_in(check_arena());
+
+    CHECK_OK(c->error);
+    const struct json *all =
+        json_get(json_get(json_parsed(check_arena(), c->answer.text), "dropped"), "pointers");
+    for (uint32_t i = 0; all && i < all->len; i++)
+        buf_printf(&out, "%s" STR_FMT, i ? " " : "", STR_ARG(json_text(&all->items[i])));
+    return buf_str(&out);
+}
+
+TEST_BOTH(an_update_says_what_it_takes_from_others)
+{
+    struct world *w = world_new();
+
+    create(w, "{'status':'open','a':{'x':1},'list':[1,2],'mine':0}");
+    act_as_session(w, "ann");
+    patch(w, "wfstate_2", "[{'op':'replace','path':'/mine','value':1}]");
+    act_as_session(w, "bob");
+    patch(
+        w, "wfstate_2",
+        "[{'op':'add','path':'/a/y','value':{'z':1}},{'op':'add','path':'/list/0','value':9},"
+        "{'op':'add','path':'/new','value':true},{'op':'replace','path':'/status','value':'done'}]");
+    act_as_session(w, "ann");
+    /* She has not seen any of it: what is removed, and what is put back to what it was. */
+    CHECK_STR(dropped(w, "'data':{'status':'open','a':{'x':1},'list':[1,2],'mine':2}"),
+              "/status /a/y /list/0 /new");
+    /* What was there before, and what she wrote herself, is hers to change. */
+    CHECK_STR(dropped(w, "'data':{'status':'open','list':[2],'mine':3}"), "");
+    world_audit(w);
+    world_close(w);
+}
+
+TEST_BOTH(an_update_that_keeps_what_others_wrote_takes_nothing)
+{
+    struct world *w = world_new();
+
+    create(w, "{'status':'open','list':[{'id':1}],'o':{}}");
+    act_as_session(w, "ann");
+    patch(w, "wfstate_2", "[{'op':'add','path':'/ann','value':1}]");
+    act_as_session(w, "bob");
+    patch(
+        w, "wfstate_2",
+        "[{'op':'add','path':'/list/-','value':{'id':2}},{'op':'add','path':'/o/bob','value':1}]");
+    act_as_session(w, "ann");
+    CHECK_STR(dropped(w, "'data':{'status':'done','list':[{'id':0},{'id':1},{'id':2}],"
+                         "'o':{'bob':1,'ann':1}}"),
+              "");
+    world_close(w);
+}
+
+TEST_BOTH(an_update_counts_from_the_version_that_it_was_made_from)
+{
+    struct world *w = world_new();
+
+    create(w, "{'status':'open'}");
+    act_as_session(w, "bob");
+    patch(w, "wfstate_2", "[{'op':'add','path':'/bob','value':1}]"); /* 2 */
+    act_as_session(w, "ann");
+    patch(w, "wfstate_2", "[{'op':'add','path':'/ann','value':1}]"); /* 3 */
+    /* Her own last write does not say that she has seen what was before it; nor is hers told. */
+    CHECK_STR(dropped(w, "'data':{'status':'open'},'base_version':1"), "/bob"); /* 4 */
+    act_as_session(w, "bob");
+    patch(w, "wfstate_2", "[{'op':'add','path':'/bob','value':2}]"); /* 5 */
+    act_as_session(w, "ann");
+    CHECK_STR(dropped(w, "'data':{'status':'done'},'base_version':5"), "");
+    CHECK_STR(dropped(w, "'data':{'status':'open'},'expected_version':6"), "");
+    CHECK_ERR(refused(w, "state.update",
+                      "{'state_id':'wfstate_2','data':{'status':'done'},'base_version':8}"),
+              ERR_INVALID);
+    world_close(w);
+}
+
+/* The one who has not written before, or so long ago that it is not looked for. */
+TEST_BOTH(an_update_of_somebody_new_says_which_members_are_gone)
 {
     struct world *w = world_new();
 
     create(w, "{'status':'open','a':{'x':1,'y':{'z':1}},'b/c':[{'q':1}],'same':1}");
-    CHECK_STR(answer(w, "state.update",
-                     "{'state_id':'wfstate_2','data':{'status':'open','a':{'y':{}},'same':2}}"),
-              HEAD("2") ",'dropped':{'count':3,'pointers':['/a/x','/a/y/z','/b~1c']}}");
-    CHECK_STR(answer(w, "state.update",
-                     "{'state_id':'wfstate_2','data':{'same':3,'status':'open','a':{'y':{}}}}"),
-              HEAD("3") "}");
-
-    struct buf data = buf_in(check_arena());
-    for (int i = 0; i < 100; i++)
-        buf_printf(&data, ",'m%02d':%d", i, i);
-    patch(w, "wfstate_2",
-          arena_printf(check_arena(), "[{'op':'add','path':'','value':{'status':'open'%s}}]",
-                       buf_str(&data).at)
-              .at);
+    act_as_session(w, "ann");
+    CHECK_STR(dropped(w, "'data':{'status':'open','a':{'y':{}},'same':2}"), "/a/x /a/y/z /b~1c");
+    act_as_session(w, "bob");
+    for (int i = 0; i < 101; i++)
+        patch(w, "wfstate_2",
+              arena_printf(check_arena(), "[{'op':'add','path':'/m%02d','value':%d}]", i, i).at);
+    act_as_session(w, "ann");
     struct command *c =
         world_call(w, "state.update", "{'state_id':'wfstate_2','data':{'status':'open'}}", "");
     CHECK_OK(c->error);
-    const struct json *json = json_parsed(check_arena(), c->answer.text);
-    const struct json *dropped = json_get(json, "dropped");
-    CHECK_INT(json_int_or(dropped, "count", 0), 100);
-    CHECK_INT(json_get(dropped, "pointers")->len, 20);
+    const struct json *told = json_get(json_parsed(check_arena(), c->answer.text), "dropped");
+    CHECK_INT(json_int_or(told, "count", 0), 103);
+    CHECK_INT(json_get(told, "pointers")->len, 20);
+    world_close(w);
+}
+
+/* Which of many elements are another's takes too long to say. */
+TEST(an_update_of_a_long_list_says_that_it_was_changed)
+{
+    struct buf old = buf_in(check_arena()), new = buf_in(check_arena());
+    struct world *w = world_new();
+
+    create(w, "{'status':'open'}");
+    act_as_session(w, "ann");
+    patch(w, "wfstate_2", "[{'op':'add','path':'/list','value':[]}]");
+    for (int i = 0; i < 500; i++) {
+        buf_printf(&old, "%s%d", i ? "," : "", i);
+        buf_printf(&new, "%s%d", i ? "," : "", 1000 + i);
+    }
+    act_as_session(w, "bob");
+    patch(w, "wfstate_2",
+          arena_printf(check_arena(), "[{'op':'add','path':'/list','value':[" STR_FMT "]}]",
+                       STR_ARG(buf_str(&old)))
+              .at);
+    act_as_session(w, "ann");
+    CHECK_STR(dropped(w,
+                      arena_printf(check_arena(), "'data':{'status':'open','list':[" STR_FMT "]}",
+                                   STR_ARG(buf_str(&new)))
+                          .at),
+              "/list");
     world_close(w);
 }
 

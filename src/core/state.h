@@ -101,7 +101,7 @@ err state_rename(struct tx *tx, str id_or_name, str name, struct state *out);
 /* The same for one that this command has just created: no version of its own. */
 err state_name_new(struct tx *tx, struct state *s, str name);
 
-/* Members of a document that the next one does not have any more. */
+/* Values that others have written and a new document has not any more, or otherwise. */
 #define STATE_DROPPED_SHOWN 20
 struct state_dropped {
     str pointers[STATE_DROPPED_SHOWN]; /* the first of them */
@@ -111,8 +111,9 @@ struct state_dropped {
 /* Writes: each makes the next version; one that is refused, or after which the document would be
  * what it is (`unchanged`), makes none. `expected` is the version that must be current, 0 for any;
  * CONFLICT, with current_version among its members, when another one is.
- * FORBIDDEN when the change reaches what the actor may not write. `dropped` may be NULL. */
-err state_replace(struct tx *tx, str id, const struct json *data, int64_t expected,
+ * FORBIDDEN when the change reaches what the actor may not write. `base` is the version that the new
+ * document was made from, 0: not said; INVALID when there is no such version yet. `dropped` may be NULL. */
+err state_replace(struct tx *tx, str id, const struct json *data, int64_t expected, int64_t base,
                   struct state *out, struct state_dropped *dropped);
 err state_patch(struct tx *tx, str id, const struct json *operations, int64_t expected,
                 struct state *out);
@@ -147,6 +148,13 @@ err state_migrate_try(struct tx *tx, str id, const struct state_migration *m,
 
 err state_delete(struct tx *tx, str id, int64_t expected);
 
+/* ---- state_dropped.c ---- */
+
+/* What is taken from others when a document becomes another one: what they wrote since `base` (0: since
+ * the actor's own last write), and is not so any more. The state is as it was before. */
+err state_dropped_find(struct tx *tx, const struct state *s, const struct json *old,
+                       const struct json *new, int64_t base, struct state_dropped *out);
+
 /* ---- state_history.c ---- */
 
 /* A row of its history, which must be there; and the one before a row, NULL when there is none.
@@ -154,6 +162,10 @@ err state_delete(struct tx *tx, str id, int64_t expected);
 err state_row(struct tx *tx, const struct state *s, int64_t seq, const struct event **out);
 err state_row_before(struct tx *tx, const struct state *s, const struct event *row,
                      const struct event **out);
+
+/* The same without what can be large, data and body: who wrote it and when. Before NULL is the newest. */
+err state_row_head_before(struct tx *tx, const struct state *s, const struct event *row,
+                          const struct event **out);
 
 /* Brings the document from the version before that row to the row's. */
 err state_step(struct tx *tx, const struct state *s, const struct event *row, struct json *doc);

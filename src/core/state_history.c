@@ -56,6 +56,13 @@ err state_row_before(struct tx *tx, const struct state *s, const struct event *r
     return row_before(tx, s, row, event_get, out);
 }
 
+err state_row_head_before(struct tx *tx, const struct state *s, const struct event *row,
+                          const struct event **out)
+{
+    return row ? row_before(tx, s, row, event_get_head, out)
+               : row_needed(tx, s, s->last_seq, event_get_head, out);
+}
+
 struct segment {
     const struct event *body; /* NULL: there is none that early */
     const struct event *last; /* its newest row; the body itself when it is alone */

@@ -458,43 +458,33 @@ err state_rename(struct tx *tx, str id_or_name, str name, struct state *out)
     return version_add(tx, out, EVENT_STATE_RENAMED, STR("[]"), 0);
 }
 
-/* ---- what a new document drops ---- */
-
-static void dropped_find(struct buf *path, const struct json *old, const struct json *new,
-                         struct state_dropped *out)
-{
-    if (old->kind != JSON_OBJECT || new->kind != JSON_OBJECT)
-        return;
-    const uint32_t *there = json_match(path->arena, old, new);
-    for (uint32_t i = 0; i < old->len; i++) {
-        size_t len = path->len;
-        json_pointer_add(path, json_name(&old->members[i]));
-        if (there[i] != JSON_NONE) {
-            dropped_find(path, &old->members[i].value, &new->members[there[i]].value, out);
-        } else {
-            if (out->count < STATE_DROPPED_SHOWN)
-                out->pointers[out->count] = arena_copy(path->arena, buf_str(path));
-            out->count++;
-        }
-        path->len = len;
-    }
-}
-
 /* ---- changing ---- */
 
-err state_replace(struct tx *tx, str id, const struct json *data, int64_t expected,
+static err base_check(struct tx *tx, const struct state *s, int64_t base)
+{
+    if (base <= s->version)
+        return NULL;
+    return err_new(tx->arena, ERR_INVALID,
+                   "expected a base_version up to %lld, which state " STR_FMT " is at, found %lld",
+                   (long long)s->version, STR_ARG(s->id), (long long)base);
+}
+
+err state_replace(struct tx *tx, str id, const struct json *data, int64_t expected, int64_t base,
                   struct state *out, struct state_dropped *dropped)
 {
+    struct state before;
     struct writing w;
-    struct buf path = buf_in(tx->arena);
 
     TRY(writing_begin(tx, id, expected, out, &w));
+    TRY(base_check(tx, out, base));
+    before = *out;
     TRY(write_diff(tx, &w, &w.doc, data));
-    if (dropped) {
-        *dropped = (struct state_dropped){ .count = 0 };
-        dropped_find(&path, &w.doc, data, dropped);
-    }
-    return NULL;
+    if (!dropped)
+        return NULL;
+    *dropped = (struct state_dropped){ .count = 0 };
+    if (out->unchanged)
+        return NULL;
+    return state_dropped_find(tx, &before, &w.doc, data, base ? base : expected, dropped);
 }
 
 err state_patch(struct tx *tx, str id, const struct json *operations, int64_t expected,

@@ -401,7 +401,8 @@ static err state_update_op(struct tx *tx, const struct input *in, struct answer 
 
     TRY(unseen_check(tx, in));
     TRY(state_replace(tx, input_str(in, "state_id"), input_json(in, "data"),
-                      input_int(in, "expected_version", 0), &s, &dropped));
+                      input_int(in, "expected_version", 0), input_int(in, "base_version", 0), &s,
+                      &dropped));
     TRY(touch_if_asked(tx, in, &s));
     return write_written(tx, in, out, &s, &dropped);
 }
@@ -605,6 +606,8 @@ static const struct op ops[] = {
         .hint = "Replace the whole shared state. What you leave out is gone, also what others wrote: to change a part, use state_patch.",
         .input = FIELDS(JSON("state_id", "data"), STATE_ID "," JSON(
             "data": { "description": "The new document, whole: what is not in it is gone afterwards." },
+            "base_version": { "type": "integer", "minimum": 1,
+                "description": "The version that the new document was made from: what others have written since then and is lost by it is told as dropped. Without it, since expected_version, or the writer's own last write." },
             "max_chars": { "type": "integer", "minimum": 1,
                 "description": "Of who reads no more characters at once: without expected_version, refuse to replace a document that has more." }) ","
             EXPECTED "," TOUCH "," REPRESENTATION),
@@ -613,9 +616,9 @@ static const struct op ops[] = {
         .tool_output = JSON({ "state_id": true, "version": true, "dropped": true, "unchanged": true }),
         .output = SHAPE(STATE_REQUIRED, STATE_MEMBERS "," STATE_DATA "," UNCHANGED "," JSON(
             "dropped": { "type": "object", "required": ["count", "pointers"],
-                "description": "A warning: members of the old document that the new one does not have any more.",
+                "description": "A warning: values that another has written since base_version (or since the writer's own last write) and that are removed or replaced by this; where the writer has not written before, or too long ago, all members that are gone.",
                 "properties": {
-                    "count": { "type": "integer", "description": "How many members were dropped, also where not all are listed." },
+                    "count": { "type": "integer", "description": "How many values were lost, also where not all are listed." },
                     "pointers": { "type": "array", "items": { "type": "string" },
                         "description": "Where the first 20 of them were." } } })),
         .run = state_update_op,
