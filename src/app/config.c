@@ -154,6 +154,8 @@ static const struct setting settings[] = {
       "bytes that are kept of what a run writes, the newest ones" },
     { "session_events_max", SETTING_COUNT, AT(team.session_events),           1,       1000000,
       "events that are kept of what one session tells of itself, the newest ones" },
+    { "state_warn_bytes",   SETTING_SIZE,  AT(team.state_warn_bytes),         1 * KIB, 1 * GIB,
+      "a state of so many bytes is answered with a warning" },
     { "permission_time",    SETTING_TIME,  AT(team.permission_ms),            1,       366 * DAY,
       "a use of a tool that nobody has decided on is refused after this time" },
     { "wake",               SETTING_SWITCH, AT(team.wake),                    0,       0,

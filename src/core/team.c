@@ -155,6 +155,7 @@ const struct team_rules team_rules_default = {
     .profile_max = 16,
     .output_bytes = 1 << 20,
     .session_events = 1000,
+    .state_warn_bytes = 256 << 10,
     .permission_ms = 24 * 60 * 60 * 1000,
     .wake = 1,
     .wake_grace_ms = 2 * 1000,

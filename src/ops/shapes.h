@@ -56,7 +56,8 @@
 #define STATE_REQUIRED JSON("state_id", "name", "schema_id", "schema_name", "schema_version", "version",   \
     "root_session_id", "root_session_name", "created_at", "updated_at")
 
-#define STATE_DATA JSON("current_data": { "description": "The document, as of the version that is said." })
+#define STATE_DATA JSON("current_data": { "description": "The document, as of the version that is said." }, \
+    "warning": { "type": "string", "description": "The document has become large (state_warn_bytes): how large, what the limit is, and what to do. It is not there otherwise." })
 
 #define PATCH_MEMBER JSON("patch": { "type": "array", "items": { "type": "object" },               \
     "description": "A JSON Patch (RFC 6902)." })

@@ -4,6 +4,7 @@
 #include "base/utf8.h"
 #include "core/blame.h"
 #include "core/session.h"
+#include "core/team.h"
 #include "json/pointer.h"
 #include "ops/ops.h"
 #include "ops/page.h"
@@ -24,6 +25,24 @@ void write_state_head(struct json_writer *w, const struct state *s, int64_t vers
     write_int(w, STR("version"), version);
     write_time(w, STR("created_at"), s->created_at_ms);
     write_time(w, STR("updated_at"), s->updated_at_ms);
+}
+
+/* Once a document is that large, who reads or writes it is told before it is refused for it. */
+static err write_warning(struct tx *tx, struct json_writer *w, const struct state *s)
+{
+    const struct schema_rules *rules;
+
+    if ((int64_t)s->body.len < team_rules_of(tx)->state_warn_bytes)
+        return NULL;
+    TRY(schema_rules(tx, s->schema_id, &rules));
+    write_text(
+        w, STR("warning"),
+        arena_printf(tx->arena,
+                     "this state has %zu bytes, of which every reader pays for each; at %u a "
+                     "write is refused: remove what nobody needs any more, keep large texts "
+                     "in files and their paths here, and read parts by pointer",
+                     s->body.len, (unsigned)rules->policy.state_bytes_max));
+    return NULL;
 }
 
 /* ---- many ---- */
@@ -166,6 +185,7 @@ static err state_read_op(struct tx *tx, const struct input *in, struct answer *o
                  (s.body.len <= chars_max || utf8_length(s.body) <= chars_max);
     out->version = version;
     write_state_head(w, &s, version);
+    TRY(write_warning(tx, w, &s));
     if (since) {
         TRY(write_since(tx, w, &s, since, chars_max));
     } else if (!whole) {
@@ -329,6 +349,7 @@ static err write_written(struct tx *tx, const struct input *in, struct answer *o
 
     buf_reserve(&shown, s->body.len + 512);
     write_state_head(&w, s, s->version);
+    TRY(write_warning(tx, &w, s));
     size_t head = shown.len;
     write_printed(&w, STR("current_data"), s->body);
     size_t all = shown.len;
@@ -579,7 +600,7 @@ static const struct op ops[] = {
             "timeout": "Seconds to wait",
             "max_chars": "Default 8000; larger parts are cut and listed",
             "state_id": "" }),
-        .tool_output = JSON({ "state_id": true, "version": true, "current_data": true, "value": true,
+        .tool_output = JSON({ "state_id": true, "version": true, "warning": true, "current_data": true, "value": true,
             "matches": true, "patch": true, "truncated": true,
             "cut_count": true, "cut": true, "hint": true }),
         .output = SHAPE(STATE_REQUIRED, STATE_MEMBERS "," STATE_DATA "," PATCH_MEMBER "," JSON(
@@ -613,7 +634,7 @@ static const struct op ops[] = {
             EXPECTED "," TOUCH "," REPRESENTATION),
         .tool_input = JSON({ "data": "All of the new document", "expected_version": "Refuse if it is not current",
             "state_id": "" }),
-        .tool_output = JSON({ "state_id": true, "version": true, "dropped": true, "unchanged": true }),
+        .tool_output = JSON({ "state_id": true, "version": true, "warning": true, "dropped": true, "unchanged": true }),
         .output = SHAPE(STATE_REQUIRED, STATE_MEMBERS "," STATE_DATA "," UNCHANGED "," JSON(
             "dropped": { "type": "object", "required": ["count", "pointers"],
                 "description": "A warning: values that another has written since base_version (or since the writer's own last write) and that are removed or replaced by this; where the writer has not written before, or too long ago, all members that are gone.",
@@ -649,7 +670,7 @@ static const struct op ops[] = {
             "touch": "A version though nothing changes",
             "representation": "Answer the document, too",
             "state_id": "" }),
-        .tool_output = JSON({ "state_id": true, "version": true, "current_data": true, "unchanged": true }),
+        .tool_output = JSON({ "state_id": true, "version": true, "warning": true, "current_data": true, "unchanged": true }),
         .output = WRITTEN, .run = state_patch_op,
     },
     {
