@@ -4,7 +4,7 @@
 
 #include "app/config.h"
 
-enum { SETTING_COUNT_ALL = 70 };
+enum { SETTING_COUNT_ALL = 71 };
 
 enum setting_kind { SETTING_TEXT, SETTING_COUNT, SETTING_SIZE, SETTING_TIME, SETTING_LEVEL, SETTING_SWITCH };
 

@@ -6,6 +6,7 @@
 #include "core/callback.h"
 #include "core/member.h"
 #include "core/permission.h"
+#include "core/retain.h"
 
 enum { CONSEQUENCES_MAX = 10000 }; /* of one command */
 
@@ -22,6 +23,8 @@ static const struct {
     { EVENT_STATE_MIGRATED,  callback_after_update  },
     { EVENT_SESSION_SETTLED, callback_after_settled }, /* tell the parent */
     { EVENT_SESSION_SETTLED, permission_after_settled }, /* nobody need decide any more */
+    { EVENT_SESSION_SETTLED, retain_after_settled },   /* how long it is kept */
+    { EVENT_SESSION_DELETED, retain_after_deleted },
     { EVENT_APPROVAL_RESOLVED, callback_after_approval }, /* who was not resumed by it goes on */
 };
 // clang-format on

@@ -20,7 +20,7 @@ struct policy_section {
 
 #define JSON(...) #__VA_ARGS__
 
-/* Times are seconds. */
+/* Times are seconds, or how long states are kept a number and its unit. */
 static const char baton_schema[] = JSON({
     "properties": {
         "x-baton": {
@@ -29,6 +29,12 @@ static const char baton_schema[] = JSON({
             "properties": {
                 "format": { "enum": ["annotation", "assertion"] },
                 "state_bytes_max": { "type": "integer", "minimum": 1, "maximum": 1048576 },
+                "retention": {
+                    "anyOf": [
+                        { "type": "integer", "minimum": 0, "maximum": 3153600000 },
+                        { "type": "string", "pattern": "^[0-9]{1,5}[smhd]$" }
+                    ]
+                },
                 "state_update": {
                     "type": "object",
                     "additionalProperties": false,
@@ -75,17 +81,40 @@ static struct policy_update update_read(const struct json *said)
     };
 }
 
+/* "7d", or seconds; it has been checked. */
+static int64_t retention_read(const struct json *said)
+{
+    static const struct {
+        char unit;
+        int64_t ms;
+    } units[] = { { 's', 1000 }, { 'm', 60 * 1000 }, { 'h', 3600 * 1000 }, { 'd', 86400 * 1000 } };
+    int64_t n = -1;
+
+    if (!said)
+        return -1;
+    if (said->kind != JSON_STRING)
+        return json_to_int(said, &n) ? n * 1000 : -1;
+    str text = json_text(said);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (text.len && text.at[text.len - 1] == units[i].unit &&
+            str_to_int(str_slice(text, 0, text.len - 1), &n))
+            return n * units[i].ms;
+    return -1;
+}
+
 static err baton_read(struct arena *a, const struct json *schema, struct policy *out)
 {
     const struct json *said = json_get(schema, "x-baton");
 
     *out = (struct policy){ .formats_asserted = true,
                             .state_bytes_max = STATE_BYTES_CEILING,
-                            .update = update_read(json_get(said, "state_update")) };
+                            .update = update_read(json_get(said, "state_update")),
+                            .retention_ms = -1 };
     if (!said)
         return NULL;
     TRY(baton_check(a, schema));
     out->formats_asserted = !str_eq(json_str(said, "format"), STR("annotation"));
+    out->retention_ms = retention_read(json_get(said, "retention"));
     out->state_bytes_max = (uint32_t)json_int_or(said, "state_bytes_max", STATE_BYTES_CEILING);
     return NULL;
 }

@@ -16,6 +16,7 @@ struct retention {
     int64_t versions;      /* of a state: the newest ones are all kept */
     int64_t versions_step; /* of the older ones, each so many-th stays */
     int64_t keys_ms;       /* how long the key of a request is remembered */
+    int64_t sessions_ms;   /* how long ended trees of sessions are kept; 0: for good */
     int64_t tokens_ms;     /* how long tokens are listed after they were revoked or have expired */
     int64_t rows;          /* that one firing deals with at most */
 };
@@ -29,5 +30,15 @@ static inline const struct retention *retention_of(const struct tx *tx)
 
 /* The works, for the table of who fires them. */
 due_run retain_compact_state, retain_purge_state, retain_forget_keys, retain_move_floor;
+
+/* ---- retain_ended.c: trees of sessions that have ended, and their states ---- */
+
+struct event;
+
+/* What follows from the end of a session: see consequence.h. */
+err retain_after_settled(struct tx *tx, const struct event *e);
+err retain_after_deleted(struct tx *tx, const struct event *e);
+
+due_run retain_state, retain_tree;
 
 #endif

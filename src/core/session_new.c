@@ -435,7 +435,7 @@ static err rows_delete(struct tx *tx, str id)
     TRY(sql_exec(tx->sql,
                  "DELETE FROM due WHERE subject = $1"
                  " AND kind IN ('session_stop', 'update_overdue', 'callback_deliver',"
-                 "  'member_silent', 'wake_return')",
+                 "  'member_silent', 'wake_return', 'retain_tree')",
                  self));
     TRY(sql_exec(tx->sql,
                  "DELETE FROM due WHERE kind = 'permission_expire' AND subject IN"

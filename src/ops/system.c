@@ -34,6 +34,8 @@ static const struct due_work works[DUE_KIND_COUNT] = {
     [DUE_TOKEN_LEASE] = { .run = callback_due_lease },
     [DUE_MEMBER_SILENT] = { .run = member_due_silent },
     [DUE_WAKE_RETURN] = { .run = wake_due_return },
+    [DUE_RETAIN_STATE] = { .run = retain_state },
+    [DUE_RETAIN_TREE] = { .run = retain_tree },
 };
 
 enum { NODES_MAX = 1000 };
