@@ -418,7 +418,8 @@ TEST_BOTH(a_state_shows_its_schema)
     answer(w, "schema.create", "{'name':'task','json_schema':true,'description':'anything'}");
     CHECK_STR(answer(w, "state.schema", "{'state_id':'wfstate_2'}"),
               "{'schema_id':'schema_1','name':'task','version':1,'description':'',"
-              "'created_at':'2025-01-15T10:35:00Z','json_schema':{'type':'object',"
+              "'created_at':'2025-01-15T10:35:00Z','updated_at':'2025-01-15T10:35:00Z',"
+              "'json_schema':{'type':'object',"
               "'required':['status'],'properties':{'status':{'enum':['open','done']}}}}");
     world_close(w);
 }
@@ -495,12 +496,14 @@ TEST_BOTH(schemas_are_listed_by_page)
                    "{'name':'task','json_schema':true,'description':'other words'}", "");
     CHECK(!again->error && !again->answer.created && !again->events);
     answer(w, "schema.create", "{'name':'b','json_schema':false}");
-    CHECK_STR(answer(w, "schema.list", "{'limit':1}"),
-              "{'schemas':[{'schema_id':'schema_3','name':'b','version':1,'description':'',"
-              "'created_at':'2025-01-15T10:35:00Z'}],'next':'b'}");
-    CHECK_STR(answer(w, "schema.list", "{'limit':1,'after':'b'}"),
-              "{'schemas':[{'schema_id':'schema_2','name':'task','version':2,"
-              "'description':'anything','created_at':'2025-01-15T10:35:00Z'}]}");
+    CHECK_STR(
+        answer(w, "schema.list", "{'limit':1}"),
+        "{'schemas':[{'schema_id':'schema_3','name':'b','version':1,'description':'',"
+        "'created_at':'2025-01-15T10:35:00Z','updated_at':'2025-01-15T10:35:00Z'}],'next':'b'}");
+    CHECK_STR(
+        answer(w, "schema.list", "{'limit':1,'after':'b'}"),
+        "{'schemas':[{'schema_id':'schema_2','name':'task','version':2,"
+        "'description':'anything','created_at':'2025-01-15T10:35:00Z','updated_at':'2025-01-15T10:35:00Z'}]}");
     struct command *c = world_call(w, "schema.versions", "{'name':'task','limit':1}", "");
     CHECK_STR(c->answer.next, "2");
     CHECK(str_ends(c->answer.text, STR("\"next\":2}")));

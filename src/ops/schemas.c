@@ -13,6 +13,7 @@ static void schema_members(struct tx *tx, struct json_writer *w, const struct sc
     write_int(w, STR("version"), v->version);
     write_text(w, STR("description"), v->description);
     write_time(w, STR("created_at"), v->created_at_ms);
+    write_time(w, STR("updated_at"), v->created_at_ms); /* a version never changes */
     if (with_text)
         write_stored(tx, w, STR("json_schema"), THING("schema", v->id), v->text);
 }

@@ -26,9 +26,10 @@
     "name": { "type": "string", "description": "What states name it by, all of its versions alike." },                                      \
     "version": { "type": "integer", "minimum": 1, "description": "Its version; texts never change." }, \
     "description": { "type": "string", "description": "What documents of this schema are for, in a line for people; empty: nobody said." }, \
-    "created_at": { "type": "string", "format": "date-time", "description": "When this version was registered." })
+    "created_at": { "type": "string", "format": "date-time", "description": "When this version was registered." }, \
+    "updated_at": { "type": "string", "format": "date-time", "description": "When it last changed: a version never does, so when it was registered." })
 
-#define SCHEMA_REQUIRED JSON("schema_id", "name", "version", "created_at", "json_schema")
+#define SCHEMA_REQUIRED JSON("schema_id", "name", "version", "created_at", "updated_at", "json_schema")
 #define SCHEMA_WHOLE SCHEMA_MEMBERS "," JSON("json_schema": { "type": ["object", "boolean"],       \
         "description": "The JSON Schema itself." })
 #define SCHEMA_SHAPE SHAPE(SCHEMA_REQUIRED, SCHEMA_WHOLE)
