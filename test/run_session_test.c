@@ -40,7 +40,7 @@ TEST(what_cannot_be_asked_for_is_refused_and_the_message_says_what_can)
     } cases[] = {
         { "{'type':'start_session','prompt':'x'}", ERR_INVALID, "session_name" },
         { "{'type':'start_session','prompt':'x','session_name':'root'}", ERR_CONFLICT,
-          "resume_session" },
+          "`baton session resume root`" },
         { "{'type':'resume_session','prompt':'x','session_name':'nobody'}", ERR_NOT_FOUND,
           "nobody" },
         { "{'type':'resume_session','prompt':'x','session_name':'mine'}", ERR_CONFLICT,
@@ -298,4 +298,61 @@ TEST_BOTH(result_that_was_cut_says_so)
         CHECK_INT(json_bool_or(r, "truncated", false), cut);
     }
     world_end(w);
+}
+
+/* ---- names that were used before ---- */
+
+TEST(a_name_is_free_again_when_its_session_was_deleted)
+{
+    struct world *w = world_new();
+    struct fake_runner a = fake_runner_new(w, "a", "");
+
+    start(w, "worker", "");
+    struct claim held = claim(w, &a);
+    CHECK_OK(report(w, &a, &held, "started", "")->error);
+    CHECK_OK(report(w, &a, &held, "completed", "")->error);
+    struct command *c =
+        call(w, "run.create", "{'type':'start_session','session_name':'worker','prompt':'again'}");
+    CHECK_ERR(c->error, ERR_CONFLICT);
+    CHECK(
+        strstr(c->error->message.at, "is finished: go on with it (`baton session resume worker`)"));
+    CHECK(strstr(c->error->message.at, "delete it (`baton session delete worker`) to begin anew"));
+    c = call(w, "session.create", "{'session_name':'worker'}");
+    CHECK_ERR(c->error, ERR_CONFLICT);
+    CHECK(strstr(c->error->message.at, "`baton session delete worker`"));
+    CHECK_OK(call(w, "session.delete", "{'session_id':'worker'}")->error);
+    start(w, "worker", "");
+    CHECK_STR(at(call(w, "session.get", "{'session_id':'worker'}"), "/cycle"), "1");
+    world_close(w);
+}
+
+/* ---- sections ---- */
+
+TEST(a_session_is_started_with_sections_that_it_may_write)
+{
+    struct world *w = world_new();
+
+    start(w, "root", ",'pointers':['/a','/b']");
+    CHECK_STR(at(call(w, "session.get", "{'session_id':'root'}"), "/pointers"), "[\"/a\",\"/b\"]");
+    CHECK_OK(call(w, "session.start",
+                  "{'session_name':'below','prompt':'go','parent_session_name':'root',"
+                  "'pointers':['/a/x']}")
+                 ->error);
+    CHECK_STR(at(call(w, "session.get", "{'session_id':'below'}"), "/pointers"), "[\"/a/x\"]");
+    CHECK_ERR(refused(w, "session.start",
+                      "{'session_name':'more','prompt':'go','parent_session_name':'root',"
+                      "'pointers':['/c']}"),
+              ERR_FORBIDDEN);
+    CHECK_ERR(refused(w, "run.create",
+                      "{'type':'start_session','session_name':'bad','prompt':'go',"
+                      "'pointers':['a']}"),
+              ERR_INVALID);
+    /* One that was registered before has what it was registered with. */
+    answer(w, "session.create", "{'session_name':'known','pointers':['/a']}");
+    CHECK_ERR(refused(w, "run.create",
+                      "{'type':'start_session','session_name':'known','prompt':'go',"
+                      "'pointers':['/b']}"),
+              ERR_CONFLICT);
+    start(w, "known", ",'pointers':['/a']");
+    world_close(w);
 }

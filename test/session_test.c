@@ -66,8 +66,9 @@ TEST(a_session_is_known_by_one_name_and_one_id)
            "{'session_name':'y','session_id':'0b54a9e2-7d4f-4b62-9d5e-1f9b1d6f0a11'}");
     CHECK_STR(shown(w, "0b54a9e2-7d4f-4b62-9d5e-1f9b1d6f0a11", "session_name"), "'y'");
     err e = refused(w, "session.create", "{'session_name':'x'}");
-    CHECK_STR(e->message, "there is a session ses_x named \"x\": choose another name, or resume "
-                          "that one");
+    CHECK_STR(e->message, "there is a session ses_x named \"x\": choose another name, go on with "
+                          "that one (`baton session resume x`), or delete it (`baton session "
+                          "delete x`) to begin anew");
     CHECK_STR(listed(w, "{}"), "y x");
     world_close(w);
 }

@@ -507,11 +507,8 @@ static void scenario_run(struct world *w)
     runs_run(w);
     callbacks_run(w);
     hooks_run(w);
-<<<<<<< HEAD
     members_run(w);
-=======
     ended_run(w);
->>>>>>> 7afb600 (retain: ended trees and their states go after a time, if told to)
 }
 
 /* ---- the texts ---- */

@@ -377,8 +377,8 @@ TEST(a_refused_call_says_what_to_do_next)
           "is there.\n"
           "Correct the arguments and call it again." },
         { "start_agent_session", "{'session_name':'one','prompt':'go'}",
-          "start_agent_session was refused (Conflict): session one has been started already: ask "
-          "it for more with resume_agent_session (a run of the type resume_session), or choose "
+          "start_agent_session was refused (Conflict): session one has been started already and is "
+          "running: ask it for more with resume_agent_session (a run of the type resume_session), or choose "
           "another name" },
         { "state_read", "{'pointer':'/none'}",
           "state_read was refused (Not found): no value at \"/none\": at \"\" is an object "

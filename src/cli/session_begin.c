@@ -99,6 +99,31 @@ static void demands_read(struct cli *c, struct json *body)
         json_put(c->arena, body, STR("demands"), demands);
 }
 
+/* One JSON Pointer, or an array of them; each may be given more than once. */
+static err pointers_read(struct cli *c, struct json *body)
+{
+    struct json all = json_array();
+
+    for (int i = 0; i < c->option_count; i++) {
+        const char *given = c->options[i].value;
+        const struct json *array;
+        if (strcmp(c->options[i].option->name, "--pointers") != 0)
+            continue;
+        if (given[0] != '[') {
+            json_push(c->arena, &all, json_string(str_from(given)));
+            continue;
+        }
+        err e = json_parse(c->arena, str_from(given), NULL, &array);
+        if (e)
+            return err_within(c->arena, e, "--pointers");
+        for (uint32_t k = 0; k < array->len; k++)
+            json_push(c->arena, &all, array->items[k]);
+    }
+    if (cli_value(c, "--pointers"))
+        json_put(c->arena, body, STR("pointers"), all);
+    return NULL;
+}
+
 /* Whether this command is an agent's own: what it starts is below it. */
 static bool is_inside(void)
 {
@@ -142,6 +167,8 @@ static err root_register(struct cli *c, struct caller *k, const struct json *run
     put_text(c, &body, "agent_name", json_str(run, "agent_name"));
     put_text(c, &body, "project_dir", json_str(run, "project_dir"));
     put_text(c, &body, "parent_session_name", json_str(run, "parent_session_name"));
+    if (json_get(run, "pointers"))
+        json_put(c->arena, &body, STR("pointers"), *json_get(run, "pointers"));
     err e = caller_call(k, c->arena,
                         &(struct call){ .method = "POST",
                                         .pattern = "/sessions",
@@ -165,6 +192,35 @@ static err root_register(struct cli *c, struct caller *k, const struct json *run
                            PARAMS({ "state_id", state_id }, { "max_chars", STR("1000") }) },
                        &found);
     return !seen && str_eq(json_str(found, "state_id"), has) ? NULL : e;
+}
+
+/* A session goes on with the state that it has: says so, where the environment names another. */
+static err state_compare(struct cli *c, struct caller *k)
+{
+    str named = str_from(getenv("WORKFLOW_STATE_ID"));
+    const struct json *session, *state;
+
+    if (!named.len || is_inside())
+        return NULL;
+    TRY(caller_call(k, c->arena,
+                    &(struct call){ .method = "GET",
+                                    .pattern = "/sessions/{id}",
+                                    PARAMS({ "id", str_from(c->args[0]) }) },
+                    &session));
+    str has = json_str(session, "workflow_state_id");
+    err e =
+        caller_call(k, c->arena,
+                    &(struct call){ .method = "GET",
+                                    .pattern = "/workflow-states/{state_id}",
+                                    PARAMS({ "state_id", named }, { "max_chars", STR("1000") }) },
+                    &state);
+    if (!e && str_eq(json_str(state, "state_id"), has))
+        return NULL;
+    session_note(c,
+                 "WORKFLOW_STATE_ID is " STR_FMT ", but session %s goes on with %s" STR_FMT
+                 ": start another session to work with that one",
+                 STR_ARG(named), c->args[0], has.len ? "its state " : "no state", STR_ARG(has));
+    return NULL;
 }
 
 /* ---- results ---- */
@@ -332,8 +388,11 @@ static err begin(struct cli *c, struct caller *k, bool resumes, bool waits, bool
         put_text(c, &body, "parent_session_name", str_from(cli_value(c, "--parent")));
         put_text(c, &body, "project", str_from(cli_value(c, "--project")));
         demands_read(c, &body);
+        TRY(pointers_read(c, &body));
         TRY(directory_read(c, &k->endpoint.url, &body));
         TRY(root_register(c, k, &body));
+    } else {
+        TRY(state_compare(c, k));
     }
     TRY(caller_call(k, c->arena,
                     &(struct call){ .method = "POST",

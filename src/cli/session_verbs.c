@@ -231,6 +231,7 @@ const struct option session_start_options[] = {
     { "--project-dir", 0,   "DIR",  "where it works; here, or where its parent does" },
     { "--project",     0,   "NAME", "the project that it works for: it has that one's state" },
     { "--state",       0,   "ID",   "of a root: the state of its tree ($WORKFLOW_STATE_ID)" },
+    { "--pointers",    0,   "POINTER", "a part of the state that it may write; may be repeated" },
     { "--tag",         't', "TAG",  "only a runner with this tag; may be repeated" },
     PLAIN_OPTIONS,
 };

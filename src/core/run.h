@@ -170,6 +170,7 @@ struct run_request {
     str session_id, session_name; /* one of them, or both of one session */
     str parent, project_dir;      /* of a session that is made for it */
     str project;                  /* that it works for, where it has no parent */
+    const struct json *pointers;  /* and where it may write; NULL: as its parent */
     str agent, profile;           /* the profile is a wish: the agent's own comes first */
     struct run_new run;
 };

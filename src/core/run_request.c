@@ -31,6 +31,7 @@ static err session_start_new(struct tx *tx, const struct run_request *q, struct 
         .agent = q->agent,
         .project_dir = q->project_dir,
         .project = q->project,
+        .pointers = q->pointers,
         .calls_back = q->run.mode == MODE_CALLBACK,
     };
 
@@ -55,6 +56,36 @@ static err agent_give(struct tx *tx, struct session *s, str agent)
     return NULL;
 }
 
+/* Why one that has begun is not started, and what to do instead. */
+static err started_already(struct tx *tx, const struct session *s)
+{
+    str name = s->name, status = team_name(&session_words, (int)s->status);
+
+    if (tx->actor->kind == ACTOR_SESSION)
+        return err_new(tx->arena, ERR_CONFLICT,
+                       "session " STR_FMT " has been started already and is " STR_FMT
+                       ": ask it for more with resume_agent_session (a run of the type "
+                       "resume_session), or choose another name",
+                       STR_ARG(name), STR_ARG(status));
+    return err_new(tx->arena, ERR_CONFLICT,
+                   "session " STR_FMT " has been started already and is " STR_FMT
+                   ": go on with it (`baton session resume " STR_FMT "`), choose another name, or "
+                   "%s it (`baton session delete " STR_FMT "`) to begin anew",
+                   STR_ARG(name), STR_ARG(status), STR_ARG(name),
+                   session_is_live(s->status) ? "stop and delete" : "delete", STR_ARG(name));
+}
+
+/* Sections are given to a session when it is made. */
+static err sections_check(struct tx *tx, const struct run_request *q, const struct session *s)
+{
+    if (!q->pointers || str_eq(json_printed(tx->arena, q->pointers), s->pointers))
+        return NULL;
+    return err_new(tx->arena, ERR_CONFLICT,
+                   "session " STR_FMT " is registered, and may write %s" STR_FMT
+                   ": leave \"pointers\" out, or delete it to begin anew",
+                   STR_ARG(s->name), s->pointers.len ? "" : "everywhere", STR_ARG(s->pointers));
+}
+
 /* A session that is there and has had no turn: made by hand, or no runner could take its first. */
 static err session_adopt(struct tx *tx, const struct run_request *q, struct session *s)
 {
@@ -63,11 +94,8 @@ static err session_adopt(struct tx *tx, const struct run_request *q, struct sess
     TRY(session_is_named(tx, q, s));
     TRY(run_begun(tx, s->id, &begun));
     if (begun || (s->attended && s->status != SESSION_PENDING))
-        return err_new(tx->arena, ERR_CONFLICT,
-                       "session " STR_FMT
-                       " has been started already: ask it for more with resume_agent_session "
-                       "(a run of the type resume_session), or choose another name",
-                       STR_ARG(s->name));
+        return started_already(tx, s);
+    TRY(sections_check(tx, q, s));
     str profile = q->profile.len ? q->profile : s->profile;
     TRY(agent_give(tx, s, q->agent));
     TRY(entry_resolve(tx, s->agent, profile, &s->profile));

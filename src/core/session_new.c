@@ -67,8 +67,10 @@ static err taken_check(struct tx *tx, str id, str name)
                        STR_ARG(name));
     return err_new(tx->arena, ERR_CONFLICT,
                    "there is a session " STR_FMT " named \"" STR_FMT
-                   "\": choose another name, or resume that one",
-                   STR_ARG(row_str(row, 1)), STR_ARG(row_str(row, 0)));
+                   "\": choose another name, go on with that one (`baton session resume " STR_FMT
+                   "`), or delete it (`baton session delete " STR_FMT "`) to begin anew",
+                   STR_ARG(row_str(row, 1)), STR_ARG(row_str(row, 0)), STR_ARG(row_str(row, 0)),
+                   STR_ARG(row_str(row, 0)));
 }
 
 /* An id that a token was minted for is its holder's, or the operator's to register; and a name that is

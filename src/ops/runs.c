@@ -221,6 +221,7 @@ static void start_in(const struct input *in, struct run_request *q)
     str dir = input_str(in, "project_dir");
 
     q->parent = input_str(in, "parent_session_name");
+    q->pointers = input_json(in, "pointers");
     q->agent = input_str(in, "agent_name");
     q->profile = json_str(demands, "profile");
     q->project_dir = dir.len ? dir : json_str(demands, "project_dir");
@@ -317,6 +318,7 @@ static err run_stop_op(struct tx *tx, const struct input *in, struct answer *out
     "project_dir": { "type": "string", "maxLength": 1200, "pattern": "^/", "description": "Where a new session works; its parent's unless given." }, \
     "project": { "type": "string", "maxLength": 100, "description": "The project that a new root works for: it has that one's state." }, \
     "parent_session_name": { "type": "string", "description": "The session that a new one is below of; a session's own unless given." }, \
+    "pointers": { "type": "array", "items": { "type": "string" }, "maxItems": 100, "description": "JSON Pointers to the sections of the state that a new session may write; its parent's unless given." }, \
     "demands": { "type": "object", "additionalProperties": false,                                  \
         "description": "What the run asks of its runner.",                                         \
         "properties": {                                                                            \
@@ -355,6 +357,7 @@ static const struct op ops[] = {
             "agent_name": "Its role: list_agent_blueprints",
             "execution_mode": "sync: wait for its answer; default async_callback",
             "project_dir": "Default: yours",
+            "pointers": "Parts of the state that it may write; default: yours",
             "max_seconds": "" }),
         .tool_output = RUN_TELLS,
         .output = RUN_SHAPE, .run = run_create_op,

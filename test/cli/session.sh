@@ -43,12 +43,36 @@ complains 'cannot read none.txt'
 # A name is taken once; more is asked of who has it.
 run session start one -a echo -p again
 exits 6
-complains 'one'
+complains 'session one has been started already and is finished'
+complains '`baton session resume one`'
+complains '`baton session delete one`'
 run session resume one -p 'and more' --wait
 exits 0
 shows 'and more'
 run session resume nobody -p x
 exits 5
+
+# Sections of a state; and a session goes on with its own state, whatever the environment says.
+run schema create any true
+run state create any '{}' --name first
+run state create any '{}' --name second
+run session start parts -a echo -p go --state first --pointers /a --pointers '["/b"]' --wait
+exits 0
+run session get parts
+shows '"pointers":["/a","/b"]'
+export WORKFLOW_STATE_ID=second
+run session resume parts -p more --wait
+exits 0
+complains 'WORKFLOW_STATE_ID is second, but session parts goes on with its state wfstate_'
+export WORKFLOW_STATE_ID=first
+run session resume parts -p more --wait
+exits 0
+silent
+unset WORKFLOW_STATE_ID
+run session delete one
+exits 0
+run session start one -a echo -p anew --wait
+exits 0
 
 # How it ended is the exit code; why is beside the result.
 run session start broken -a bad -p go --wait
