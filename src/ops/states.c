@@ -730,7 +730,7 @@ static const struct op ops[] = {
         .summary = "Give a state a name that is taken wherever its id is, another name, or none.",
         .input = FIELDS(JSON("state_id", "name"), STATE_ID "," JSON(
             "name": { "type": ["string", "null"],
-                "description": "Letters, digits and - _ . up to 100 of them; null or empty: it has none any more." })),
+                "description": "Letters, digits and - _ . up to 100 of them; null or empty: it has none any more." }) "," REPRESENTATION),
         .output = WRITTEN, .run = state_rename_op,
     },
     {

@@ -182,6 +182,10 @@ static bool refer_name(struct inputs *in, struct json *out)
 {
     if (op_is_of(in, "schema."))
         return refer_schema_name(in, out);
+    if (op_is_of(in, "state.")) {
+        *out = json_string(arena_printf(in->arena, "plan-%u", random_below(in->random, 200)));
+        return true;
+    }
     *out = text(chance(in, 3) ? "tester" : "reviewer");
     return op_is_of(in, "agent.") || op_is_of(in, "profile.");
 }
