@@ -2,6 +2,7 @@
 #include "cli/op_verbs.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "check.h"
 
@@ -88,6 +89,9 @@ static const struct {
     { "state patch wfstate_1 --merge 1", "PATCH /workflow-states/wfstate_1 {\"merge\":1}" },
     { "state delete wfstate_1 --expected-version 2",
       "DELETE /workflow-states/wfstate_1?expected_version=2" },
+    { "state diff wfstate_1 5 7", "GET /workflow-states/wfstate_1/diff?from=5&to=7" },
+    { "state diff wfstate_1 --to 7 5", "GET /workflow-states/wfstate_1/diff?from=5&to=7" },
+    { "state diff wfstate_1 5", "GET /workflow-states/wfstate_1/diff?from=5" },
     { "state rollback wfstate_1 2", "POST /workflow-states/wfstate_1/rollback {\"version\":2}" },
     { "state rollback --version 2 wfstate_1", "POST /workflow-states/wfstate_1/rollback {\"version\":2}" },
     { "token create --kind viewer", "POST /tokens {\"kind\":\"viewer\"}" },
@@ -104,8 +108,12 @@ static const struct {
     { "state rollback a b", "VERSION expects an integer, but found 'b'. See 'baton state rollback --help'." },
     { "state rollback a 1.5", "VERSION expects an integer, but found '1.5'. See 'baton state rollback --help'." },
     { "schema list --limit x", "--limit expects an integer, but found 'x'. See 'baton schema list --help'." },
-    { "state update a none.json",
-      "DATA expects JSON, the name of a file with it, or -, but found 'none.json'. See 'baton state update --help'." },
+    { "state update a none",
+      "DATA expects JSON, the name of a file with it, or -, but found 'none'. See 'baton state update --help'." },
+    { "state patch {\"a\":1}",
+      "STATE_ID expects an id or a name, but found '{\"a\":1}'. See 'baton state patch --help'." },
+    { "state diff a 1 x", "TO expects an integer, but found 'x'. See 'baton state diff --help'." },
+    { "state diff a 1 2 3", "expected STATE_ID FROM [TO], but found 4 arguments. See 'baton state diff --help'." },
     { "state pach a", "there is no command 'pach'; did you mean 'patch'? See 'baton state --help'." },
 };
 // clang-format on
@@ -125,6 +133,34 @@ TEST(command_line_becomes_a_request)
     }
 }
 
+/* Inside a run its own state is meant where there are too few arguments to name one. */
+TEST(own_state_of_a_run_is_meant_without_an_id)
+{
+    static const struct {
+        const char *line, *request;
+    } all[] = {
+        { "state read", "GET /workflow-states/wfstate_own" },
+        { "state read other", "GET /workflow-states/other" },
+        { "state patch {\"a\":1}", "PATCH /workflow-states/wfstate_own {\"merge\":{\"a\":1}}" },
+        { "state patch other {\"a\":1}", "PATCH /workflow-states/other {\"merge\":{\"a\":1}}" },
+        { "state patch other --merge 1", "PATCH /workflow-states/other {\"merge\":1}" },
+        { "state patch --merge 1", "PATCH /workflow-states/wfstate_own {\"merge\":1}" },
+        { "state update 7", "PUT /workflow-states/wfstate_own {\"data\":7}" },
+        { "state schema", "GET /workflow-states/wfstate_own/schema" },
+    };
+    struct arena *a = check_arena();
+    str found;
+
+    setenv("WORKFLOW_STATE_ID", "wfstate_own", 1);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        CHECK_OK(line_request(a, all[i].line, &found));
+        CHECK_STR(found, all[i].request);
+    }
+    CHECK_ERR(line_request(a, "state delete", &found), ERR_INVALID);
+    setenv("WORKFLOW_STATE_ID", "", 1);
+    CHECK_ERR(line_request(a, "state read", &found), ERR_INVALID);
+}
+
 TEST(command_line_that_is_wrong_is_told_what_was_expected)
 {
     struct arena *a = check_arena();
@@ -135,6 +171,9 @@ TEST(command_line_that_is_wrong_is_told_what_was_expected)
         CHECK_ERR(e, ERR_INVALID);
         CHECK_STR(e->message, refused[i].message);
     }
+    err missing = line_request(a, "state update a none.json", &found);
+    CHECK_ERR(missing, ERR_NOT_FOUND);
+    CHECK_STR(missing->message, "DATA: cannot read none.json: No such file or directory");
     err e = line_request(a, "state update a {\"x\":", &found);
     CHECK_ERR(e, ERR_INVALID);
     CHECK(str_starts(e->message, STR("DATA: ")));

@@ -21,73 +21,71 @@ static str rendered(const char *noun, const char *verb, bool terminal, const cha
     return check_read("out");
 }
 
-TEST(list_is_a_table_for_a_terminal)
+/* Columns that are empty in all rows are not there. */
+TEST(list_is_a_table)
 {
-    CHECK_STR(rendered("schema", "list", true,
-                       "{\"schemas\":[{\"name\":\"a\",\"version\":1,\"description\":\"\"},"
-                       "{\"name\":\"longer\",\"version\":12,\"description\":\"\"}],"
-                       "\"next\":\"longer\"}"),
-              "name    version\n"
-              "a       1\n"
-              "longer  12\n"
-              "next     longer\n");
-    CHECK_STR(rendered("schema", "list", true, "{\"schemas\":[]}"), "none\n");
+    const char *schemas = "{\"schemas\":[{\"name\":\"a\",\"version\":1,\"description\":\"\"},"
+                          "{\"name\":\"longer\",\"version\":12,\"description\":\"\"}]}";
+
+    for (int terminal = 0; terminal <= 1; terminal++) {
+        CHECK_STR(rendered("schema", "list", terminal, schemas), "name    version\n"
+                                                                 "a       1\n"
+                                                                 "longer  12\n");
+        CHECK_STR(rendered("schema", "list", terminal, "{\"schemas\":[]}"), "none\n");
+    }
 }
 
-/* A document in a table stands below its row when there is no room for it. */
-TEST(wide_cells_stand_below_their_row)
+/* On a terminal words are cut, then columns go, then cells are cut; into a pipe all is whole. */
+TEST(table_is_as_wide_as_the_terminal_and_whole_in_a_pipe)
 {
-    CHECK_STR(rendered("state", "history", true,
-                       "{\"versions\":[{\"patch\":[{\"op\":\"remove\",\"path\":\"/a\"}],"
-                       "\"version\":2,\"time\":\"2025-01-15T10:40:00.123Z\",\"actor\":\"me\"}]}"),
-              "version  time                      actor\n"
-              "2        2025-01-15T10:40:00.123Z  me\n"
-              "    [{\"op\":\"remove\",\"path\":\"/a\"}]\n");
-    CHECK_STR(rendered("state", "history", true,
-                       "{\"versions\":[{\"patch\":[{\"op\":\"replace\",\"path\":\"/a\","
-                       "\"value\":\"much longer than it should be\"}],\"version\":2}]}"),
-              "version  patch\n"
-              "2        [{\"op\":\"replace\",\"path\":\"/a\",\"value\":\"much longer …\n");
-}
-
-/* Of sessions and runs people see what they look for, as far as there is room; a pipe gets all. */
-TEST(long_rows_are_shown_by_chosen_columns)
-{
-    const char *runs = "{\"runs\":[{\"run_id\":\"run_1\",\"session_id\":\"ses_1\",\"session_name\":"
-                       "\"build\",\"metadata\":{},\"purpose\":\"work\",\"status\":\"failed\","
-                       "\"attempt\":1,\"error\":\"it took too long\\nfor anybody\"}]}";
+    const char *runs =
+        "{\"runs\":[{\"run_id\":\"run_1\",\"session_id\":\"ses_1\",\"session_name\":"
+        "\"build\",\"metadata\":{},\"purpose\":\"work\",\"status\":\"failed\",\"agent_name\":"
+        "\"compiler\",\"attempt\":1,\"error\":\"it took too long\\nfor anybody to bear\"}]}";
+    const char *sessions =
+        "{\"sessions\":[{\"session_name\":\"a_name_that_is_forty_characters_long_"
+        "here\",\"status\":\"running\",\"session_id\":\"ses_012345678901\"}]}";
 
     CHECK_STR(rendered("run", "list", true, runs),
-              "run_id  session_name  status  purpose  attempt  error\n"
-              "run_1   build         failed  work     1        it took too…\n");
-    CHECK(strstr(rendered("run", "list", false, runs).at, "\"session_id\":\"ses_1\"") != NULL);
+              "session  status  purpose  try  error                   id\n"
+              "build    failed  work     1    it took too long for …  run_1\n");
+    CHECK_STR(
+        rendered("run", "list", false, runs),
+        "session  status  purpose  try  agent     error                                 id\n"
+        "build    failed  work     1    compiler  it took too long for anybody to bear  run_1\n");
+    CHECK_STR(rendered("session", "list", true, sessions),
+              "name                               status   id\n"
+              "a_name_that_is_forty_characters_…  running  ses_012345678901\n");
+    CHECK(strstr(rendered("session", "list", false, sessions).at,
+                 "a_name_that_is_forty_characters_long_here  running"));
 }
 
-TEST(object_is_names_and_values_for_a_terminal)
+/* A document is JSON, also one with arrays in it; so is the diff of two versions. */
+TEST(document_is_json)
 {
-    CHECK_STR(rendered("state", "read", true,
-                       "{\"state_id\":\"wfstate_1\",\"root\":null,\"version\":7,"
-                       "\"current_data\":[{\"a\":1}]}"),
-              "state_id      wfstate_1\n"
-              "root          null\n"
-              "version       7\n"
-              "current_data\n"
-              "[\n"
-              "  {\n"
-              "    \"a\": 1\n"
-              "  }\n"
-              "]\n");
+    const char *agent = "{\"name\":\"a\",\"tools\":[\"Read\"],\"model\":null}";
+
+    CHECK_STR(rendered("agent", "get", true, agent), "{\n"
+                                                     "  \"name\": \"a\",\n"
+                                                     "  \"tools\": [\n"
+                                                     "    \"Read\"\n"
+                                                     "  ],\n"
+                                                     "  \"model\": null\n"
+                                                     "}\n");
+    CHECK_STR(rendered("agent", "get", false, agent),
+              "{\"name\":\"a\",\"tools\":[\"Read\"],\"model\":null}\n");
 }
 
 /* A document must not be able to drive the reader's terminal. */
 TEST(control_characters_are_shown_and_not_sent)
 {
     CHECK_STR(rendered("state", "read", true, "{\"name\":\"a\\u001b[2Jb\"}"),
-              "name  a\\u001b[2Jb\n");
-    CHECK_STR(rendered("schema", "list", true,
-                       "{\"schemas\":[{\"name\":\"a\\u001b[2Jb\",\"version\":1}]}"),
-              "name    version\n"
-              "a\\u001b[2Jb  1\n");
+              "{\n  \"name\": \"a\\u001b[2Jb\"\n}\n");
+    for (int terminal = 0; terminal <= 1; terminal++)
+        CHECK_STR(rendered("schema", "list", terminal,
+                           "{\"schemas\":[{\"name\":\"a\\u001b[2Jb\",\"version\":1}]}"),
+                  "name         version\n"
+                  "a\\u001b[2Jb  1\n");
 }
 
 /* Controls of eight bits, and those that turn the direction of a line, whichever way they come. */
@@ -106,15 +104,15 @@ TEST(what_a_terminal_would_obey_is_shown_in_every_answer)
         const char *one = arena_printf(a, "{\"name\":\"a%sb\"}", all[i].raw).at;
         const char *deep = arena_printf(a, "{\"x\":[{\"y\":\"a%sb\"}]}", all[i].raw).at;
         CHECK_STR(rendered("state", "read", true, one),
-                  arena_printf(a, "name  a%sb\n", all[i].shown).at);
+                  arena_printf(a, "{\n  \"name\": \"a%sb\"\n}\n", all[i].shown).at);
         CHECK(strstr(rendered("state", "read", true, deep).at, all[i].shown));
         CHECK(!strstr(rendered("state", "read", true, deep).at, all[i].raw));
         CHECK(strstr(rendered("state", "read", false, deep).at, all[i].raw)); /* a pipe gets all */
     }
 }
 
-TEST(pipe_gets_the_answer_in_one_line)
+TEST(pipe_gets_a_document_in_one_line)
 {
-    CHECK_STR(rendered("schema", "list", false, "{ \"schemas\": [ ] }"), "{\"schemas\":[]}\n");
+    CHECK_STR(rendered("state", "read", false, "{ \"version\": 1 }"), "{\"version\":1}\n");
     CHECK_STR(rendered("state", "delete", false, ""), "");
 }

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "check.h"
+#include "cli/cli.h"
 #include "cli/top.h"
 #include "json_help.h"
 
@@ -243,7 +244,7 @@ TEST(ages_money_and_counts_are_short)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        CHECK_STR(tree_age(check_arena(), cases[i].n), cases[i].age);
+        CHECK_STR(render_age(check_arena(), cases[i].n), cases[i].age);
         CHECK_STR(tree_money(check_arena(), cases[i].n), cases[i].money);
         CHECK_STR(tree_count(check_arena(), cases[i].n), cases[i].count);
     }

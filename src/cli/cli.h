@@ -153,8 +153,14 @@ bool cli_flush(struct cli *c);
 /* Prints an error and goes on. */
 void cli_warn(struct cli *c, err e);
 
+/* A word for people on standard error; with --json none. */
+void cli_note(struct cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Ends the command: flushes, prints the error if there is one, gives the exit code. */
 int cli_end(struct cli *c, err e);
+
+/* Time by the clock of this machine. */
+int64_t cli_now_ms(void);
 
 /* ---- json_load.c ---- */
 
@@ -190,9 +196,16 @@ extern const struct json_patch_limits json_verb_patch_limits;
 
 /* ---- render.c ---- */
 
-/* Prints what the server answered: as tables and names for a terminal, else as JSON; an error of
- * the server becomes ours. */
+/* Prints what the server answered: a list as a table, anything else and with --json all as JSON; an
+ * error of the server becomes ours. */
 err render_answer(struct cli *c, const struct response *r);
+
+/* The same for an answer that is none of an error. */
+void render_value(struct cli *c, const struct json *answer);
+
+/* The list that the answer to the verb's operation is, and the name of the member that holds it;
+ * NULL: it is no list. */
+const struct json *render_list(struct cli *c, const struct json *answer, str *name);
 
 /* A value as JSON, in colours where they are wanted. */
 void render_json(struct cli *c, struct buf *out, const struct json *j, bool pretty);
@@ -204,6 +217,9 @@ size_t render_width(void);
  * more than `width`. */
 size_t render_text_width(str text);
 str render_cut(struct arena *a, str text, size_t width);
+
+/* "5s", "3m", "2h", "4d". */
+str render_age(struct arena *a, int64_t ms);
 
 /* ---- watch.c ---- */
 

@@ -141,8 +141,7 @@ static void piece_show(struct logs *l, struct buf *out, const struct json *piece
     int64_t number = json_int_or(piece, "number", 0);
 
     if (l->after == 0 && number > 1)
-        session_note(l->cli, "the first %lld pieces are not kept any more",
-                     (long long)(number - 1));
+        cli_note(l->cli, "the first %lld pieces are not kept any more", (long long)(number - 1));
     l->after = number;
     if (!is_wanted(l, piece))
         return;
@@ -199,10 +198,10 @@ static err logs_print(struct logs *l)
     if (l->mid_line && c->terminal)
         cli_write(c, STR("\n"));
     if (c->terminal && l->after == 0)
-        session_note(c, "run " STR_FMT " is " STR_FMT " and has written nothing",
-                     STR_ARG(l->run_id), STR_ARG(l->status));
+        cli_note(c, "run " STR_FMT " is " STR_FMT " and has written nothing", STR_ARG(l->run_id),
+                 STR_ARG(l->status));
     else if (c->terminal && l->follow)
-        session_note(c, "run " STR_FMT " is " STR_FMT, STR_ARG(l->run_id), STR_ARG(l->status));
+        cli_note(c, "run " STR_FMT " is " STR_FMT, STR_ARG(l->run_id), STR_ARG(l->status));
     return NULL;
 }
 
@@ -220,7 +219,7 @@ static err since_read(struct cli *c, int64_t *out)
                                            "--since expects a duration like 10m or a time like "
                                            "2025-01-15T10:35:00Z, but found '%s'.",
                                            given));
-    *out = session_now_ms() - ago;
+    *out = cli_now_ms() - ago;
     return NULL;
 }
 

@@ -1,5 +1,6 @@
 /* op_args.c: the fields of an operation's input as arguments and options. */
 #include <assert.h>
+#include <stdlib.h>
 
 #include "base/utf8.h"
 #include "cli/op_verbs.h"
@@ -64,6 +65,41 @@ bool op_captures(const struct op *op, str name)
     return false;
 }
 
+/* What people write behind the others, though it may be left out. */
+static const struct {
+    const char *op, *field;
+} lasts[] = {
+    { "state.diff", "to" },
+};
+
+static const struct op_arg *last_of(const struct op *op, const struct op_args *args)
+{
+    for (size_t i = 0; i < sizeof lasts / sizeof *lasts; i++)
+        for (size_t n = args->required_count; n < args->count; n++)
+            if (strcmp(lasts[i].op, op->name) == 0 && strcmp(lasts[i].field, args->at[n].name) == 0)
+                return &args->at[n];
+    return NULL;
+}
+
+// clang-format off
+static const struct op_alone alones[] = {
+    { "state.create",   "--quiet", 'q', { "state_id" },   "print its id alone" },
+    { "session.create", "--quiet", 'q', { "session_id" }, "print its id alone" },
+    { "run.create",     "--quiet", 'q', { "run_id" },     "print its id alone" },
+    { "token.create",   "--quiet", 'q', { "token" },      "print the secret alone" },
+    { "state.read",     "--raw",   'r', { "value", "matches", "patch", "current_data" },
+      "print the value alone, a text without quotes" },
+};
+// clang-format on
+
+const struct op_alone *op_alone(const struct op *op)
+{
+    for (size_t i = 0; i < sizeof alones / sizeof *alones; i++)
+        if (strcmp(alones[i].op, op->name) == 0)
+            return &alones[i];
+    return NULL;
+}
+
 /* Arguments that hold whole documents and those of the path have no option: they always stand in
  * their places. */
 static void arg_add(struct arena *a, const struct op *op, const struct json *properties, str name,
@@ -106,6 +142,7 @@ void op_args_make(struct arena *a, const struct op *op, struct op_args *out)
         arg_add(a, op, properties, json_name(&properties->members[i]), false, out);
     out->body = op->bodies[0].field ? upper(a, str_slice(str_from(strchr(op->name, '.')), 1, 99))
                                     : NULL;
+    out->last = last_of(op, out);
 }
 
 /* ---- what each takes ---- */
@@ -205,9 +242,11 @@ static err json_read(struct cli *c, const char *what, const char *word, const st
     if (!is_file && (word[0] == '\0' || strchr("{[\"", word[0])))
         return err_within(c->arena, e, "%s", what);
     e = json_load(c, c->arena, word + (word[0] == '@'), out);
-    if (e && e->kind == ERR_NOT_FOUND)
-        return expects(c, what, "JSON, the name of a file with it, or -", word);
-    return e;
+    if (!e || e->kind != ERR_NOT_FOUND)
+        return e;
+    if (word[0] == '@' || strpbrk(word, "./")) /* nobody writes JSON so */
+        return err_within(c->arena, e, "%s", what);
+    return expects(c, what, "JSON, the name of a file with it, or -", word);
 }
 
 static err number_read(struct cli *c, const char *what, const char *word, bool whole,
@@ -294,6 +333,37 @@ static err count_error(struct cli *c)
                                        c->verb->args, c->arg_count, c->arg_count == 1 ? "" : "s"));
 }
 
+/* Whether a field of the body is given by an option. */
+static bool has_body(const struct op *op, const struct op_args *args, const struct json **values)
+{
+    for (int b = 0; b < OP_BODIES_MAX && op->bodies[b].field; b++)
+        for (size_t i = 0; i < args->count; i++)
+            if (values[i] && strcmp(args->at[i].name, op->bodies[b].field) == 0)
+                return true;
+    return false;
+}
+
+/* Inside a run, the state that is meant when there are not enough arguments to name one. */
+static void implied_read(struct cli *c, const struct op_args *args, const struct json **values)
+{
+    const struct op *op = c->verb->op;
+    const char *state = getenv("WORKFLOW_STATE_ID");
+    size_t wanted = args->body && !has_body(op, args, values) ? 1 : 0;
+
+    for (size_t i = 0; i < args->required_count; i++)
+        wanted += !values[i];
+    if (!op->implied || strcmp(op->implied, "state_id") != 0 || !state || !*state ||
+        (size_t)c->arg_count >= wanted || !utf8_valid(str_from(state)))
+        return;
+    for (size_t i = 0; i < args->required_count; i++) {
+        if (strcmp(args->at[i].name, op->implied) != 0)
+            continue;
+        struct json *made = ARENA_NEW(c->arena, struct json);
+        *made = json_string(str_from(state));
+        values[i] = made;
+    }
+}
+
 err op_args_read(struct cli *c, const struct op_args *args, const struct json **out)
 {
     const struct json **values = arena_zero(c->arena, (args->count + 1) * sizeof(*values));
@@ -301,15 +371,23 @@ err op_args_read(struct cli *c, const struct op_args *args, const struct json **
     int next = 0;
 
     TRY(options_read(c, args, values));
+    implied_read(c, args, values);
     for (size_t i = 0; i < args->required_count; i++) {
         if (values[i])
             continue;
         if (next == c->arg_count)
             return count_error(c);
+        if (op_captures(c->verb->op, str_from(args->at[i].name)) && strchr("{[", c->args[next][0]))
+            return expects(c, args->at[i].placeholder, "an id or a name", c->args[next]);
         TRY(value_read(c, &args->at[i], args->at[i].placeholder, c->args[next++], &values[i]));
     }
     if (next < c->arg_count && args->body)
         TRY(body_read(c, args, c->args[next++], values));
+    if (next < c->arg_count && args->last && !values[args->last - args->at]) {
+        TRY(value_read(c, args->last, args->last->placeholder, c->args[next],
+                       &values[args->last - args->at]));
+        next++;
+    }
     if (next < c->arg_count)
         return count_error(c);
 

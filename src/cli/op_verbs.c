@@ -68,6 +68,8 @@ static const char *args_make(struct arena *a, const struct op_args *args)
         buf_printf(&out, "%s%s", i ? " " : "", args->at[i].placeholder);
     if (args->body)
         buf_printf(&out, "%s[%s]", out.len ? " " : "", args->body);
+    if (args->last)
+        buf_printf(&out, " [%s]", args->last->placeholder);
     return out.len ? buf_str(&out).at : NULL;
 }
 
@@ -102,6 +104,10 @@ static const char *details_make(struct arena *a, const struct op *op, const stru
         put_argument(&out, args->at[i].placeholder, width, op_arg_help(a, &args->at[i]));
     if (args->body)
         put_argument(&out, args->body, width, body_help(a, op));
+    if (op->implied && strcmp(op->implied, "state_id") == 0)
+        buf_add(
+            &out,
+            STR("\n\nInside a run (WORKFLOW_STATE_ID), without STATE_ID, its own state is meant."));
     buf_printf(&out, "%sIt asks the server for %s.", out.len ? "\n\n" : "", op->http);
     return buf_str(&out).at;
 }
@@ -143,7 +149,8 @@ static void option_add(struct arena *a, const struct op_arg *arg, struct option 
 static const struct option *options_make(struct arena *a, const struct op *op,
                                          const struct op_args *args)
 {
-    struct option *out = arena_zero(a, (2 * args->count + COMMON + 3) * sizeof *out);
+    struct option *out = arena_zero(a, (2 * args->count + COMMON + 4) * sizeof *out);
+    const struct op_alone *alone = op_alone(op);
     size_t n = 0;
     bool versioned = false;
 
@@ -156,6 +163,8 @@ static const struct option *options_make(struct arena *a, const struct op *op,
         out[n++] = match_option;
     if (op->effect == OP_WRITES)
         out[n++] = write_option;
+    if (alone)
+        out[n++] = (struct option){ alone->option, alone->letter, NULL, alone->help };
     memcpy(out + n, common_options, sizeof common_options);
     return out;
 }

@@ -35,6 +35,7 @@ struct op_args {
     size_t count, required_count;
     const char
         *body; /* how the one more argument is shown that is a body of the operation, or NULL */
+    const struct op_arg *last; /* one that may be left out, and stands behind the others; or NULL */
 };
 
 void op_args_make(struct arena *a, const struct op *op, struct op_args *out);
@@ -46,8 +47,19 @@ bool op_captures(const struct op *op, str name);
 str op_arg_help(struct arena *a, const struct op_arg *arg);
 
 /* The operation's input as the command line says it. Required fields that no option gives take the
- * arguments in their order. */
+ * arguments in their order; one that the operation implies is, where it is missing, that of the run
+ * that the command is called in. */
 err op_args_read(struct cli *c, const struct op_args *args, const struct json **out);
+
+/* An option that has one value of the answer printed alone: the first of the members that is there. */
+struct op_alone {
+    const char *op, *option;
+    char letter;
+    const char *members[4], *help;
+};
+
+/* NULL: the operation has none. */
+const struct op_alone *op_alone(const struct op *op);
 
 /* ---- op_call.c ---- */
 

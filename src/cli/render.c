@@ -1,25 +1,25 @@
 /* render.c: answers of the server, for people and for programs.
  *
- * A terminal gets a table for a list, and names and values for anything else; a
- * pipe gets the answer as it came. Knows the shape of problem documents and what
- * an operation says about its output, but no operation by name. */
+ * A list is a table: on a terminal as wide as that is, into a pipe whole. Anything else is JSON. Knows
+ * the shape of problem documents, what an operation says about its output, and which columns people
+ * look for in which list, but no operation by name. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/date.h"
 #include "cli/cli.h"
 #include "client/caller.h"
 #include "ops/op.h"
 
 enum {
     COLUMNS_MAX = 24,
-    CELL_LEAST = 8,
-    CELL_MAX = 40, /* characters of a cell that is not the last of its row */
+    CELL_LEAST = 8,   /* characters of a cell that is cut because there is no room */
+    WORDS_LEAST = 16, /* and of what somebody said */
     WIDTH_DEFAULT = 80,
     WIDTH_LEAST = 20,
-    WIDE_LEAST = 24, /* characters in which a document can still be read */
-    BELOW_INDENT = 4,
+    GAP = 2,
 };
 
 /* ---- values ---- */
@@ -40,19 +40,6 @@ void render_json(struct cli *c, struct buf *out, const struct json *j, bool pret
         buf_add(out, buf_str(&printed));
 }
 
-static bool is_container(const struct json *j)
-{
-    return j->kind == JSON_ARRAY || j->kind == JSON_OBJECT;
-}
-
-/* A value in one line, as people write it: a text without quotes, nothing for null. */
-static str value_shown(struct arena *a, const struct json *j)
-{
-    if (!j || j->kind == JSON_NULL)
-        return STR("");
-    return j->kind == JSON_STRING ? json_text(j) : json_printed(a, j);
-}
-
 size_t render_text_width(str text)
 {
     size_t n = 0;
@@ -60,109 +47,6 @@ size_t render_text_width(str text)
     for (size_t i = 0; i < text.len; i++)
         n += ((unsigned char)text.at[i] & 0xc0) != 0x80;
     return n;
-}
-
-static void put_padding(struct buf *out, size_t have, size_t want)
-{
-    for (; have < want; have++)
-        buf_byte(out, ' ');
-}
-
-static void put_padded(struct buf *out, enum paint paint, str text, size_t width)
-{
-    term_put(out, paint, text);
-    put_padding(out, render_text_width(text), width);
-}
-
-/* ---- tables ---- */
-
-struct column {
-    str name;
-    size_t width;
-    bool filled; /* at least one row has something to show in it */
-    bool wide;   /* it holds containers: such columns come last */
-};
-
-struct table {
-    struct column columns[COLUMNS_MAX];
-    size_t count;
-    bool fixed; /* no columns but these */
-};
-
-/* What of a long row people want to see first; --json has all of it. The table of a list that is
- * not here has all columns. */
-static const struct {
-    const char *list, *columns[12];
-} chosen[] = {
-    { "sessions",
-      { "session_name", "status", "state_update_status", "agent_name", "profile",
-        "parent_session_name", "session_id", "last_event_at", "error" } },
-    { "runs",
-      { "run_id", "session_name", "status", "purpose", "attempt", "profile", "runner_id",
-        "created_at", "ended_at", "error" } },
-    { "runners",
-      { "runner_id", "name", "alive", "hostname", "runs", "capacity", "seen_at", "project_dir",
-        "tags", "profiles" } },
-    { "states",
-      { "name", "schema_name", "schema_description", "root_session_name", "version", "updated_at",
-        "state_id" } },
-    { "agents", { "name", "profile", "model", "description" } },
-    { "profiles", { "name", "description" } },
-};
-
-static void columns_choose(struct table *t, str list)
-{
-    for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++) {
-        if (!str_eq(str_from(chosen[i].list), list))
-            continue;
-        for (const char *const *name = chosen[i].columns; *name; name++)
-            t->columns[t->count++] =
-                (struct column){ .name = str_from(*name), .width = strlen(*name) };
-        t->fixed = true;
-    }
-}
-
-static struct column *column_of(struct table *t, str name)
-{
-    for (size_t i = 0; i < t->count; i++)
-        if (str_eq(t->columns[i].name, name))
-            return &t->columns[i];
-    if (t->fixed || t->count == COLUMNS_MAX)
-        return NULL;
-    struct column *column = &t->columns[t->count++];
-    *column = (struct column){ .name = name, .width = render_text_width(name) };
-    return column;
-}
-
-static void table_measure(struct arena *a, struct table *t, const struct json *rows)
-{
-    for (uint32_t r = 0; r < rows->len; r++) {
-        const struct json *row = &rows->items[r];
-        for (uint32_t i = 0; json_is(row, JSON_OBJECT) && i < row->len; i++) {
-            struct column *column = column_of(t, json_name(&row->members[i]));
-            if (!column)
-                continue;
-            size_t width = render_text_width(value_shown(a, &row->members[i].value));
-            column->filled = column->filled || width > 0;
-            column->wide = column->wide || is_container(&row->members[i].value);
-            column->width = width > column->width ? width : column->width;
-        }
-    }
-}
-
-/* Drops what is empty in all rows, and puts containers last; the order stays otherwise. */
-static void table_arrange(struct table *t)
-{
-    struct table arranged = { .fixed = t->fixed };
-
-    for (int wide = 0; wide <= 1; wide++)
-        for (size_t i = 0; i < t->count; i++)
-            if (t->columns[i].filled && t->columns[i].wide == wide)
-                arranged.columns[arranged.count++] = t->columns[i];
-    for (size_t i = 0; i + 1 < arranged.count; i++)
-        if (arranged.columns[i].width > CELL_MAX)
-            arranged.columns[i].width = CELL_MAX;
-    *t = arranged;
 }
 
 /* Of a text that is too long for its place the start is shown, and that there is more. */
@@ -193,62 +77,265 @@ size_t render_width(void)
     return n < WIDTH_LEAST ? WIDTH_LEAST : (size_t)n;
 }
 
-static void end_line(struct buf *out)
+str render_age(struct arena *a, int64_t ms)
 {
+    static const struct {
+        int64_t ms;
+        char unit;
+    } units[] = { { 24 * 3600000LL, 'd' }, { 3600000, 'h' }, { 60000, 'm' }, { 0, 's' } };
+    size_t i = 0;
+
+    ms = ms < 0 ? 0 : ms;
+    while (ms < units[i].ms)
+        i++;
+    return arena_printf(a, "%lld%c", (long long)(ms / (units[i].ms ? units[i].ms : 1000)),
+                        units[i].unit);
+}
+
+/* ---- columns ---- */
+
+enum column_is {
+    AGE = 1,   /* a time, shown as how long ago it was */
+    WORDS = 2, /* it has the room that the others leave */
+    LESS = 4,  /* it goes where there is no room, the last one first */
+};
+
+struct column {
+    const char *title, *member, * or ; /* the first of the two members that says something */
+    unsigned is;
+    size_t width;
+    bool filled; /* at least one row has something to show in it */
+};
+
+struct table {
+    struct column columns[COLUMNS_MAX];
+    size_t count;
+};
+
+/* What people look for, ids at the end; --json has all of it. Of a list that is not here the table
+ * has all that there is. */
+// clang-format off
+#define C(title_, ...) { .title = title_, .member = __VA_ARGS__ }
+
+static const struct {
+    const char *list;
+    struct column columns[10];
+} chosen[] = {
+    { "sessions", { C("name", "session_name"), C("status", "status"),
+                    C("age", "last_event_at", .or = "updated_at", .is = AGE),
+                    C("agent", "agent_name", .or = "profile", .is = LESS), C("update", "state_update_status", .is = LESS),
+                    C("parent", "parent_session_name", .is = LESS),
+                    C("last", "error", .or = "last_event", .is = WORDS), C("id", "session_id") } },
+    { "runs", { C("session", "session_name"), C("status", "status"),
+                C("age", "ended_at", .or = "created_at", .is = AGE), C("purpose", "purpose"),
+                C("try", "attempt", .is = LESS), C("agent", "agent_name", .or = "profile", .is = LESS),
+                C("error", "error", .is = WORDS), C("id", "run_id") } },
+    { "runners", { C("name", "name"), C("alive", "alive"), C("runs", "runs"), C("of", "capacity"),
+                   C("seen", "seen_at", .is = AGE), C("host", "hostname", .is = LESS),
+                   C("tags", "tags", .is = LESS), C("profiles", "profiles", .is = LESS),
+                   C("folder", "project_dir", .is = WORDS), C("id", "runner_id") } },
+    { "agents", { C("name", "name"), C("profile", "profile"), C("model", "model", .is = LESS),
+                  C("from", "source", .is = LESS), C("description", "description", .is = WORDS) } },
+    { "profiles", { C("name", "name"), C("from", "source"), C("description", "description", .is = WORDS) } },
+    { "schemas", { C("name", "name"), C("version", "version"), C("age", "created_at", .is = AGE),
+                   C("description", "description", .is = WORDS), C("id", "schema_id") } },
+    { "states", { C("name", "name"), C("schema", "schema_name"), C("version", "version"),
+                  C("age", "updated_at", .is = AGE), C("session", "root_session_name", .is = LESS),
+                  C("about", "description", .is = WORDS), C("id", "state_id") } },
+    { "versions", { C("version", "version"), C("age", "time", .is = AGE), C("by", "actor"),
+                    C("touch", "touch", .is = LESS), C("patch", "patch", .is = WORDS) } },
+    { "entries", { C("pointer", "pointer"), C("version", "version", .or = "before"), C("age", "time", .is = AGE),
+                   C("by", "actor"), C("session", "session_id") } },
+    { "events", { C("seq", "seq", .or = "number"), C("age", "time", .is = AGE), C("type", "type", .or = "event_type"),
+                  C("by", "actor", .is = LESS), C("data", "data", .is = WORDS), C("subject", "subject") } },
+    { "permissions", { C("session", "session_name"), C("tool", "tool_name"), C("status", "status"),
+                       C("age", "created_at", .is = AGE), C("by", "decided_by", .is = LESS),
+                       C("what for", "tool_input", .is = WORDS), C("id", "permission_id") } },
+    { "tokens", { C("name", "name"), C("kind", "kind"), C("age", "created_at", .is = AGE),
+                  C("revoked", "revoked_at", .is = AGE), C("expires", "expires_at", .is = LESS),
+                  C("scope", "scope", .is = WORDS), C("id", "token_id") } },
+    { "nodes", { C("name", "name"), C("alive", "alive"), C("url", "url"), C("version", "version"),
+                 C("seen", "seen_at", .is = AGE), C("started", "started_at", .is = AGE | LESS),
+                 C("id", "node_id") } },
+};
+// clang-format on
+
+static bool columns_choose(struct table *t, str list)
+{
+    for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++) {
+        if (!str_eq(str_from(chosen[i].list), list))
+            continue;
+        for (const struct column *column = chosen[i].columns;
+             t->count < sizeof chosen->columns / sizeof *chosen->columns && column->title; column++)
+            t->columns[t->count++] = *column;
+        return true;
+    }
+    return false;
+}
+
+static bool has_column(const struct table *t, str member)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (str_eq(str_from(t->columns[i].member), member))
+            return true;
+    return false;
+}
+
+/* All that rows have, ids behind the rest. */
+static void columns_collect(struct arena *a, struct table *t, const struct json *rows)
+{
+    for (int ids = 0; ids <= 1; ids++) {
+        for (uint32_t r = 0; r < rows->len; r++) {
+            const struct json *row = &rows->items[r];
+            for (uint32_t i = 0; json_is(row, JSON_OBJECT) && i < row->len; i++) {
+                str name = json_name(&row->members[i]);
+                if (t->count == COLUMNS_MAX || str_ends(name, STR("_id")) != ids ||
+                    has_column(t, name))
+                    continue;
+                const char *copy = arena_copy(a, name).at;
+                t->columns[t->count++] =
+                    (struct column){ .title = copy,
+                                     .member = copy,
+                                     .is = (t->count && !ids ? LESS : 0) |
+                                           (str_ends(name, STR("_at")) ? AGE : 0) };
+            }
+        }
+    }
+}
+
+/* ---- cells ---- */
+
+static bool is_texts(const struct json *j)
+{
+    for (uint32_t i = 0; j->kind == JSON_ARRAY && i < j->len; i++)
+        if (j->items[i].kind != JSON_STRING)
+            return false;
+    return j->kind == JSON_ARRAY;
+}
+
+/* A value in one line, as people write it: texts without quotes, nothing for null. */
+static str value_shown(struct arena *a, const struct json *j)
+{
+    struct buf out = buf_in(a);
+
+    if (!j || j->kind == JSON_NULL ||
+        ((j->kind == JSON_OBJECT || j->kind == JSON_ARRAY) && !j->len))
+        return STR("");
+    if (j->kind == JSON_BOOL)
+        return j->len ? STR("yes") : STR("no");
+    if (j->kind == JSON_STRING)
+        buf_add(&out, json_text(j));
+    else if (!is_texts(j))
+        return json_printed(a, j);
+    for (uint32_t i = 0; j->kind == JSON_ARRAY && i < j->len; i++)
+        buf_printf(&out, "%s" STR_FMT, i ? "," : "", STR_ARG(json_text(&j->items[i])));
+    for (size_t i = 0; i < out.len; i++)
+        if (out.at[i] == '\n' || out.at[i] == '\r' || out.at[i] == '\t')
+            out.at[i] = ' ';
+    return buf_str(&out);
+}
+
+/* What a cell shows, its control characters as people see them: what is measured is what is printed. */
+static str cell_shown(struct arena *a, const struct column *column, const struct json *row)
+{
+    const struct json *value = json_get(row, column->member);
+    struct buf out = buf_in(a);
+    int64_t ms;
+
+    if (column->or &&!value_shown(a, value).len)
+        value = json_get(row, column->or);
+    if (column->is & AGE && json_is(value, JSON_STRING) && date_parse(json_text(value), &ms))
+        return render_age(a, cli_now_ms() - ms);
+    term_put(&out, PAINT_PLAIN, value_shown(a, value));
+    return buf_str(&out);
+}
+
+static void table_measure(struct arena *a, struct table *t, const struct json *rows)
+{
+    struct table filled = { .count = 0 };
+
+    for (size_t i = 0; i < t->count; i++) {
+        struct column *column = &t->columns[i];
+        column->width = render_text_width(str_from(column->title));
+        for (uint32_t r = 0; r < rows->len; r++) {
+            size_t width = render_text_width(cell_shown(a, column, &rows->items[r]));
+            column->filled = column->filled || width > 0;
+            column->width = width > column->width ? width : column->width;
+        }
+        if (column->filled)
+            filled.columns[filled.count++] = *column;
+    }
+    *t = filled;
+}
+
+/* ---- tables ---- */
+
+static size_t table_width(const struct table *t)
+{
+    size_t width = 0;
+
+    for (size_t i = 0; i < t->count; i++)
+        width += t->columns[i].width + (i ? GAP : 0);
+    return width;
+}
+
+/* Makes columns that are so narrower, down to `least`, as far as the table is too wide. */
+static void columns_narrow(struct table *t, unsigned is, size_t least, size_t width)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        struct column *column = &t->columns[i];
+        size_t now = table_width(t), over = now > width ? now - width : 0;
+        if ((column->is & is) != is || column->width <= least)
+            continue;
+        column->width = column->width - least > over ? column->width - over : least;
+    }
+}
+
+/* Words are cut first, then columns go that are wanted less, then the other cells are cut, of ids the
+ * last. */
+static void table_fit(struct table *t, size_t width)
+{
+    struct table cut = *t;
+
+    columns_narrow(&cut, WORDS, WORDS_LEAST, width);
+    for (size_t i = t->count; i-- > 0 && table_width(&cut) > width;) {
+        if (!(t->columns[i].is & LESS))
+            continue;
+        memmove(&t->columns[i], &t->columns[i + 1], (t->count - i - 1) * sizeof *t->columns);
+        t->count--;
+        cut = *t;
+        columns_narrow(&cut, WORDS, WORDS_LEAST, width);
+    }
+    *t = cut;
+    columns_narrow(t, 0, CELL_LEAST, width);
+    while (t->count > 1 && table_width(t) > width)
+        t->count--;
+}
+
+static void put_row(struct cli *c, struct buf *out, const struct table *t, const struct json *row)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        const struct column *column = &t->columns[i];
+        str text = row ? cell_shown(c->arena, column, row) : str_from(column->title);
+        text = render_cut(c->arena, text, column->width);
+        term_put(out, row ? PAINT_PLAIN : painted(c, PAINT_DIM), text);
+        for (size_t n = render_text_width(text); n < column->width + GAP; n++)
+            buf_byte(out, ' ');
+    }
     while (out->len > 0 && out->at[out->len - 1] == ' ')
         out->len--;
     buf_byte(out, '\n');
 }
 
-/* A document that would have no room beside the other cells stands below them. */
-static void put_below(struct cli *c, struct buf *out, const struct column *column,
-                      const struct json *row)
-{
-    str text = row ? value_shown(c->arena, json_find(row, column->name)) : STR("");
-
-    if (!text.len)
-        return;
-    end_line(out);
-    put_padding(out, 0, BELOW_INDENT);
-    term_put(out, painted(c, PAINT_DIM), render_cut(c->arena, text, render_width() - BELOW_INDENT));
-}
-
-static void put_row(struct cli *c, struct buf *out, const struct table *t, const struct json *row)
-{
-    size_t left = render_width();
-    str more;
-
-    for (size_t i = 0; i < t->count; i++) {
-        const struct column *column = &t->columns[i];
-        bool last = i + 1 == t->count;
-        str text = row ? value_shown(c->arena, json_find(row, column->name)) : column->name;
-        if (column->wide && left < WIDE_LEAST && column->width > left) {
-            put_below(c, out, column, row);
-            continue;
-        }
-        size_t room = last && (t->fixed || left > column->width) ? left : column->width;
-        if (t->fixed) /* of what agents said, the first line */
-            str_cut(text, '\n', &text, &more);
-        put_padded(out, row ? PAINT_PLAIN : painted(c, PAINT_DIM),
-                   render_cut(c->arena, text, column->wide ? left : room),
-                   last ? 0 : column->width + 2);
-        left -= left > column->width + 2 ? column->width + 2 : left;
-    }
-    end_line(out);
-}
-
-/* Of chosen columns those go that would begin beyond the edge of the terminal. */
 static void put_table(struct cli *c, struct buf *out, str list, const struct json *rows)
 {
     struct table t = { .count = 0 };
-    size_t at = 0, n = 0;
 
-    columns_choose(&t, list);
+    if (!columns_choose(&t, list))
+        columns_collect(c->arena, &t, rows);
     table_measure(c->arena, &t, rows);
-    table_arrange(&t);
-    for (; n < t.count && (n == 0 || at + CELL_LEAST <= render_width()); n++)
-        at += t.columns[n].width + 2;
-    t.count = t.fixed ? n : t.count;
+    if (c->terminal)
+        table_fit(&t, render_width());
     if (t.count == 0) {
         term_put(out, painted(c, PAINT_DIM), STR("none"));
         buf_byte(out, '\n');
@@ -259,65 +346,31 @@ static void put_table(struct cli *c, struct buf *out, str list, const struct jso
         put_row(c, out, &t, &rows->items[i]);
 }
 
-/* ---- objects ---- */
+/* ---- lists ---- */
 
-/* Scalars beside their names, documents below theirs; `but` is a member that is shown elsewhere. */
-static void put_object(struct cli *c, struct buf *out, const struct json *object,
-                       const struct json *but)
+static bool is_chosen(str list)
 {
-    size_t width = 0;
+    struct table t = { .count = 0 };
 
-    for (uint32_t i = 0; i < object->len; i++)
-        if (object->members[i].name_len + 2 > width)
-            width = object->members[i].name_len + 2;
-    for (uint32_t i = 0; i < object->len; i++) {
-        const struct json_member *m = &object->members[i];
-        if (&m->value == but)
-            continue;
-        put_padded(out, painted(c, PAINT_KEY), json_name(m), is_container(&m->value) ? 0 : width);
-        if (is_container(&m->value)) {
-            buf_byte(out, '\n');
-            render_json(c, out, &m->value, true);
-        } else if (m->value.kind == JSON_NULL) {
-            term_put(out, painted(c, PAINT_DIM), STR("null"));
-        } else {
-            term_put(out, PAINT_PLAIN, value_shown(c->arena, &m->value));
-        }
-        buf_byte(out, '\n');
-    }
+    return columns_choose(&t, list);
 }
 
-/* The member that is a list, and its name, if the operation says that its output has one. */
-static const struct json *list_of(struct cli *c, const struct json *answer, str *name)
+const struct json *render_list(struct cli *c, const struct json *answer, str *name)
 {
-    const struct json *output, *properties;
+    const struct json *output, *properties, *required;
 
     if (!c->verb->op || json_parse(c->arena, str_from(c->verb->op->output), NULL, &output))
         return NULL;
     properties = json_get(output, "properties");
-    for (uint32_t i = 0; json_is(properties, JSON_OBJECT) && i < properties->len; i++) {
-        const struct json_member *m = &properties->members[i];
-        const struct json *found = json_find(answer, json_name(m));
-        *name = json_name(m);
-        if (str_eq(json_str(&m->value, "type"), STR("array")) && json_is(found, JSON_ARRAY))
+    required = json_get(output, "required");
+    for (uint32_t i = 0; json_is(required, JSON_ARRAY) && i < required->len; i++) {
+        *name = json_text(&required->items[i]);
+        const struct json *found = json_find(answer, *name);
+        if (str_eq(json_str(json_find(properties, *name), "type"), STR("array")) &&
+            json_is(found, JSON_ARRAY) && (i == 0 || is_chosen(*name)))
             return found;
     }
     return NULL;
-}
-
-static void render_for_people(struct cli *c, struct buf *out, const struct json *answer)
-{
-    str name = STR("");
-    const struct json *list = list_of(c, answer, &name);
-
-    if (!json_is(answer, JSON_OBJECT)) {
-        render_json(c, out, answer, true);
-        buf_byte(out, '\n');
-        return;
-    }
-    if (list)
-        put_table(c, out, name, list);
-    put_object(c, out, answer, list);
 }
 
 /* ---- problems ---- */
@@ -358,10 +411,27 @@ static err render_problem(struct cli *c, const struct response *r)
 
 /* ---- answers ---- */
 
-err render_answer(struct cli *c, const struct response *r)
+void render_value(struct cli *c, const struct json *answer)
 {
     struct buf out = buf_in(c->arena);
-    const struct json *answer, *valid;
+    str name = STR("");
+    const struct json *list = c->json ? NULL : render_list(c, answer, &name);
+    const struct json *valid = json_get(answer, "valid");
+
+    if (list) {
+        put_table(c, &out, name, list);
+    } else {
+        render_json(c, &out, answer, c->terminal && !c->json);
+        buf_byte(&out, '\n');
+    }
+    cli_write(c, buf_str(&out));
+    if (json_is(valid, JSON_BOOL) && !valid->len) /* as `baton json check` does */
+        c->exit = error_kind_info(ERR_UNFIT)->exit;
+}
+
+err render_answer(struct cli *c, const struct response *r)
+{
+    const struct json *answer;
 
     if (r->status >= 400)
         return render_problem(c, r);
@@ -370,16 +440,6 @@ err render_answer(struct cli *c, const struct response *r)
     err e = json_parse(c->arena, r->body, &json_limits_own, &answer);
     if (e)
         return err_within(c->arena, e, "the server's answer is not JSON");
-
-    if (c->terminal && !c->json) {
-        render_for_people(c, &out, answer);
-    } else {
-        json_print(&out, answer);
-        buf_byte(&out, '\n');
-    }
-    cli_write(c, buf_str(&out));
-    valid = json_get(answer, "valid");
-    if (json_is(valid, JSON_BOOL) && !valid->len) /* as `baton json check` does */
-        c->exit = error_kind_info(ERR_UNFIT)->exit;
+    render_value(c, answer);
     return NULL;
 }

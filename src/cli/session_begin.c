@@ -237,18 +237,6 @@ static void exit_by(struct cli *c, const struct json *result)
         c->exit = SESSION_EXIT_STOPPED;
 }
 
-void session_note(struct cli *c, const char *format, ...)
-{
-    struct buf text = buf_in(c->arena);
-    va_list args;
-
-    va_start(args, format);
-    buf_vprintf(&text, format, args);
-    va_end(args);
-    if (!c->json)
-        cli_warn(c, err_new(c->arena, ERR_UNAVAILABLE, STR_FMT, STR_ARG(buf_str(&text))));
-}
-
 /* A terminal gets lines whose control characters are shown and not sent. */
 static void put_result(struct cli *c, struct buf *out, str text)
 {
@@ -273,18 +261,17 @@ static void note_end(struct cli *c, const struct json *result)
     str error = json_str(result, "error");
 
     if (c->exit == SESSION_EXIT_OPEN)
-        session_note(c,
-                     "session " STR_FMT " is " STR_FMT " and has not settled; `baton session "
-                     "result " STR_FMT " --wait` waits for it",
-                     STR_ARG(name), STR_ARG(status), STR_ARG(name));
+        cli_note(c,
+                 "session " STR_FMT " is " STR_FMT " and has not settled; `baton session "
+                 "result " STR_FMT " --wait` waits for it",
+                 STR_ARG(name), STR_ARG(status), STR_ARG(name));
     else if (c->exit)
-        session_note(c, "session " STR_FMT " " STR_FMT "%s" STR_FMT, STR_ARG(name), STR_ARG(status),
-                     error.len ? ": " : "", STR_ARG(error));
+        cli_note(c, "session " STR_FMT " " STR_FMT "%s" STR_FMT, STR_ARG(name), STR_ARG(status),
+                 error.len ? ": " : "", STR_ARG(error));
     else if (!json_str(result, "result").len)
-        session_note(c, "session " STR_FMT " finished without a word", STR_ARG(name));
+        cli_note(c, "session " STR_FMT " finished without a word", STR_ARG(name));
     if (str_eq(json_str(result, "state_update_status"), STR("failed")))
-        session_note(c, "session " STR_FMT " did not record its result in its state",
-                     STR_ARG(name));
+        cli_note(c, "session " STR_FMT " did not record its result in its state", STR_ARG(name));
 }
 
 /* What the agent said goes to standard output as it is; how it ended goes beside it. */
@@ -406,7 +393,7 @@ static err begin(struct cli *c, struct caller *k, bool resumes, bool waits, bool
         return NULL;
     }
     if (c->terminal)
-        session_note(c, "session %s is at work; Ctrl-C leaves it there", c->args[0]);
+        cli_note(c, "session %s is at work; Ctrl-C leaves it there", c->args[0]);
     TRY(result_read(c, k, str_from(c->args[0]), true, &result));
     result_print(c, result);
     return NULL;

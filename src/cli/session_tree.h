@@ -91,8 +91,7 @@ struct tree_style {
  * are left out; then names are cut. */
 void session_tree_print(struct buf *out, const struct session_tree *t, const struct tree_style *l);
 
-/* "5s", "3m", "2h", "4d"; "$0.12"; "950", "1.2k", "3.4M". */
-str tree_age(struct arena *a, int64_t ms);
+/* "$0.12"; "950", "1.2k", "3.4M". */
 str tree_money(struct arena *a, int64_t micros);
 str tree_count(struct arena *a, int64_t n);
 

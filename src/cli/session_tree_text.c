@@ -10,21 +10,6 @@ enum {
 
 /* ---- small things ---- */
 
-str tree_age(struct arena *a, int64_t ms)
-{
-    static const struct {
-        int64_t ms;
-        char unit;
-    } units[] = { { 24 * 3600000LL, 'd' }, { 3600000, 'h' }, { 60000, 'm' }, { 0, 's' } };
-    size_t i = 0;
-
-    ms = ms < 0 ? 0 : ms;
-    while (ms < units[i].ms)
-        i++;
-    return arena_printf(a, "%lld%c", (long long)(ms / (units[i].ms ? units[i].ms : 1000)),
-                        units[i].unit);
-}
-
 str tree_money(struct arena *a, int64_t micros)
 {
     if (micros <= 0)
@@ -80,7 +65,7 @@ static str cell_agent(const struct drawing *d, const struct tree_node *n)
 
 static str cell_age(const struct drawing *d, const struct tree_node *n)
 {
-    return tree_age(d->arena, d->style->now_ms - n->heard_ms);
+    return render_age(d->arena, d->style->now_ms - n->heard_ms);
 }
 
 static str cell_tokens(const struct drawing *d, const struct tree_node *n)

@@ -3,19 +3,10 @@
 #include "cli/session_verbs.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 enum { SESSIONS_MAX = 5000 }; /* of a picture: more than anybody looks at */
 
 /* ---- this machine ---- */
-
-int64_t session_now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 bool session_unicode(void)
 {
@@ -52,15 +43,15 @@ static err sessions_load(struct cli *c, struct caller *k, const char *name, stru
     TRY(call_pages(k, c->arena, "/sessions", name ? &root : NULL, "sessions", SESSIONS_MAX, out,
                    &cut));
     if (cut)
-        session_note(c, "there are more than %d sessions: name one to see all of its tree",
-                     SESSIONS_MAX);
+        cli_note(c, "there are more than %d sessions: name one to see all of its tree",
+                 SESSIONS_MAX);
     return NULL;
 }
 
 static err tree_load(struct cli *c, struct caller *k, const char *name, struct session_tree *out)
 {
     struct json *sessions = ARENA_NEW(c->arena, struct json);
-    struct tree_source source = { .sessions = sessions, .now_ms = session_now_ms() };
+    struct tree_source source = { .sessions = sessions, .now_ms = cli_now_ms() };
 
     TRY(sessions_load(c, k, name, sessions, &source.top));
     session_tree_make(c->arena, &source, out);
@@ -74,7 +65,7 @@ static void tree_print(struct cli *c, struct buf *out, const struct session_tree
                                .width = c->terminal ? render_width() : 0,
                                .unicode = session_unicode(),
                                .coloured = c->coloured,
-                               .now_ms = session_now_ms() };
+                               .now_ms = cli_now_ms() };
     if (t->count)
         session_tree_print(out, t, &look);
     else

@@ -16,9 +16,6 @@ extern const struct option session_start_options[], session_resume_options[],
 
 /* ---- session_begin.c ---- */
 
-/* A word for people on standard error; with --json none. */
-void session_note(struct cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
 /* Starts or resumes the session that the first argument names. `waits`: whether or not --wait was
  * given, its result is waited for and printed. `reads`: without -p the prompt is standard input. */
 err session_begin(struct cli *c, bool resumes, bool waits, bool reads);
@@ -27,9 +24,6 @@ err session_begin(struct cli *c, bool resumes, bool waits, bool reads);
 err session_result(struct cli *c, bool wait);
 
 /* ---- session_verbs.c ---- */
-
-/* Time by the clock of this machine. */
-int64_t session_now_ms(void);
 
 /* Whether the terminal's character set is said to be UTF-8. */
 bool session_unicode(void);

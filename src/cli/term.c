@@ -8,9 +8,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- colours ---- */
@@ -299,6 +301,18 @@ void cli_warn(struct cli *c, err e)
     print_error(c, e);
 }
 
+void cli_note(struct cli *c, const char *format, ...)
+{
+    struct buf text = buf_in(c->arena);
+    va_list args;
+
+    va_start(args, format);
+    buf_vprintf(&text, format, args);
+    va_end(args);
+    if (!c->json)
+        cli_warn(c, err_new(c->arena, ERR_UNAVAILABLE, STR_FMT, STR_ARG(buf_str(&text))));
+}
+
 int cli_end(struct cli *c, err e)
 {
     if (e)
@@ -314,4 +328,12 @@ int cli_end(struct cli *c, err e)
     print_error(c, err_new(c->arena, kind, "cannot write to standard output: %s",
                            strerror(c->write_error)));
     return error_kind_info(kind)->exit;
+}
+
+int64_t cli_now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }

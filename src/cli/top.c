@@ -89,7 +89,7 @@ static err load(struct top *t)
     struct tree_source source = { .sessions = &t->sessions,
                                   .runs = &t->runs,
                                   .runners = t->runners.kind == JSON_ARRAY ? &t->runners : NULL,
-                                  .now_ms = session_now_ms(),
+                                  .now_ms = cli_now_ms(),
                                   .urgent_first = true };
     session_tree_make(t->now, &source, &t->tree);
     t->view.tree = &t->tree;
@@ -111,7 +111,7 @@ static void view_fill(struct top *t)
 {
     struct cli *c = t->cli;
 
-    t->view.now_ms = session_now_ms();
+    t->view.now_ms = cli_now_ms();
     t->view.width = c->terminal ? render_width() : 0;
     t->view.height = t->view.live ? terminal_height() : 0;
     t->view.unicode = session_unicode();

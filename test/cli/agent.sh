@@ -73,7 +73,7 @@ run agent update quick '{"args":["/bin/echo","ho"],"description":null}'
 exits 0
 shows '"args":["/bin/echo","ho"]'
 ! grep -q description out || fail 'expected no description any more'
-run agent list
+run agent list --json
 exits 0
 shows '"name":"quick","profile":"shell","source":"api"'
 ! grep -q '/bin/echo' out || fail 'expected no command lines in a list'

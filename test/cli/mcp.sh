@@ -46,12 +46,12 @@ run_on "$(ask 1 server/discover)" mcp --data one
 exits 0
 silent
 [ "$(pid_of one)" = "$first" ] || fail 'expected the same server'
-run token list --data one
+run token list --json --data one
 [ "$(grep -o '"kind":"session"' out | wc -l)" = 2 ] || fail 'expected two tokens of sessions'
 [ "$(grep -o '"revoked_at":null' out | wc -l)" = 2 ] || fail 'expected both to be revoked'
 
 # An agent has a session from its first tool on, under the name that its client gives.
-run session list --data one
+run session list --json --data one
 shows '{"sessions":[]}'
 export CLAUDE_CODE_SESSION_ID=0f1e2d3c-1111-2222-3333-444455556666
 run_on "$(tool 1 list_agent_sessions '{}')" mcp --data one
@@ -64,12 +64,12 @@ shows '"parent_session_id":null'
 unset CLAUDE_CODE_SESSION_ID
 
 # One for which no hook speaks has ended with its client.
-run session list --status finished --data one
+run session list --json --status finished --data one
 shows '"session_id":"claude-0f1e2d3c-'
 run_on "$(tool 1 state_read '{}')" mcp --data one
 exits 0
 shows 'Create it with state_create'
-run session list --status finished --data one
+run session list --json --status finished --data one
 shows '"session_name":"client-'
 
 # Older clients, all at once: each message waits for what must come before it.

@@ -17,7 +17,7 @@ run schema create orders schema.json
 exits 0
 silent
 shows '"name":"orders","version":1,'
-run schema list
+run schema list --json
 shows '{"schemas":[{'
 run state create orders order.json
 exits 0

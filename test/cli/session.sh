@@ -162,4 +162,4 @@ shows 'once more'
 ao ao-get-result five
 shows 'once more'
 ao ao-list-sessions
-shows '"session_name":"five"'
+shows 'five    finished'
