@@ -4,6 +4,7 @@
 #include "cli/op_verbs.h"
 #include "cli/agent_file.h"
 #include "cli/session_verbs.h"
+#include "cli/state_verbs.h"
 
 #include <assert.h>
 
@@ -242,6 +243,7 @@ static const struct verb *written_for(str noun)
     static const struct verb none[] = { { 0 } };
 
     return str_eq(noun, STR("session")) ? session_verbs
+           : str_eq(noun, STR("state")) ? state_verbs
            : str_eq(noun, STR("agent")) ? agent_verbs
                                         : none;
 }
