@@ -163,6 +163,9 @@ objects = $(patsubst %.c,build/$(1)/%.o,$(2))
 # Profiles that come with the program are part of this object.
 $(patsubst %,build/%/src/core/profile_data.o,release asan tsan fuzz counted): $(wildcard profiles/*.json)
 
+# The page that a browser sees is part of this one.
+$(patsubst %,build/%/src/wire/http/page.o,release asan tsan fuzz counted): src/wire/http/page.html
+
 # The list of sources, touched only when it changes: programs are linked anew when one is deleted.
 build/sources: FORCE
 	@mkdir -p $(@D) && echo $(SRC) $(TEST) | cmp -s - $@ || echo $(SRC) $(TEST) >$@

@@ -1,6 +1,9 @@
 /* http_test.c: one request, one response; and that no cut between bytes matters. */
 #include "http_fixture.h"
 
+#include "base/digest.h"
+#include "wire/http/page.h"
+
 // clang-format off
 static const struct {
     const char *asked, *answered;
@@ -188,6 +191,21 @@ static const struct {
     { "POST /openapi.json HTTP/1.1|" A "Content-Length: 0||", "HTTP/1.1 405 *Allow: GET, HEAD, OPTIONS*" },
     { "GET /ws HTTP/1.1|" H "|", "HTTP/1.1 426 *<closed>" },
 
+    /* what a browser sees: a page for everybody, which has nothing to run and nothing to tell */
+    { "GET / HTTP/1.1|" H "Accept: text/html,application/xml;q=0.9,*/*;q=0.8||",
+      "HTTP/1.1 200 *|Cache-Control: no-cache|ETag: '*'|Content-Security-Policy: default-src 'none'; style-src "
+      "'sha256-*|X-Content-Type-Options: nosniff|*|Vary: Accept|Content-Type: text/html; charset=utf-8|*"
+      "<html lang='en'>*version is 1.2.3.*baton status*baton top*baton init*</html>*" },
+    { "HEAD / HTTP/1.1|" H "Accept: text/html||", "HTTP/1.1 200 *|Content-Type: text/html; charset=utf-8|Content-Length: *||" },
+    { "GET / HTTP/1.1|" H "Accept: text/html|If-None-Match: *||", "HTTP/1.1 304 Not Modified|*||" },
+    { "GET / HTTP/1.1|" H "Accept: */*||", "HTTP/1.1 401 *application/problem+json*" },
+    { "GET / HTTP/1.1|" H "|", "HTTP/1.1 401 *application/problem+json*" },
+    { "GET / HTTP/1.1|" A "|", "HTTP/1.1 404 *nothing at /;*" },
+    { "GET / HTTP/1.1|" H "Accept: text/html;q=0, */*||", "HTTP/1.1 401 *" },
+    { "POST / HTTP/1.1|" H "Accept: text/html|Content-Length: 0||", "HTTP/1.1 401 *" },
+    { "GET / HTTP/1.1|Host: evil.example|Accept: text/html||", "HTTP/1.1 421 *" },
+    { "GET / HTTP/1.1|" H "Accept: text/html|Origin: http://evil.example||", "HTTP/1.1 403 *" },
+
     /* several, in order */
     { "GET /things?limit=2 HTTP/1.1|" A "|DELETE /things/x HTTP/1.1|" A "|GET /health HTTP/1.1|" H "|",
       "HTTP/1.1 200 *{'asked':{'limit':2}}HTTP/1.1 204 *||HTTP/1.1 200 *'status':'ok'*" },
@@ -200,6 +218,22 @@ static const struct {
 // clang-format on
 
 enum { CASES = sizeof cases / sizeof *cases };
+
+/* The page's one style is allowed by its sum, and the page asks for nothing else. */
+TEST(page_has_the_style_that_its_head_allows)
+{
+    struct arena *a = check_arena();
+    const char *text = http_page.text(&(struct server){ .options.version = "1" }, a).at;
+    const char *style = strstr(text, "<style>") + 7, *end = strstr(style, "</style>");
+    unsigned char sum[SHA256_BYTES];
+
+    sha256((str){ style, (size_t)(end - style) }, sum);
+    str shown = base64_encode(a, (str){ (char *)sum, sizeof sum });
+    CHECK_HAS(str_from(http_page.fields),
+              arena_printf(a, "style-src 'sha256-" STR_FMT "';", STR_ARG(shown)).at);
+    CHECK(!strstr(text, "<script") && !strstr(text, "src=") && !strstr(text, "href="));
+    CHECK(!strstr(end + strlen("</style>"), "style"));
+}
 
 TEST(requests_get_the_answers_of_the_table)
 {

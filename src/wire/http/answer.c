@@ -332,6 +332,7 @@ void http_answer_file(struct http *h, const struct http_route *route)
     h->caching = route->file->caching;
     struct buf out = head_begin(h, unchanged ? 304 : 200);
     buf_printf(&out, "ETag: \"" STR_FMT "\"\r\n", STR_ARG(etag));
+    buf_add(&out, str_from(route->file->fields));
     head_end(&out, unchanged ? NULL : route->file->type, bytes->bytes.len, !unchanged);
     conn_send(h->x.conn, buf_str(&out));
     if (!unchanged && !h->bodiless)

@@ -9,6 +9,7 @@
  * answer.c    command, or file → response
  * begin.c     a request whose head is there, until its body is wanted or it is refused
  * http.c      the connection: one request after the other, and their time
+ * page.c      the page that a browser sees at /
  * routes.c    what is no operation; of that, sse.c has /events, wire/ws/ /ws, and wire/mcp/ /mcp */
 #ifndef WIRE_HTTP_GLUE_H
 #define WIRE_HTTP_GLUE_H
@@ -189,6 +190,7 @@ struct http_file {
     const char *type;
     const char *caching;                            /* Cache-Control */
     str (*text)(struct server *s, struct arena *a); /* asked for once */
+    const char *fields;                             /* more lines of its head; NULL: none */
 };
 
 /* What a path means that is no operation's. A server has a list of them, which ends with an empty path. */

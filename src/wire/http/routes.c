@@ -1,12 +1,12 @@
 /* routes.c: what the server answers that is no operation: how it is, what it takes, and where the
  * streams begin.
  *
- * Two of them need no token, so that whoever watches over the process can ask; so
- * they say nothing of what is stored. */
+ * Three of them need no token, so that whoever watches over the process can ask, and a
+ * browser shows something; so they say nothing of what is stored. */
 #include <inttypes.h>
 
 #include "json/write.h"
-#include "wire/http/glue.h"
+#include "wire/http/page.h"
 #include "wire/http/text.h"
 
 #define TYPE_JSON "application/json"
@@ -231,7 +231,7 @@ static str openapi_text(struct server *s, struct arena *a)
     return op_openapi(a, s->options.table, s->options.version);
 }
 
-static const struct http_file openapi = { TYPE_JSON, "no-cache", openapi_text };
+static const struct http_file openapi = { TYPE_JSON, "no-cache", openapi_text, NULL };
 
 /* A list of events is an operation; a stream of them is what asks for one by name. */
 static bool wants_stream(const struct server *s, const struct http_request *r)
@@ -255,14 +255,15 @@ static bool has_mcp(const struct server *s, const struct http_request *r)
 #define MANY { STR("GET"), STR("POST"), STR("DELETE") }
 
 static const struct http_route routes[] = {
-    { STR("/mcp"),          ROUTE_FENCED, MANY, mcp_route, NULL,     has_mcp      },
-    { STR("/health"),       ROUTE_OPEN,   GET,  health,    NULL,     NULL         },
-    { STR("/ready"),        ROUTE_OPEN,   GET,  ready,     NULL,     NULL         },
-    { STR("/metrics"),      ROUTE_TOKEN,  GET,  metrics,   NULL,     NULL         },
-    { STR("/limits"),       ROUTE_TOKEN,  GET,  limits,    NULL,     NULL         },
-    { STR("/openapi.json"), ROUTE_TOKEN,  GET,  NULL,      &openapi, NULL         },
-    { STR("/ws"),           ROUTE_SELF,   GET,  ws_begin,  NULL,     NULL         },
-    { STR("/events"),       ROUTE_TOKEN,  GET,  sse_begin, NULL,     wants_stream },
+    { STR("/"),             ROUTE_OPEN,   GET,  NULL,      &http_page, http_wants_page },
+    { STR("/mcp"),          ROUTE_FENCED, MANY, mcp_route, NULL,       has_mcp         },
+    { STR("/health"),       ROUTE_OPEN,   GET,  health,    NULL,       NULL            },
+    { STR("/ready"),        ROUTE_OPEN,   GET,  ready,     NULL,       NULL            },
+    { STR("/metrics"),      ROUTE_TOKEN,  GET,  metrics,   NULL,       NULL            },
+    { STR("/limits"),       ROUTE_TOKEN,  GET,  limits,    NULL,       NULL            },
+    { STR("/openapi.json"), ROUTE_TOKEN,  GET,  NULL,      &openapi,   NULL            },
+    { STR("/ws"),           ROUTE_SELF,   GET,  ws_begin,  NULL,       NULL            },
+    { STR("/events"),       ROUTE_TOKEN,  GET,  sse_begin, NULL,       wants_stream    },
     { .path = STR("") },
 };
 // clang-format on
