@@ -1,4 +1,7 @@
 /* runner_profile_test.c: command lines, environments and files of profiles; and git's facts. */
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "check.h"
 #include "core/profile_data.h"
 #include "json/schema/schema.h"
@@ -180,6 +183,29 @@ TEST(environment_is_ours_without_secrets_then_the_profiles_and_the_runs)
     CHECK_STR(shown(env), "PATH=/bin|TERM=dumb|NO_COLOR=1|F=/run/mcp.json|"
                           "U=http://127.0.0.1:8765/x|L=a {mcp_file}|WORKFLOW_STATE_ID=w|"
                           "BATON_TOKEN=ss_y");
+}
+
+/* Where nobody has installed it, agents find the program that has started them behind all others. */
+TEST(agents_find_the_program_that_has_started_them)
+{
+    struct launch l = launch_of(json_at_text("{}"));
+    char *without[] = { "PATH=/nowhere:relative", NULL }, *bare[] = { "X=1", NULL };
+    char *with[] = { (char *)arena_printf(check_arena(), "PATH=/nowhere:%s/bin",
+                                          getcwd(arena_alloc(check_arena(), 4096), 4096))
+                         .at,
+                     NULL };
+    char **env;
+
+    l.baton = STR("/src/build/baton");
+    CHECK_OK(profile_env(check_arena(), &l, without, NULL, NULL, NULL, 0, &env));
+    CHECK_STR(shown(env), "PATH=/nowhere:relative:/src/build");
+    CHECK_OK(profile_env(check_arena(), &l, bare, NULL, NULL, NULL, 0, &env));
+    CHECK_STR(shown(env), "X=1|PATH=/src/build");
+    CHECK(mkdir("bin", 0700) == 0);
+    check_write("bin/baton", STR("#!/bin/sh\n"));
+    CHECK(chmod("bin/baton", 0700) == 0);
+    CHECK_OK(profile_env(check_arena(), &l, with, NULL, NULL, NULL, 0, &env));
+    CHECK_STR(shown(env), with[0]);
 }
 
 TEST(permissions_are_held_to_by_every_client_that_can_be_told)

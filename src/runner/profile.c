@@ -3,6 +3,7 @@
 #include "runner/profile.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/map.h"
 
@@ -387,6 +388,38 @@ static void env_object(struct map *env, const struct launch *l, const struct jso
     }
 }
 
+/* Whether one of the folders of PATH is that one, or has a program of that name. */
+static bool path_has(struct arena *a, str path, str folder, str name)
+{
+    str next;
+
+    for (bool more = path.len > 0; more;) {
+        more = str_cut(path, ':', &next, &path);
+        str program = arena_printf(a, STR_FMT "/" STR_FMT, STR_ARG(next), STR_ARG(name));
+        if (str_eq(next, folder) || (next.len && access(program.at, X_OK) == 0))
+            return true;
+    }
+    return false;
+}
+
+/* Agents find the program that has started them, also where nobody has installed it: its folder is
+ * the last of all. */
+static void env_path(struct map *env, const struct launch *l)
+{
+    const char *text = map_get(env, STR("PATH"));
+    str path = str_from(text ? text + strlen("PATH=") : NULL), folder = l->baton,
+        name = STR("baton");
+
+    if (!str_ends(folder, STR("/baton")))
+        return;
+    folder.len -= strlen("/baton");
+    if (!folder.len || path_has(env->arena, path, folder, name))
+        return;
+    env_set(env, STR("PATH"),
+            arena_printf(env->arena, STR_FMT "%s" STR_FMT, STR_ARG(path), path.len ? ":" : "",
+                         STR_ARG(folder)));
+}
+
 err profile_env(struct arena *a, const struct launch *l, char *const *ours,
                 const struct exec_user *user, const struct json *run_env,
                 const struct env_pair *more, size_t count, char ***out)
@@ -412,6 +445,7 @@ err profile_env(struct arena *a, const struct launch *l, char *const *ours,
     env_object(&env, NULL, run_env);
     for (size_t i = 0; i < count; i++)
         env_set(&env, str_from(more[i].name), more[i].value);
+    env_path(&env, l);
 
     *out = ARENA_ARRAY(a, char *, env.count + 1);
     for (uint32_t i = 0; i < env.count; i++)
