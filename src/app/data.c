@@ -218,6 +218,7 @@ err data_announce(struct arena *a, const struct data *d, const struct data_serve
     write_or_null(&w, STR("store"), s->store);
     write_int(&w, STR("pid"), s->pid);
     write_or_null(&w, STR("version"), str_from(s->version));
+    write_or_null(&w, STR("started_at"), s->started_at);
     json_write_end(&w, '}');
     buf_byte(&text, '\n');
     return data_write(a, data_path(a, d->folder, "server.json"), buf_str(&text));

@@ -48,6 +48,7 @@ struct data_server {
     str store;  /* without a password */
     int64_t pid;
     const char *version;
+    str started_at;
 };
 
 err data_announce(struct arena *a, const struct data *d, const struct data_server *s);

@@ -6,14 +6,17 @@
 #include "app/scripted_verb.h"
 #include "app/serve.h"
 #include "app/start_server.h"
+#include "app/stop_verb.h"
 #include "app/store_verbs.h"
 #include "cli/demo.h"
 #include "cli/doctor/doctor.h"
 #include "cli/hook.h"
 #include "cli/init/init.h"
 #include "cli/bridge/bridge.h"
+#include "cli/names.h"
 #include "cli/op_verbs.h"
 #include "cli/session_verbs.h"
+#include "cli/status.h"
 
 static const struct option version_options[] = {
     { "--json", 0, NULL, "print an object" },
@@ -48,6 +51,30 @@ const struct verb program_verbs[] = {
         .details = serve_details,
         .options = serve_options,
         .run = serve_run,
+    },
+    {
+        .name = "status",
+        .summary = "Say where the server is, what runs, what waits for you, and what to do next",
+        .example = "",
+        .details = status_details,
+        .options = status_options,
+        .run = status_run,
+    },
+    {
+        .name = "stop",
+        .summary = "End the server, in peace",
+        .example = "",
+        .details = stop_details,
+        .options = stop_options,
+        .run = stop_run,
+    },
+    {
+        .name = "open",
+        .summary = "Open the server's page in a browser",
+        .example = "",
+        .details = open_details,
+        .options = open_options,
+        .run = open_run,
     },
     {
         .name = "init",
@@ -158,6 +185,14 @@ static const struct verb hidden[] = {
         .args_max = 3,
         .summary = "Be the runner of a server's own machine",
         .run = serve_runner_verb_run,
+    },
+    {
+        .name = "names",
+        .args = "KIND",
+        .args_min = 1,
+        .args_max = 1,
+        .summary = "Print the names that completions offer",
+        .run = names_run,
     },
     {
         .name = "scripted",

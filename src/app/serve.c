@@ -18,6 +18,7 @@
 #include "app/process.h"
 #include "app/serve_plan.h"
 #include "app/threads.h"
+#include "base/date.h"
 #include "base/log.h"
 #include "core/audit.h"
 #include "core/tables.h"
@@ -43,7 +44,7 @@ struct serving {
     struct loop *loop;
     struct server *server;
     struct listener *tcp, *local;
-    struct signal_watch *term, *interrupt;
+    struct signal_watch *term, *interrupt, *hangup;
     struct mcp *mcp;
     const struct mcp_served *served; /* by it; NULL: what we have */
     struct local_runner runner;
@@ -331,6 +332,23 @@ static void on_signal(void *self)
     server_stop(s->server, s->plan.config.stop_grace_ms, stopped);
 }
 
+/* A terminal that closes may say so more than once: the system to all, and the shell to its jobs. */
+static void on_hangup(void *self)
+{
+    struct serving *s = self;
+
+    if (!s->stopping)
+        on_signal(s);
+}
+
+/* Who was started by nohup goes on without its terminal. */
+static bool hangup_counts(void)
+{
+    struct sigaction now;
+
+    return sigaction(SIGHUP, NULL, &now) == 0 && now.sa_handler != SIG_IGN;
+}
+
 /* ---- from the start to the end ---- */
 
 /* What others may know of it. */
@@ -342,11 +360,13 @@ static str store_shown(struct serving *s)
 
 static err announce(struct serving *s, struct cli *c)
 {
+    char now[DATE_TEXT_MAX];
     struct data_server server = { .url = s->url,
                                   .socket = s->socket,
                                   .store = store_shown(s),
                                   .pid = getpid(),
-                                  .version = BATON_VERSION };
+                                  .version = BATON_VERSION,
+                                  .started_at = date_print(now, clock_wall_ms()) };
 
     err e = data_announce(s->arena, &s->data, &server);
     if (e && e->kind == ERR_FULL)
@@ -372,6 +392,8 @@ static err serve(struct serving *s, struct cli *c)
     TRY(open_doors(s));
     s->term = signal_new(s->loop, SIGTERM, on_signal, s);
     s->interrupt = signal_new(s->loop, SIGINT, on_signal, s);
+    if (hangup_counts())
+        s->hangup = signal_new(s->loop, SIGHUP, on_hangup, s);
     TRY(announce(s, c));
     if (s->plan.runs_agents)
         local_runner_start(&s->runner, s->loop, s->plan.folder);
@@ -392,6 +414,8 @@ static void take_apart(struct serving *s)
         signal_free(s->term);
     if (s->interrupt)
         signal_free(s->interrupt);
+    if (s->hangup)
+        signal_free(s->hangup);
     if (s->threads)
         threads_stop(s->threads);
     if (s->server)

@@ -253,7 +253,7 @@ static const struct option logs_options[] = {
 
 const struct verb logs_verb = {
     .name = "logs",
-    .args = "[RUN|SESSION]",
+    .args = "[SESSION|RUN]",
     .args_max = 1,
     .summary = "Show what an agent writes",
     .example = "reviewer -f",

@@ -42,12 +42,12 @@ static const struct kind *kind_find(str name)
     return NULL;
 }
 
-/* "[STATE_ID]" and "--state-id" are "state_id". */
+/* "[STATE_ID]" and "--state-id" are "state_id"; of "[SESSION|RUN]" the first counts. */
 static str field_of(struct arena *a, str called)
 {
     struct buf out = buf_in(a);
 
-    for (size_t i = 0; i < called.len; i++) {
+    for (size_t i = 0; i < called.len && called.at[i] != '|'; i++) {
         char c = called.at[i];
         if (c >= 'A' && c <= 'Z')
             buf_byte(&out, (char)(c - 'A' + 'a'));
@@ -109,6 +109,18 @@ err names_meant(struct cli *c, struct caller *k, err e, const char *kind, str na
     return err_new(c->arena, e->kind, STR_FMT "; did you mean '%s'?", STR_ARG(e->message), g.name);
 }
 
+/* Shells look at what they offer as at words that were typed. */
+static bool is_plain(str name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.at[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!letter && !memchr("_-.:@/+", c, 7))
+            return false;
+    }
+    return name.len > 0;
+}
+
 err names_run(struct cli *c)
 {
     struct json names = json_array();
@@ -121,10 +133,9 @@ err names_run(struct cli *c)
     k.timeout_ms = LINE_MS;
     err e = names_list(&k, c->arena, c->args[0], &names);
     caller_release(&k);
-    for (uint32_t i = 0; !e && i < names.len; i++) {
-        term_put(&out, PAINT_PLAIN, json_text(&names.items[i]));
-        buf_byte(&out, '\n');
-    }
+    for (uint32_t i = 0; !e && i < names.len; i++)
+        if (is_plain(json_text(&names.items[i])))
+            buf_printf(&out, STR_FMT "\n", STR_ARG(json_text(&names.items[i])));
     cli_write(c, buf_str(&out));
     return NULL;
 }

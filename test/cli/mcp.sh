@@ -37,6 +37,7 @@ shows '"supportedVersions":["2026-07-28"]'
 shows '"id":2,"result":{'
 shows '"name":"state_read"'
 complains 'a server was started for one'
+complains '`baton stop --data one` ends it'
 first=$(pid_of one)
 alive "$first" || fail 'expected the server to go on'
 [ "$(stat -c %a one/serve.log)" = 600 ] || fail 'expected a log for its owner alone'

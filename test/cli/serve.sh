@@ -44,6 +44,38 @@ wait "$server" || status=$?
 [ ! -e data/server.json ] || fail 'expected no server.json after the end'
 [ ! -e data/baton.sock ] || fail 'expected no socket after the end'
 
+# A terminal that closes ends it in the same way, however often it is said; nohup keeps it.
+serve --runner off
+kill -HUP "$server"
+kill -HUP "$server" 2>/dev/null || :
+status=0
+wait "$server" || status=$?
+[ "$status" = 0 ] || { cat serve.log; fail 'expected a clean end after SIGHUP'; }
+grep -q 'serve.stopped' serve.log || fail 'expected it to have stopped'
+[ ! -e data/server.json ] || fail 'expected no server.json after SIGHUP'
+trap '' HUP
+serve --runner off
+trap - HUP
+kill -HUP "$server"
+run status
+exits 0
+stop
+if command -v script >/dev/null; then
+    script -qec "exec $BATON serve --runner off --listen 127.0.0.1:0" typescript </dev/null >out 2>&1 &
+    terminal=$!
+    tries=0
+    until [ -s data/server.json ]; do
+        tries=$((tries + 1)); [ "$tries" -lt 300 ] || fail 'expected a server'
+        sleep 0.1
+    done
+    kill -9 "$terminal"
+    wait "$terminal" 2>/dev/null || :
+    until [ ! -e data/server.json ]; do
+        tries=$((tries + 1)); [ "$tries" -lt 600 ] || fail 'expected it to end with its terminal'
+        sleep 0.1
+    done
+fi
+
 # A runner that cannot be started is missed by all who look, and the server goes on.
 serve
 tries=0

@@ -149,8 +149,9 @@ err upstream_started(struct bridge *b)
     s->state = UPSTREAM_UNKNOWN;
     s->retry_at_ms = 0;
     if (n <= 0) {
-        lines_note("a server was started for " STR_FMT ", which goes on when this one ends",
-                   STR_ARG(s->dir));
+        lines_note("a server was started for " STR_FMT
+                   ", which goes on when this one ends; `baton stop --data " STR_FMT "` ends it",
+                   STR_ARG(s->dir), STR_ARG(s->dir));
         return NULL;
     }
     s->start_at_ms = b->now_ms + RESTART_MS;

@@ -1,0 +1,101 @@
+/* open.c: baton open: the server's page, in a browser. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/init/init.h"
+#include "cli/status.h"
+#include "client/caller.h"
+
+enum { ASK_MS = 5000 };
+
+/* Where the page is: browsers know no Unix sockets. */
+static err page_url(struct cli *c, str *out)
+{
+    const char *data = cli_value(c, "--data"), *url = getenv("BATON_URL");
+    const struct json *health;
+    struct caller k;
+    str dir;
+
+    caller_init(&k, data);
+    k.timeout_ms = ASK_MS;
+    err e =
+        caller_call(&k, c->arena, &(struct call){ .method = "GET", .pattern = "/health" }, &health);
+    caller_release(&k);
+    if (e)
+        return e;
+    if (!data && url && *url) {
+        *out = str_from(url);
+    } else {
+        TRY(data_dir_find(c->arena, data, &dir));
+        *out = endpoint_url(c->arena, dir.at);
+    }
+    if (!str_starts(*out, STR("http")))
+        return err_new(c->arena, ERR_UNAVAILABLE,
+                       "the server listens on a socket alone, which no browser can open");
+    *out = arena_printf(c->arena, STR_FMT "%s", STR_ARG(*out), str_ends(*out, STR("/")) ? "" : "/");
+    return NULL;
+}
+
+/* What opens pages here: $BROWSER, or what the desktop has; empty: nothing does. */
+static str browser_find(struct arena *a)
+{
+    static const char *const names[] = { "xdg-open", "open", "wslview" };
+    const char *given = getenv("BROWSER");
+    str found = STR("");
+
+    if (given && *given)
+        return strchr(given, '/') ? str_from(given) : client_program(a, given);
+    for (size_t i = 0; !found.len && i < sizeof names / sizeof *names; i++)
+        found = client_program(a, names[i]);
+    return found;
+}
+
+/* It goes on without us, and says nothing into our terminal. */
+static bool browser_start(str program, str url)
+{
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        int null = open("/dev/null", O_RDWR);
+        setsid();
+        for (int fd = 0; fd <= 2; fd++)
+            dup2(null, fd);
+        if (fork() == 0) {
+            execl(program.at, program.at, url.at, (char *)NULL);
+            _exit(127);
+        }
+        _exit(0);
+    }
+    return pid > 0 && waitpid(pid, NULL, 0) == pid;
+}
+
+err open_run(struct cli *c)
+{
+    struct buf out = buf_in(c->arena);
+    str url;
+
+    TRY(page_url(c, &url));
+    str browser = c->terminal && !cli_flag(c, "--print") ? browser_find(c->arena) : STR("");
+    if (browser.len && browser_start(browser, url))
+        buf_add(&out, STR("opening "));
+    term_put(&out, PAINT_PLAIN, url);
+    buf_byte(&out, '\n');
+    cli_write(c, buf_str(&out));
+    return NULL;
+}
+
+// clang-format off
+const struct option open_options[] = {
+    { "--print", 'n', NULL,  "print the address, and open nothing" },
+    { "--data",  0,   "DIR", "of the server of this data directory" },
+    { 0 },
+};
+// clang-format on
+
+const char open_details[] =
+    "The page says that the server is alive and what to type next. It is opened by\n"
+    "$BROWSER, or by xdg-open or open; where there is none, or the output is no\n"
+    "terminal, the address is printed.";
