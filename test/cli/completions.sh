@@ -33,3 +33,38 @@ completes 'schema' sc
 completes 'patch' state p
 completes '--expected-version' state update a.json --ex
 completes '--exit-code' json diff a.json --ex
+
+# What a command names is asked of the server; without one there is nothing to offer, at once.
+export BATON_DATA="$PWD/data"
+PATH=${BATON%/*}:$PATH
+completes '' session get le
+run names session
+exits 0
+silent
+prints
+serve --runner off
+for name in lead leader other; do
+    "$BATON" session create $name >/dev/null
+done
+"$BATON" schema create orders true >/dev/null
+state=$("$BATON" state create orders 1 -q)
+"$BATON" agent create reviewer >/dev/null
+completes 'lead leader' session get le
+completes 'lead leader' logs le
+completes "$state" state read wf
+completes "$state" watch wf
+completes 'orders' state create o
+completes 'reviewer' session start new --agent r
+completes 'reviewer' session start new -a r
+completes 'claude codex' agent create x --profile c
+completes 'other' state list --root-session o
+completes '' json check o
+completes '' session create le
+run names nonsense
+exits 0
+prints
+
+# No name is a command of the shell that asks for it.
+"$BATON" profile create 'a$(touch owned)' '["x"]' >out 2>&1 || :
+completes '' profile get 'a$'
+[ ! -e owned ] || fail 'expected nothing to be executed'
