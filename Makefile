@@ -166,6 +166,13 @@ $(patsubst %,build/%/src/core/profile_data.o,release asan tsan fuzz counted): $(
 # The page that a browser sees is part of this one.
 $(patsubst %,build/%/src/wire/http/page.o,release asan tsan fuzz counted): src/wire/http/page.html
 
+# What --version says: the commit, of a clone; touched only when it changes.
+COMMIT := $(if $(wildcard .git),$(shell git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null))
+build/commit: FORCE
+	@mkdir -p $(@D) && echo '$(COMMIT)' | cmp -s - $@ || echo '$(COMMIT)' >$@
+build/%/src/cli/commit.o: CFLAGS_ALL += -DBATON_COMMIT='"$(COMMIT)"'
+$(patsubst %,build/%/src/cli/commit.o,release asan tsan fuzz counted): build/commit
+
 # The list of sources, touched only when it changes: programs are linked anew when one is deleted.
 build/sources: FORCE
 	@mkdir -p $(@D) && echo $(SRC) $(TEST) | cmp -s - $@ || echo $(SRC) $(TEST) >$@

@@ -225,6 +225,12 @@ str render_age(struct arena *a, int64_t ms);
 
 extern const struct verb watch_verb;
 
+/* ---- commit.c ---- */
+
+/* The commit that the program was built of, with "-dirty" where files were changed; empty: it was not
+ * built in a clone. */
+extern const char cli_commit[];
+
 /* ---- overview.c ---- */
 
 err overview_run(struct cli *c);
