@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/date.h"
+#include "cli/names.h"
 
 enum {
     WAIT_S = 30,
@@ -235,6 +236,8 @@ static err logs_run(struct cli *c)
     err e = since_read(c, &l.since_ms);
     if (!e)
         e = logs_print(&l);
+    if (c->arg_count)
+        e = names_meant(c, &l.caller, e, "session", str_from(c->args[0]));
     caller_release(&l.caller);
     arena_free(l.arena);
     return e;

@@ -1,4 +1,5 @@
 /* names.c: what there is on the server, by name or id. */
+#define _GNU_SOURCE /* memmem */
 #include "cli/names.h"
 
 enum {
@@ -99,7 +100,8 @@ err names_meant(struct cli *c, struct caller *k, err e, const char *kind, str na
     struct json names = json_array();
     struct guess g = { .wanted = name };
 
-    if (!e || e->kind != ERR_NOT_FOUND || c->json || !kind ||
+    if (!e || e->kind != ERR_NOT_FOUND || c->json || !kind || !name.len ||
+        !memmem(e->message.at, e->message.len, name.at, name.len) ||
         strstr(e->message.at, "did you mean") || names_list(k, c->arena, kind, &names))
         return e;
     for (uint32_t i = 0; i < names.len; i++)

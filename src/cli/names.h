@@ -11,7 +11,8 @@ const char *names_kind(struct arena *a, str noun, str called);
 /* Appends the names of all that there is of a kind: texts. As far as the first page goes. */
 err names_list(struct caller *k, struct arena *a, const char *kind, struct json *out);
 
-/* The error; if it says that there is nothing of that name, with the nearest one that there is. */
+/* The error; if it says that there is nothing of that name, with the nearest one that there is; not
+ * with --json. */
 err names_meant(struct cli *c, struct caller *k, err e, const char *kind, str name);
 
 /* The command that completion scripts call: `names KIND` prints them, a line for each, and nothing where

@@ -231,7 +231,8 @@ static err expects(struct cli *c, const char *what, const char *expected, const 
 }
 
 /* What looks like JSON must be; anything else names a file. "@" lets a file have any name. */
-static err json_read(struct cli *c, const char *what, const char *word, const struct json **out)
+static err json_read(struct cli *c, const char *what, const char *expected, const char *word,
+                     const struct json **out)
 {
     static const struct json_limits limits = { .bytes_max = JSON_BYTES_CEILING };
     bool is_file = word[0] == '@' || strcmp(word, "-") == 0;
@@ -246,7 +247,7 @@ static err json_read(struct cli *c, const char *what, const char *word, const st
         return e;
     if (word[0] == '@' || strpbrk(word, "./")) /* nobody writes JSON so */
         return err_within(c->arena, e, "%s", what);
-    return expects(c, what, "JSON, the name of a file with it, or -", word);
+    return expects(c, what, expected, word);
 }
 
 static err number_read(struct cli *c, const char *what, const char *word, bool whole,
@@ -265,7 +266,12 @@ static err value_read(struct cli *c, const struct op_arg *arg, const char *what,
     struct json *made = ARENA_NEW(c->arena, struct json);
 
     switch (arg->kind) {
-    case OP_ARG_JSON: return json_read(c, what, word, out);
+    case OP_ARG_JSON:
+        return json_read(c, what,
+                         str_eq(json_str(arg->schema, "type"), STR("array"))
+                             ? "an array like '[\"one\"]', the name of a file with it, or -"
+                             : "JSON, the name of a file with it, or -",
+                         word, out);
     case OP_ARG_INTEGER:
     case OP_ARG_NUMBER: return number_read(c, what, word, arg->kind == OP_ARG_INTEGER, out);
     case OP_ARG_TEXT:
@@ -309,7 +315,7 @@ static err body_read(struct cli *c, const struct op_args *args, const char *word
     const struct op_body *bodies = c->verb->op->bodies;
     const struct json *body;
 
-    TRY(json_read(c, args->body, word, &body));
+    TRY(json_read(c, args->body, "JSON, the name of a file with it, or -", word, &body));
     for (int b = 0; b < OP_BODIES_MAX && bodies[b].field; b++) {
         for (size_t i = 0; i < args->count; i++) {
             str type = json_str(args->at[i].schema, "type");

@@ -170,18 +170,16 @@ static void show(struct cli *c, const struct json *answer)
 
 /* ---- the call ---- */
 
-/* What was not found was named by an argument of the path. */
+/* What was not found was named by an argument. */
 static err meant(struct cli *c, struct caller *k, const struct op_args *args,
                  const struct json *input, err e)
 {
     str noun, verb;
 
     str_cut(str_from(c->verb->op->name), '.', &noun, &verb);
-    for (size_t i = 0; e->kind == ERR_NOT_FOUND && i < args->required_count; i++) {
-        str name = str_from(args->at[i].name);
-        if (op_captures(c->verb->op, name))
-            e = names_meant(c, k, e, names_kind(c->arena, noun, name), json_str(input, name.at));
-    }
+    for (size_t i = 0; i < args->count; i++)
+        e = names_meant(c, k, e, names_kind(c->arena, noun, str_from(args->at[i].name)),
+                        json_str(input, args->at[i].name));
     return e;
 }
 

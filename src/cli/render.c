@@ -101,7 +101,8 @@ enum column_is {
 };
 
 struct column {
-    const char *title, *member, * or ; /* the first of the two members that says something */
+    const char *title, *member, *other; /* the first of the two members that says something */
+    const char *none;                   /* what stands where it says nothing; NULL: that */
     unsigned is;
     size_t width;
     bool filled; /* at least one row has something to show in it */
@@ -122,13 +123,13 @@ static const struct {
     struct column columns[10];
 } chosen[] = {
     { "sessions", { C("name", "session_name"), C("status", "status"),
-                    C("age", "last_event_at", .or = "updated_at", .is = AGE),
-                    C("agent", "agent_name", .or = "profile", .is = LESS), C("update", "state_update_status", .is = LESS),
+                    C("age", "last_event_at", .other = "updated_at", .is = AGE),
+                    C("agent", "agent_name", .other = "profile", .is = LESS), C("update", "state_update_status", .is = LESS),
                     C("parent", "parent_session_name", .is = LESS),
-                    C("last", "error", .or = "last_event", .is = WORDS), C("id", "session_id") } },
+                    C("last", "error", .other = "last_event", .is = WORDS), C("id", "session_id") } },
     { "runs", { C("session", "session_name"), C("status", "status"),
-                C("age", "ended_at", .or = "created_at", .is = AGE), C("purpose", "purpose"),
-                C("try", "attempt", .is = LESS), C("agent", "agent_name", .or = "profile", .is = LESS),
+                C("age", "ended_at", .other = "created_at", .is = AGE), C("purpose", "purpose"),
+                C("try", "attempt", .is = LESS), C("agent", "agent_name", .other = "profile", .is = LESS),
                 C("error", "error", .is = WORDS), C("id", "run_id") } },
     { "runners", { C("name", "name"), C("alive", "alive"), C("runs", "runs"), C("of", "capacity"),
                    C("seen", "seen_at", .is = AGE), C("host", "hostname", .is = LESS),
@@ -144,9 +145,9 @@ static const struct {
                   C("about", "description", .is = WORDS), C("id", "state_id") } },
     { "versions", { C("version", "version"), C("age", "time", .is = AGE), C("by", "actor"),
                     C("touch", "touch", .is = LESS), C("patch", "patch", .is = WORDS) } },
-    { "entries", { C("pointer", "pointer"), C("version", "version", .or = "before"), C("age", "time", .is = AGE),
+    { "entries", { C("pointer", "pointer", .none = "(all of it)"), C("version", "version", .other = "before"), C("age", "time", .is = AGE),
                    C("by", "actor"), C("session", "session_id") } },
-    { "events", { C("seq", "seq", .or = "number"), C("age", "time", .is = AGE), C("type", "type", .or = "event_type"),
+    { "events", { C("seq", "seq", .other = "number"), C("age", "time", .is = AGE), C("type", "type", .other = "event_type"),
                   C("by", "actor", .is = LESS), C("data", "data", .is = WORDS), C("subject", "subject") } },
     { "permissions", { C("session", "session_name"), C("tool", "tool_name"), C("status", "status"),
                        C("age", "created_at", .is = AGE), C("by", "decided_by", .is = LESS),
@@ -242,11 +243,12 @@ static str cell_shown(struct arena *a, const struct column *column, const struct
     struct buf out = buf_in(a);
     int64_t ms;
 
-    if (column->or &&!value_shown(a, value).len)
-        value = json_get(row, column->or);
+    if (column->other && !value_shown(a, value).len)
+        value = json_get(row, column->other);
     if (column->is & AGE && json_is(value, JSON_STRING) && date_parse(json_text(value), &ms))
         return render_age(a, cli_now_ms() - ms);
-    term_put(&out, PAINT_PLAIN, value_shown(a, value));
+    str text = value_shown(a, value);
+    term_put(&out, PAINT_PLAIN, text.len ? text : str_from(column->none));
     return buf_str(&out);
 }
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "cli/names.h"
+
 enum {
     ASK_S = 45,          /* how long one question waits for a session to settle */
     ASK_MORE_MS = 10000, /* and for the way */
@@ -325,6 +327,7 @@ err session_result(struct cli *c, bool wait)
     err e = result_read(c, &k, str_from(c->args[0]), wait, &result);
     if (!e)
         result_print(c, result);
+    e = names_meant(c, &k, e, "session", str_from(c->args[0]));
     caller_release(&k);
     return e;
 }
@@ -405,6 +408,9 @@ err session_begin(struct cli *c, bool resumes, bool waits, bool reads)
 
     caller_init(&k, cli_value(c, "--data"));
     err e = begin(c, &k, resumes, waits, reads);
+    if (resumes || cli_value(c, "--parent"))
+        e = names_meant(c, &k, e, "session",
+                        str_from(resumes ? c->args[0] : cli_value(c, "--parent")));
     caller_release(&k);
     return e;
 }

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE /* strcasestr */
 #include "cli/session_verbs.h"
 
+#include "cli/names.h"
+
 #include <stdlib.h>
 
 enum { SESSIONS_MAX = 5000 }; /* of a picture: more than anybody looks at */
@@ -80,7 +82,7 @@ static err tree_run(struct cli *c)
     struct caller k;
 
     caller_init(&k, cli_value(c, "--data"));
-    err e = tree_load(c, &k, name, &tree);
+    err e = names_meant(c, &k, tree_load(c, &k, name, &tree), "session", str_from(name));
     caller_release(&k);
     if (e)
         return e;
@@ -172,7 +174,7 @@ static err stop_run(struct cli *c)
     struct caller k;
 
     caller_init(&k, cli_value(c, "--data"));
-    err e = stop(c, &k, &before, &now);
+    err e = names_meant(c, &k, stop(c, &k, &before, &now), "session", str_from(c->args[0]));
     caller_release(&k);
     if (e)
         return e;

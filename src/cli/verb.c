@@ -8,11 +8,18 @@
 
 /* ---- did you mean ---- */
 
+/* Of names that are as near, the one that was begun or gone beyond is meant: "states" is "state". One
+ * that was only begun is near, however long it is. */
 void guess_try(struct guess *g, const char *name)
 {
     unsigned most = g->wanted.len < 4 ? 1 : g->wanted.len < 8 ? 2 : 3;
     unsigned distance = str_distance(g->wanted, str_from(name), most);
-    if (distance <= most && (!g->name || distance < g->distance)) {
+    bool begun = str_starts(str_from(name), g->wanted) && g->wanted.len > 2;
+    if (begun && distance > 1)
+        distance = 1;
+    bool same = begun || str_starts(g->wanted, str_from(name));
+    if (distance <= most &&
+        (!g->name || distance < g->distance || (distance == g->distance && same))) {
         g->name = name;
         g->distance = distance;
     }
@@ -33,9 +40,22 @@ const struct verb *verb_find(const struct verb *verbs, str name)
     return NULL;
 }
 
+/* What other programs call it. */
+static const struct {
+    const char *theirs, *ours;
+} synonyms[] = {
+    { "ls", "list" },    { "rm", "delete" },   { "remove", "delete" }, { "show", "get" },
+    { "new", "create" }, { "add", "create" },  { "kill", "stop" },     { "ps", "top" },
+    { "up", "serve" },   { "start", "serve" }, { "down", "stop" },     { "edit", "update" },
+    { "cat", "read" },   { "rm", "remove" },   { "delete", "remove" }, { "setup", "init" },
+};
+
 static struct guess verb_guess(const struct verb *verbs, const char *name)
 {
     struct guess g = { .wanted = str_from(name) };
+    for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
+        if (strcmp(synonyms[i].theirs, name) == 0 && verb_find(verbs, str_from(synonyms[i].ours)))
+            g.name = synonyms[i].ours;
     for (const struct verb *v = verbs; v && v->name; v++)
         guess_try(&g, v->name);
     return g;
@@ -47,11 +67,16 @@ err verb_unknown(struct cli *c, const struct verb *v, str called, const char *na
     str hint = guess_hint(c->arena, &g);
 
     /* It may be meant for another table: 'baton check' for 'baton json check'. */
-    for (const struct verb *other = c->root->verbs; !g.name && other->name; other++) {
-        g = verb_guess(other->verbs, name);
-        if (g.name)
-            hint = arena_printf(c->arena, "; did you mean '%s %s %s'?", c->root->name, other->name,
-                                g.name);
+    for (const struct verb *other = c->root->verbs; other->name; other++) {
+        bool exact = v == c->root && verb_find(other->verbs, str_from(name));
+        struct guess theirs = verb_guess(other->verbs, name);
+        if (!theirs.name || (g.name && !exact))
+            continue;
+        hint = arena_printf(c->arena, "; did you mean '%s %s %s'?", c->root->name, other->name,
+                            theirs.name);
+        g = theirs;
+        if (exact)
+            break;
     }
     return err_new(c->arena, ERR_INVALID,
                    "there is no command '%s'" STR_FMT " See '" STR_FMT "%s'.", name, STR_ARG(hint),
@@ -318,6 +343,16 @@ static const struct verb *verb_below(struct cli *c, const char *word)
     return v;
 }
 
+static err command_missing(struct cli *c)
+{
+    struct buf names = buf_in(c->arena);
+
+    for (const struct verb *v = c->verb->verbs; v->name; v++)
+        buf_printf(&names, "%s%s", v == c->verb->verbs ? "" : ", ", v->name);
+    return usage_error(c, arena_printf(c->arena, "'" STR_FMT "' needs a command: " STR_FMT ".",
+                                       STR_ARG(c->called), STR_ARG(buf_str(&names))));
+}
+
 err verb_enter(struct cli *c, char **words, bool *help)
 {
     for (; c->verb->verbs; words++) {
@@ -327,8 +362,7 @@ err verb_enter(struct cli *c, char **words, bool *help)
         if (!*words && c->verb->run)
             return NULL;
         if (!*words)
-            return usage_error(c, arena_printf(c->arena, "'" STR_FMT "' needs a command.",
-                                               STR_ARG(c->called)));
+            return command_missing(c);
         *help = asks_for_help(*words);
         if (*help)
             return NULL;

@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/names.h"
 #include "client/caller.h"
 #include "client/ws_client.h"
 
@@ -252,8 +252,11 @@ static err state_look(struct cli *c, bool *seen)
 
     caller_init(&caller, cli_value(c, "--data"));
     err e = caller_request(&caller, c->arena, &call, &answer);
-    caller_release(&caller);
     *seen = !e && answer.status < 400;
+    if (!e && answer.status == 404)
+        e = names_meant(c, &caller, response_error(c->arena, &answer), "state",
+                        str_from(c->args[0]));
+    caller_release(&caller);
     return e || *seen ? e : render_answer(c, &answer);
 }
 

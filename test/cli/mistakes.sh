@@ -1,0 +1,78 @@
+# What was mistyped is told by what was meant: a row is an exit code, the message, and the words.
+. "${0%/*}/lib"
+
+serve --runner off
+quiet() { run "$@"; [ "$status" = 0 ] || fail "$what: expected no error"; }
+quiet schema create orders '{"type":"object","properties":{"status":{"enum":["open","done"]}}}'
+quiet state create orders '{"status":"open"}' -q
+id=$(cat out)
+quiet session create lead
+quiet agent create reviewer
+
+rows=0
+while IFS='|' read -r code message words; do
+    eval "run $words" </dev/null
+    [ "$status" = "$code" ] || fail "$what: expected exit code $code"
+    prints
+    complains "$message"
+    [ "$(wc -l <err)" = 1 ] || fail "$what: expected one line"
+    rows=$((rows + 1))
+done <<'END'
+2|there is no command 'sesion'; did you mean 'session'?|sesion list
+2|there is no command 'states'; did you mean 'state'?|states list
+2|there is no command 'lst'; did you mean 'list'?|session lst
+2|there is no command 'ls'; did you mean 'list'?|session ls
+2|there is no command 'rm'; did you mean 'remove'?|runner rm rnr_1
+2|there is no command 'ps'; did you mean 'top'?|ps
+2|there is no command 'patch'; did you mean 'baton json patch'?|patch
+2|'baton permission' needs a command: list, resolve.|permission
+2|there is no command '--verison'; did you mean 'version'?|--verison
+2|there is no option '--limt'; did you mean '--limit'?|state list --limt 5
+2|there is no option '--state'; did you mean '--state-id'?|mcp --state x
+2|there is no option '--onec'; did you mean '--once'?|top --onec
+2|--limit needs a value: --limit N.|state list --limit
+2|--limit expects an integer, but found 'five'.|state list --limit five
+2|/limit: expected at least 1, found 0|state list --limit 0
+2|--json takes no value.|state list --json=yes
+2|--type expects an array like '["one"]'|event list --type x
+2|no arguments were expected, but 'now' was found.|status now
+2|expected STATE_ID, but found 0 arguments.|state read
+2|expected SCHEMA_NAME INITIAL_DATA, but found 1 argument.|state create orders
+2|expected STATE_ID POINTER VALUE, but found 2 arguments|state set /status done
+2|STATE_ID expects an id or a name, but found '{"a":1}'|state patch '{"a":1}'
+2|PATCH: line 1, column 6: expected a value, found the end of the text|state patch "$id" '{"a":'
+2|INITIAL_DATA expects JSON, the name of a file with it, or -, but found 'open'.|state create orders open
+5|PATCH: cannot read fix.json: No such file or directory|state patch "$id" fix.json
+5|cannot read fix: No such file or directory|state patch "$id" @fix
+5|cannot read prompt.txt: No such file or directory|session start x -p @prompt.txt
+5|JSON_SCHEMA: cannot read shapes/order.json: No such file or directory|schema create x shapes/order.json
+2|POINTER expects a JSON Pointer like /tasks/0, or '' for all of it, but found 'status'; did you mean '/status'?|state set "$id" status done
+12|/status: expected one of "open", "done", found "dnoe"; did you mean "done"?|state set "$id" /status dnoe
+2|FROM expects an integer, but found 'x'.|state diff "$id" x
+5|has no version 99: its newest is 1|state diff "$id" 1 99
+5|there is no schema "ordres"; there are: orders; did you mean 'orders'?|state create ordres '{}'
+5|there is no session "laed"; did you mean 'lead'?|session get laed
+5|there is no session "laed"; did you mean 'lead'?|session result laed --wait
+5|there is no session "laed"; did you mean 'lead'?|session tree laed
+5|there is no session "laed"; did you mean 'lead'?|session stop laed
+5|there is no session "laed"; did you mean 'lead'?|session resume laed -p go
+5|there is no session "laed"; did you mean 'lead'?|session start x -p go --parent laed
+5|there is no session "laed"; did you mean 'lead'?|logs laed
+5|there is no agent "reviwer"; did you mean "reviewer"?|session start x -p go -a reviwer
+5|there is no profile "cluade"; did you mean "claude"?|profile get cluade
+2|/status: expected one of "pending", "running"|session list --status runing
+2|--mode expects sync, poll or callback, but found 'soon'.|session start x -p go --mode soon
+2|expected what the agent is to do: -p TEXT|session start x
+2|/kind: expected one of "operator", "runner", "viewer", "session", found "viwer"; did you mean "viewer"?|token create viwer
+6|agent "reviewer" is registered already|agent create reviewer
+2|--listen expects HOST:PORT like 127.0.0.1:8765, but found 'nonsense'|serve --listen nonsense
+2|expected bash, zsh or fish, but found 'tcsh'|completions tcsh
+14|no server is running for nowhere: start one with `baton serve`|session list --data nowhere
+END
+[ "$rows" -ge 50 ] || fail "expected all rows, but found $rows"
+run state read "${id%?}"
+exits 5
+complains "did you mean '$id'?"
+run watch "${id%?}"
+exits 5
+complains "did you mean '$id'?"

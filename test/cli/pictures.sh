@@ -1,0 +1,339 @@
+# What people see: every list and the everyday commands, on a terminal of 80 columns and in a pipe.
+. "${0%/*}/lib"
+
+command -v script >/dev/null || { echo 'there is no script(1) here'; exit 77; }
+export LC_ALL=C.UTF-8
+
+serve
+host=$(hostname 2>/dev/null || cat /etc/hostname)
+cat >schema.json <<'END'
+{"type":"object","properties":{"status":{"enum":["open","done"]},"findings":{"type":"object"}}}
+END
+echo '{"session_id":"own","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"git push"}}' >hook.json
+quiet() { run "$@"; [ "$status" = 0 ] || fail "$what: expected no error"; }
+quiet schema create review schema.json --description 'What a review has found, by the id of the finding'
+quiet state create review '{"status":"open"}' -q
+id=$(cat out)
+quiet state set "$id" /status done
+quiet state set "$id" /findings '{"f1":{"file":"src/wire/loop.c","text":"a timer is not freed when its owner is"}}'
+quiet agent create echo --profile shell --description 'Says what it was told, and then that it is done, which is more than many do' \
+    --args '["sh","-c","cat; echo; echo done"]'
+quiet agent create bad --profile shell --args '["sh","-c","echo no compiler >&2; exit 3"]'
+quiet agent create slow --profile shell --args '["sleep","600"]'
+quiet agent create careful --profile shell --ask '["Bash"]' \
+    --args '["sh","-c","baton hook claude <hook.json >hook.out; echo I wait for your word"]'
+quiet session start reviewer -a echo -p 'Review the last commit' --state "$id" --wait
+run session start broken -a bad -p go --wait
+exits 16
+quiet session start pusher -a careful -p go
+quiet session start a_name_that_is_longer_than_most -a slow -p go
+until "$BATON" session list --json >out; [ "$(grep -o '"status":"running"' out | wc -l)" = 1 ] &&
+    [ "$(grep -o '"status":"idle"' out | wc -l)" = 1 ]; do sleep 0.05; done
+quiet token create viewer --name wall
+quiet token create session --scope '{"session_id":"by-hand","state_id":"'"$id"'","pointers":["/findings"]}'
+
+# Ids, ages and what is of this machine are masked; rows of lists are in the order of their text.
+masked() {
+    case $1 in
+    session\ tree | top*) age='s/  ( [0-9]|[0-9]{2})[smh]( |$)/  AGE\2/' ;; # to the right
+    event*) age='s/^[0-9]+ +[0-9]+[smh] +/N    AGE  /; s/after [0-9]+/after N/' ;;
+    *) age='s/(^| )([0-9][smh] |[0-9]{2}[smh])( |$)/\1AGE\3/g' ;;
+    esac
+    tr -d '\r' | sed -E "s/_[a-z2-7]{12}/_xxxxxxxxxxxx/g; s/127\.0\.0\.1:[0-9]+/ADDRESS/g; s|$PWD|HERE|g; $age
+        s/pid [0-9]+/pid N/; s/up for [0-9]+[smh]/up for AGE/; s/\(baton [0-9.]*/(baton VERSION/
+        s/ +$host +/  HOST  /; s/ host +id/ host  id/; s/of +seen/of  seen/; s/(yes +1 +)[0-9]+ +AGE/\1N   AGE/
+        s/[0-9]+ of [0-9]+ busy/N of N busy/; s/[0-9]{4}-[0-9-]+T[0-9:.]+Z/TIME/g; s/ +$//"
+}
+sorted() { awk 'NR == 1 { print; fflush(); next } { print | "LC_ALL=C sort" }'; }
+
+narrow() {
+    tr -d '\r' <out | sed 's/…/./g' | awk '{ if (length($0) > 80) exit 1 }' || fail "$what: expected at most 80 columns"
+}
+
+# picture PIPE|TERMINAL COMMAND...: compares with the lines of standard input.
+picture() {
+    kind=$1
+    shift
+    cat >expected
+    status=0
+    what="baton $* ($kind)"
+    if [ "$kind" = terminal ]; then
+        NO_COLOR=1 TERM=xterm script -qec "stty cols 80 rows 40; $BATON $*" /dev/null </dev/null >out 2>err || status=$?
+        case ${2-} in read | get) ;; *) narrow ;; esac
+    else
+        "$BATON" "$@" >out 2>err || status=$?
+    fi
+    [ "$status" = 0 ] || fail "$what: expected no error"
+    case "$*" in *' list') masked "$*" <out | sorted >shown ;; *) masked "$*" <out >shown ;; esac
+    cmp -s expected shown || { echo "$what:"; diff expected shown; exit 1; }
+}
+
+picture terminal session list <<'END'
+name                           status    age  last              id
+a_name_that_is_longer_than_m…  running   AGE                    ses_xxxxxxxxxxxx
+broken                         failed    AGE  the agent ended…  ses_xxxxxxxxxxxx
+pusher                         idle      AGE  I wait for your…  ses_xxxxxxxxxxxx
+reviewer                       finished  AGE  done              ses_xxxxxxxxxxxx
+END
+picture pipe session list <<'END'
+name                             status    age  agent    last                                          id
+a_name_that_is_longer_than_most  running   AGE  slow                                                   ses_xxxxxxxxxxxx
+broken                           failed    AGE  bad      the agent ended with exit code 3 no compiler  ses_xxxxxxxxxxxx
+pusher                           idle      AGE  careful  I wait for your word                          ses_xxxxxxxxxxxx
+reviewer                         finished  AGE  echo     done                                          ses_xxxxxxxxxxxx
+END
+picture terminal run list <<'END'
+session              status     age  purpose  error             id
+a_name_that_is_lon…  running    AGE  work                       run_xxxxxxxxxxxx
+broken               failed     AGE  work     the agent ended…  run_xxxxxxxxxxxx
+pusher               completed  AGE  work                       run_xxxxxxxxxxxx
+reviewer             completed  AGE  work                       run_xxxxxxxxxxxx
+END
+picture pipe run list <<'END'
+session                          status     age  purpose  try  agent    error                                         id
+a_name_that_is_longer_than_most  running    AGE  work     1    slow                                                   run_xxxxxxxxxxxx
+broken                           failed     AGE  work     1    bad      the agent ended with exit code 3 no compiler  run_xxxxxxxxxxxx
+pusher                           completed  AGE  work     1    careful                                                run_xxxxxxxxxxxx
+reviewer                         completed  AGE  work     1    echo                                                   run_xxxxxxxxxxxx
+END
+picture terminal runner list <<'END'
+name   alive  runs  of  seen  host  id
+local  yes    1     N   AGE  HOST  rnr_xxxxxxxxxxxx
+END
+picture pipe runner list <<'END'
+name   alive  runs  of  seen  host  id
+local  yes    1     N   AGE  HOST  rnr_xxxxxxxxxxxx
+END
+picture terminal agent list <<'END'
+name     profile  from  description
+bad      shell    api
+careful  shell    api
+echo     shell    api   Says what it was told, and then that it is done, which …
+slow     shell    api
+END
+picture pipe agent list <<'END'
+name     profile  from  description
+bad      shell    api
+careful  shell    api
+echo     shell    api   Says what it was told, and then that it is done, which is more than many do
+slow     shell    api
+END
+picture terminal profile list <<'END'
+name      from      description
+aider     built in  aider, one message at a time
+claude    built in  Claude Code, headless
+codex     built in  Codex CLI, headless
+gemini    built in  Gemini CLI, headless
+kiro      built in  Kiro CLI, headless
+opencode  built in  opencode, headless
+scripted  built in  An agent that plays a scenario: for demonstrations and tests
+shell     built in  Any command: the args of the agent; the prompt is on its st…
+END
+picture pipe profile list <<'END'
+name      from      description
+aider     built in  aider, one message at a time
+claude    built in  Claude Code, headless
+codex     built in  Codex CLI, headless
+gemini    built in  Gemini CLI, headless
+kiro      built in  Kiro CLI, headless
+opencode  built in  opencode, headless
+scripted  built in  An agent that plays a scenario: for demonstrations and tests
+shell     built in  Any command: the args of the agent; the prompt is on its standard input
+END
+picture terminal schema list <<'END'
+name    version  age  description                            id
+review  1        AGE  What a review has found, by the id o…  schema_xxxxxxxxxxxx
+END
+picture pipe schema list <<'END'
+name    version  age  description                                        id
+review  1        AGE  What a review has found, by the id of the finding  schema_xxxxxxxxxxxx
+END
+picture terminal state list <<'END'
+schema  version  age  session   id
+review  3        AGE  reviewer  wfstate_xxxxxxxxxxxx
+END
+picture pipe state list <<'END'
+schema  version  age  session   id
+review  3        AGE  reviewer  wfstate_xxxxxxxxxxxx
+END
+picture terminal state history "$id" <<'END'
+version  age  by        patch
+3        AGE  operator  [{"op":"add","path":"/findings","value":{"f1":{"file":"…
+2        AGE  operator  [{"op":"replace","path":"/status","value":"done"}]
+1        AGE  operator  [{"op":"add","path":"","value":{"status":"open"}}]
+END
+picture pipe state history "$id" <<'END'
+version  age  by        patch
+3        AGE  operator  [{"op":"add","path":"/findings","value":{"f1":{"file":"src/wire/loop.c","text":"a timer is not freed when its owner is"}}}]
+2        AGE  operator  [{"op":"replace","path":"/status","value":"done"}]
+1        AGE  operator  [{"op":"add","path":"","value":{"status":"open"}}]
+END
+picture terminal state blame "$id" <<'END'
+pointer      version  age  by
+(all of it)  3        AGE  operator
+/status      2        AGE  operator
+/findings    3        AGE  operator
+END
+picture pipe state blame "$id" <<'END'
+pointer      version  age  by
+(all of it)  3        AGE  operator
+/status      2        AGE  operator
+/findings    3        AGE  operator
+END
+picture terminal permission list <<'END'
+session  tool  status   age  what for                id
+pusher   Bash  waiting  AGE  {"command":"git push"}  prm_xxxxxxxxxxxx
+END
+picture pipe permission list <<'END'
+session  tool  status   age  what for                id
+pusher   Bash  waiting  AGE  {"command":"git push"}  prm_xxxxxxxxxxxx
+END
+picture terminal token list <<'END'
+name                   kind      age  revoked  scope             id
+a_name_that_is_longe…  session   AGE           {"session_id":"…  ss_xxxxxxxxxxxx
+broken                 session   AGE  AGE      {"session_id":"…  ss_xxxxxxxxxxxx
+by-hand                session   AGE           {"session_id":"…  ss_xxxxxxxxxxxx
+operator               operator  AGE                             op_xxxxxxxxxxxx
+pusher                 session   AGE  AGE      {"session_id":"…  ss_xxxxxxxxxxxx
+reviewer               session   AGE  AGE      {"session_id":"…  ss_xxxxxxxxxxxx
+runner                 runner    AGE                             rn_xxxxxxxxxxxx
+wall                   viewer    AGE                             vw_xxxxxxxxxxxx
+END
+picture pipe token list <<'END'
+name                             kind      age  revoked  scope                                                                                            id
+a_name_that_is_longer_than_most  session   AGE           {"session_id":"ses_xxxxxxxxxxxx","run_id":"run_xxxxxxxxxxxx"}                                    ss_xxxxxxxxxxxx
+broken                           session   AGE  AGE      {"session_id":"ses_xxxxxxxxxxxx","run_id":"run_xxxxxxxxxxxx"}                                    ss_xxxxxxxxxxxx
+by-hand                          session   AGE           {"session_id":"by-hand","state_id":"wfstate_xxxxxxxxxxxx","pointers":["/findings"]}              ss_xxxxxxxxxxxx
+operator                         operator  AGE                                                                                                            op_xxxxxxxxxxxx
+pusher                           session   AGE  AGE      {"session_id":"ses_xxxxxxxxxxxx","run_id":"run_xxxxxxxxxxxx"}                                    ss_xxxxxxxxxxxx
+reviewer                         session   AGE  AGE      {"session_id":"ses_xxxxxxxxxxxx","run_id":"run_xxxxxxxxxxxx","state_id":"wfstate_xxxxxxxxxxxx"}  ss_xxxxxxxxxxxx
+runner                           runner    AGE                                                                                                            rn_xxxxxxxxxxxx
+wall                             viewer    AGE                                                                                                            vw_xxxxxxxxxxxx
+END
+picture terminal node list <<'END'
+none
+END
+picture pipe node list <<'END'
+none
+END
+picture terminal event list --subject "$id" --limit 2 <<'END'
+seq  age  type                    data                      subject
+N    AGE  workflow_state_created  [{"op":"add","path":"",…  wfstate_xxxxxxxxxxxx
+N    AGE  workflow_state_updated  [{"op":"replace","path"…  wfstate_xxxxxxxxxxxx
+baton: there are more: --after N
+END
+picture pipe event list --subject "$id" --limit 2 <<'END'
+seq  age  type                    by        data                                                subject
+N    AGE  workflow_state_created  operator  [{"op":"add","path":"","value":{"status":"open"}}]  wfstate_xxxxxxxxxxxx
+N    AGE  workflow_state_updated  operator  [{"op":"replace","path":"/status","value":"done"}]  wfstate_xxxxxxxxxxxx
+END
+picture terminal session tree <<'END'
+   session                          status    age  last
+   reviewer                         finished  AGE  done
+ ! broken                           failed    AGE  the agent ended with exit co…
+   pusher                           idle      AGE  I wait for your word
+   a_name_that_is_longer_than_most  running   AGE
+END
+picture pipe session tree <<'END'
+   session                          status    age  last
+   reviewer                         finished  AGE  done
+ ! broken                           failed    AGE  the agent ended with exit code 3
+   pusher                           idle      AGE  I wait for your word
+   a_name_that_is_longer_than_most  running   AGE
+END
+picture terminal top --once <<'END'
+1 need you, 1 running, 1 idle, 1 ended  1 runner, N of N busy
+   session                          status    agent          age  last
+ ! broken                           failed    bad/shell      AGE  the agent end…
+   a_name_that_is_longer_than_most  running   slow/shell     AGE
+   pusher                           idle      careful/shell  AGE  I wait for yo…
+   reviewer                         finished  echo/shell     AGE  done
+END
+picture pipe top --once <<'END'
+1 need you, 1 running, 1 idle, 1 ended  1 runner, N of N busy
+   session                          status    agent          age  last
+ ! broken                           failed    bad/shell      AGE  the agent ended with exit code 3
+   a_name_that_is_longer_than_most  running   slow/shell     AGE
+   pusher                           idle      careful/shell  AGE  I wait for your word
+   reviewer                         finished  echo/shell     AGE  done
+END
+picture terminal status <<'END'
+server    http://ADDRESS (baton VERSION)
+          pid N, up for AGE, in HERE/data
+agents    1 running, 1 idle
+          1 runner, N of N busy
+for you   pusher asks to use Bash  prm_xxxxxxxxxxxx
+          broken failed: the agent ended with exit code 3
+folder    HERE
+          no agent is wired
+next      baton permission list --status waiting
+                         shows what agents want to do; `permission resolve ID
+                         allow|deny` decides
+          baton init     wires the agents that you start in this folder
+END
+picture pipe status <<'END'
+server    http://ADDRESS (baton VERSION)
+          pid N, up for AGE, in HERE/data
+agents    1 running, 1 idle
+          1 runner, N of N busy
+for you   pusher asks to use Bash  prm_xxxxxxxxxxxx
+          broken failed: the agent ended with exit code 3
+folder    HERE
+          no agent is wired
+next      baton permission list --status waiting
+                         shows what agents want to do; `permission resolve ID
+                         allow|deny` decides
+          baton init     wires the agents that you start in this folder
+END
+picture terminal state read "$id" <<'END'
+{
+  "state_id": "wfstate_xxxxxxxxxxxx",
+  "schema_id": "schema_xxxxxxxxxxxx",
+  "schema_name": "review",
+  "schema_version": 1,
+  "root_session_id": "ses_xxxxxxxxxxxx",
+  "root_session_name": "reviewer",
+  "version": 3,
+  "created_at": "TIME",
+  "updated_at": "TIME",
+  "current_data": {
+    "status": "done",
+    "findings": {
+      "f1": {
+        "file": "src/wire/loop.c",
+        "text": "a timer is not freed when its owner is"
+      }
+    }
+  }
+}
+END
+picture pipe state read "$id" <<'END'
+{"state_id":"wfstate_xxxxxxxxxxxx","schema_id":"schema_xxxxxxxxxxxx","schema_name":"review","schema_version":1,"root_session_id":"ses_xxxxxxxxxxxx","root_session_name":"reviewer","version":3,"created_at":"TIME","updated_at":"TIME","current_data":{"status":"done","findings":{"f1":{"file":"src/wire/loop.c","text":"a timer is not freed when its owner is"}}}}
+END
+picture terminal agent get echo <<'END'
+{
+  "name": "echo",
+  "description": "Says what it was told, and then that it is done, which is more than many do",
+  "profile": "shell",
+  "args": [
+    "sh",
+    "-c",
+    "cat; echo; echo done"
+  ],
+  "source": "api",
+  "created_at": "TIME",
+  "updated_at": "TIME"
+}
+END
+picture pipe agent get echo <<'END'
+{"name":"echo","description":"Says what it was told, and then that it is done, which is more than many do","profile":"shell","args":["sh","-c","cat; echo; echo done"],"source":"api","created_at":"TIME","updated_at":"TIME"}
+END
+
+# Nothing that is asked for is cut at a column in a pipe, or coloured there.
+CLICOLOR_FORCE= run session list
+! grep -q "$(printf '\033')" out || fail 'expected no colours'
+
+# No agent outlives this.
+run session stop a_name_that_is_longer_than_most
+run session result a_name_that_is_longer_than_most --wait
+exits 17
