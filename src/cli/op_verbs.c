@@ -90,6 +90,19 @@ static str body_help(struct arena *a, const struct op *op)
     return buf_str(&out);
 }
 
+/* Whether the operation is a list that comes in pages. */
+static bool pages(const struct op_args *args)
+{
+    bool after = false, limit = false, wait = false;
+
+    for (size_t i = 0; i < args->count; i++) {
+        after = after || strcmp(args->at[i].name, "after") == 0;
+        limit = limit || strcmp(args->at[i].name, "limit") == 0;
+        wait = wait || strcmp(args->at[i].name, "wait") == 0;
+    }
+    return after && limit && !wait;
+}
+
 static const char *details_make(struct arena *a, const struct op *op, const struct op_args *args)
 {
     struct buf out = buf_in(a);
@@ -109,6 +122,9 @@ static const char *details_make(struct arena *a, const struct op *op, const stru
         buf_add(
             &out,
             STR("\n\nInside a run (WORKFLOW_STATE_ID), without STATE_ID, its own state is meant."));
+    if (pages(args))
+        buf_printf(&out, "%sIt has all pages, unless --limit says how many rows.",
+                   out.len ? "\n\n" : "");
     buf_printf(&out, "%sIt asks the server for %s.", out.len ? "\n\n" : "", op->http);
     return buf_str(&out).at;
 }

@@ -159,14 +159,17 @@ static void runners_count(struct status *s, const struct json *runners)
                 "runs agents: there is no runner, so those that are started wait");
 }
 
-/* A list that this token may not see is empty. */
+/* A list that this token may not see is null. */
 static err list(struct status *s, const char *pattern, const struct url_param *filter,
                 const char *member, struct json *out)
 {
     bool cut;
     err e = call_pages(&s->caller, s->arena, pattern, filter, member, SESSIONS_MAX, out, &cut);
 
-    return e && e->kind == ERR_FORBIDDEN ? NULL : e;
+    if (!e || e->kind != ERR_FORBIDDEN)
+        return e;
+    *out = json_null();
+    return NULL;
 }
 
 static err agents_ask(struct status *s)
@@ -175,17 +178,18 @@ static err agents_ask(struct status *s)
     struct json *sessions = ARENA_NEW(s->arena, struct json),
                 *runs = ARENA_NEW(s->arena, struct json),
                 *runners = ARENA_NEW(s->arena, struct json);
-    struct tree_source source = {
-        .sessions = sessions, .runs = runs, .runners = runners, .now_ms = cli_now_ms()
-    };
+    struct tree_source source = { .sessions = sessions, .runs = runs, .now_ms = cli_now_ms() };
     struct session_tree tree;
 
     TRY(list(s, "/sessions", NULL, "sessions", sessions));
     TRY(list(s, "/runs", &pending, "runs", runs));
     TRY(list(s, "/runners", NULL, "runners", runners));
+    if (json_is(runners, JSON_ARRAY))
+        source.runners = runners;
     session_tree_make(s->arena, &source, &tree);
     sessions_count(s, &tree, source.now_ms);
-    runners_count(s, runners);
+    if (json_is(runners, JSON_ARRAY))
+        runners_count(s, runners);
     return NULL;
 }
 
@@ -216,6 +220,8 @@ static err waits_ask(struct status *s)
     struct json permissions = json_array();
 
     TRY(list(s, "/permissions", &waiting, "permissions", &permissions));
+    if (permissions.kind == JSON_NULL)
+        permissions = json_array(); /* they are not for who may not decide */
     put(s, &s->waits, "permissions", permissions);
     put_count(s, &s->waits, "callbacks", callbacks_waiting(s));
     if (permissions.len)
@@ -352,11 +358,13 @@ static void put_agents(struct status *s, struct buf *out)
         buf_printf(&line, "%lld runner%s, %lld of %lld busy", (long long)runners,
                    runners == 1 ? "" : "s", (long long)json_int_or(&s->agents, "runs", 0),
                    (long long)json_int_or(&s->agents, "capacity", 0));
-    else
+    else if (json_get(&s->agents, "runners"))
         buf_add(&line, STR("no runner"));
     if (queued)
-        buf_printf(&line, "; %lld run%s queued", (long long)queued, queued == 1 ? "" : "s");
-    put_line(s, out, "", buf_str(&line));
+        buf_printf(&line, "%s%lld run%s queued", line.len ? "; " : "", (long long)queued,
+                   queued == 1 ? "" : "s");
+    if (line.len)
+        put_line(s, out, "", buf_str(&line));
 }
 
 static const char *waits_word(const char **word)
