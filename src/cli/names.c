@@ -12,6 +12,7 @@ static const struct kind {
 } kinds[] = {
     { "session",    "/sessions",         "sessions",    { "session_name" }     },
     { "state",      "/workflow-states",  "states",      { "name", "state_id" } },
+    { "project",    "/projects",         "projects",    { "name" }             },
     { "schema",     "/workflow-schemas", "schemas",     { "name" }             },
     { "agent",      "/agents",           "agents",      { "name" }             },
     { "profile",    "/profiles",         "profiles",    { "name" }             },
@@ -29,6 +30,7 @@ static const struct {
     { "parent_session_name", "session" },
     { "root",                "session" },
     { "root_session",        "session" },
+    { "to",                  "session" },
     { "workflow_state_id",   "state"   },
 };
 // clang-format on

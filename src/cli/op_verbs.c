@@ -231,6 +231,8 @@ static const struct {
     { "token", "Who may talk to the server" },
     { "event", "What happened, in order" },
     { "node", "The servers that share the database" },
+    { "project", "Folders whose agents share a state and hear of each other" },
+    { "message", "What people and agents write to agents" },
     { "session", "The agents' conversations" },
     { "run", "Turns of sessions: queued, running, done" },
     { "prompt", "What agents are asked" },

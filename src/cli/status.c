@@ -18,8 +18,7 @@ enum {
     GIT_MS = 2000,
     GIT_BYTES = 16 << 10,
     SESSIONS_MAX = 5000,
-    SILENT_MS = 10 * 60 * 1000, /* somebody's own agent without a sign for so long */
-    SHOWN_MAX = 5,              /* of what waits: the commands show all */
+    SHOWN_MAX = 5, /* of what waits: the commands show all */
     WORD_COLUMN = 10,
     STEP_COLUMN = 15,
 };
@@ -104,12 +103,6 @@ static err server_ask(struct status *s)
 
 /* ---- who is at work ---- */
 
-static bool is_silent(const struct tree_node *n, int64_t now_ms)
-{
-    return json_bool_or(n->session, "attended", false) &&
-           (n->rank == RANK_RUNNING || n->rank == RANK_IDLE) && now_ms - n->heard_ms >= SILENT_MS;
-}
-
 static struct json failed_shown(struct status *s, const struct json *session)
 {
     struct json out = json_object();
@@ -120,14 +113,14 @@ static struct json failed_shown(struct status *s, const struct json *session)
     return out;
 }
 
-static void sessions_count(struct status *s, const struct session_tree *t, int64_t now_ms)
+static void sessions_count(struct status *s, const struct session_tree *t)
 {
     int64_t counts[RANKS] = { 0 }, silent = 0;
     struct json failed = json_array();
 
     for (size_t i = 0; i < t->count; i++) {
         const struct tree_node *n = t->rows[i].node;
-        bool quiet = is_silent(n, now_ms);
+        bool quiet = json_bool_or(n->session, "silent", false) && n->rank != RANK_ENDED;
         silent += quiet;
         counts[n->rank] += !quiet;
         if (n->rank == RANK_NEEDS_YOU && str_eq(json_str(n->session, "status"), STR("failed")))
@@ -187,7 +180,7 @@ static err agents_ask(struct status *s)
     if (json_is(runners, JSON_ARRAY))
         source.runners = runners;
     session_tree_make(s->arena, &source, &tree);
-    sessions_count(s, &tree, source.now_ms);
+    sessions_count(s, &tree);
     if (json_is(runners, JSON_ARRAY))
         runners_count(s, runners);
     return NULL;
@@ -420,9 +413,16 @@ static void put_folder(struct status *s, struct buf *out)
 
     buf_add(&line, json_str(&s->folder, "path"));
     put_line(s, out, "folder", buf_str(&line));
-    line = buf_in(s->arena);
     if (json_is(project, JSON_OBJECT))
-        buf_printf(&line, "project " STR_FMT "; ", STR_ARG(json_str(project, "name")));
+        put_line(s, out, "",
+                 arena_printf(s->arena,
+                              "project " STR_FMT ", %lld at work, state " STR_FMT
+                              " at version %lld",
+                              STR_ARG(json_str(project, "name")),
+                              (long long)json_int_or(project, "members", 0),
+                              STR_ARG(json_str(project, "state_id")),
+                              (long long)json_int_or(project, "state_version", 0)));
+    line = buf_in(s->arena);
     buf_add(&line, wired->len ? STR("wired for ") : STR("no agent is wired"));
     for (uint32_t i = 0; i < wired->len; i++)
         buf_printf(&line, "%s" STR_FMT, i ? ", " : "", STR_ARG(json_text(&wired->items[i])));
@@ -514,6 +514,6 @@ const struct option status_options[] = {
 
 const char status_details[] =
     "Where the server is, who is at work, what waits for you, how this folder is wired,\n"
-    "and what to type next. An agent of yours without a sign for ten minutes is silent.\n"
+    "and what to type next. A member of a project without a sign for long is silent.\n"
     "\n"
     "Exit codes: 0 a server answers; 14 none does; 3 it does not know the token.";

@@ -17,7 +17,7 @@ cat >try <<'END'
 COMP_WORDS=("$@")
 COMP_CWORD=$(($# - 1))
 _baton
-echo ${COMPREPLY[*]}
+echo $(printf '%s\n' ${COMPREPLY[*]} | LC_ALL=C sort)
 END
 completes() {
     expected=$1
@@ -26,8 +26,8 @@ completes() {
     [ "$found" = "$expected" ] || { echo "$*: expected $expected, but found $found"; exit 1; }
 }
 completes 'json' js
-completes 'patch pointer path' json p
-completes '--compact --canonical' json fmt --c
+completes 'patch path pointer' json p
+completes '--canonical --compact' json fmt --c
 completes '' json fmt ord
 completes 'schema' sc
 completes 'patch' state p
@@ -53,7 +53,7 @@ completes 'lead leader' session get le
 completes 'lead leader' logs le
 completes "$state" state read wf
 completes "$state" watch wf
-completes 'orders' state create o
+completes 'orders' state create or
 completes 'reviewer' session start new --agent r
 completes 'reviewer' session start new -a r
 completes 'claude codex' agent create x --profile c

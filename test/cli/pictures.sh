@@ -5,7 +5,7 @@ command -v script >/dev/null || { echo 'there is no script(1) here'; exit 77; }
 export LC_ALL=C.UTF-8
 
 serve
-host=$(hostname 2>/dev/null || cat /etc/hostname)
+host=$(uname -n)
 cat >schema.json <<'END'
 {"type":"object","properties":{"status":{"enum":["open","done"]},"findings":{"type":"object"}}}
 END
@@ -30,6 +30,8 @@ quiet session start a_name_that_is_longer_than_most -a slow -p go
 until "$BATON" session list --json >out; [ "$(grep -o '"status":"running"' out | wc -l)" = 1 ] &&
     [ "$(grep -o '"status":"idle"' out | wc -l)" = 1 ]; do sleep 0.05; done
 quiet token create viewer --name wall
+quiet project create shop /srv/shop --host "$host" --common-dir "$PWD" --state "$id"
+quiet message send reviewer 'The tests of the wire are red since noon: look at loop.c first, please'
 quiet token create session --scope '{"session_id":"by-hand","state_id":"'"$id"'","pointers":["/findings"]}'
 
 # Ids, ages and what is of this machine are masked; rows of lists are in the order of their text.
@@ -103,6 +105,22 @@ END
 picture pipe runner list <<'END'
 name   alive  runs  of  seen  host  id
 local  yes    1     N   AGE  HOST  rnr_xxxxxxxxxxxx
+END
+picture terminal project list <<'END'
+name  members  version  age  schema  folder     state
+shop  0        3        AGE  review  /srv/shop  wfstate_xxxxxxxxxxxx
+END
+picture pipe project list <<'END'
+name  members  version  age  schema  folder     state
+shop  0        3        AGE  review  /srv/shop  wfstate_xxxxxxxxxxxx
+END
+picture terminal message list <<'END'
+from      to        status   age  message                       id
+operator  reviewer  pending  AGE  The tests of the wire are r…  msg_xxxxxxxxxxxx
+END
+picture pipe message list <<'END'
+from      to        status   age  message                                                                 id
+operator  reviewer  pending  AGE  The tests of the wire are red since noon: look at loop.c first, please  msg_xxxxxxxxxxxx
 END
 picture terminal agent list <<'END'
 name     profile  from  description
@@ -265,6 +283,7 @@ agents    1 running, 1 idle
 for you   pusher asks to use Bash  prm_xxxxxxxxxxxx
           broken failed: the agent ended with exit code 3
 folder    HERE
+          project shop, 0 at work, state wfstate_xxxxxxxxxxxx at version 3
           no agent is wired
 next      baton permission list --status waiting
                          shows what agents want to do; `permission resolve ID
@@ -279,6 +298,7 @@ agents    1 running, 1 idle
 for you   pusher asks to use Bash  prm_xxxxxxxxxxxx
           broken failed: the agent ended with exit code 3
 folder    HERE
+          project shop, 0 at work, state wfstate_xxxxxxxxxxxx at version 3
           no agent is wired
 next      baton permission list --status waiting
                          shows what agents want to do; `permission resolve ID

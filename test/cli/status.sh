@@ -4,7 +4,7 @@
 unset BATON_URL BATON_TOKEN BATON_TOKEN_FILE
 export BATON_DATA="$PWD/data" LC_ALL=C
 masked() {
-    sed -e "s|$PWD|HERE|g; s|127.0.0.1:[0-9]*|ADDRESS|g; s|pid [0-9]*|pid N|g; s|up for [0-9]*[smh]|up for AGE|g" \
+    sed -E -e "s|$PWD|HERE|g; s/_[a-z2-7]{12}/_xxxxxxxxxxxx/; s|127.0.0.1:[0-9]*|ADDRESS|g; s|pid [0-9]*|pid N|g; s|up for [0-9]*[smh]|up for AGE|g" \
         -e 's/of [0-9]* busy/of N busy/; s/baton [0-9][0-9.]*/baton VERSION/' out >shown
     printf '%s\n' "$1" >expected
     cmp -s shown expected || { diff expected shown; fail "$what: expected another picture"; }
@@ -33,6 +33,8 @@ complains 'no server is running'
 
 # With one that has nothing to do, in a folder that is wired.
 serve --runner off
+run project create shop "$PWD" --host "$(uname -n)" --common-dir "$PWD"
+exits 0
 "$BATON" init --claude --yes >out
 run status
 exits 0
@@ -43,6 +45,7 @@ agents    none at work
           no runner
 for you   nothing waits
 folder    HERE
+          project shop, 0 at work, state wfstate_xxxxxxxxxxxx at version 1
           wired for claude
 next      baton runner   runs agents: there is no runner, so those that are
                          started wait"
@@ -63,6 +66,7 @@ agents    1 running
           1 runner, 1 of N busy
 for you   broken failed: the agent ended with exit code 3
 folder    HERE
+          project shop, 0 at work, state wfstate_xxxxxxxxxxxx at version 1
           wired for claude"
 run status --json
 exits 0
