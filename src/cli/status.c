@@ -8,15 +8,12 @@
 
 #include "base/date.h"
 #include "cli/init/init.h"
+#include "cli/place.h"
 #include "cli/session_verbs.h"
-#include "os/exec.h"
-
-extern char **environ;
+#include "cli/worktree.h"
 
 enum {
     ASK_MS = 5000,
-    GIT_MS = 2000,
-    GIT_BYTES = 16 << 10,
     SESSIONS_MAX = 5000,
     SHOWN_MAX = 5, /* of what waits: the commands show all */
     WORD_COLUMN = 10,
@@ -225,42 +222,17 @@ static err waits_ask(struct status *s)
 
 /* ---- this folder ---- */
 
-/* Its working tree and git's common directory, which all of its worktrees share; without git both are
- * the folder. */
-static void folder_find(struct status *s, str *top, str *common)
-{
-    char *argv[] = {
-        "git", "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir", NULL
-    };
-    struct exec_plan git = { .argv = argv, .env = environ, .folder = ".", .in = -1, .error = -1 };
-    char *whole = realpath(".", NULL);
-    str text;
-
-    *top = *common = arena_copy(s->arena, str_from(whole ? whole : "."));
-    free(whole);
-    if (!exec_output(s->arena, &git, GIT_MS, GIT_BYTES, &text))
-        return;
-    str first, rest;
-    str_cut(str_trim(text), '\n', &first, &rest);
-    if (first.len && first.at[0] == '/' && rest.len && rest.at[0] == '/') {
-        *top = arena_copy(s->arena, first);
-        *common = arena_copy(s->arena, rest);
-    }
-}
-
 /* The project that this folder is, where the server knows projects. */
 static void project_ask(struct status *s, str common)
 {
-    char host[256] = "";
     const struct json *answer = NULL, *found;
 
-    gethostname(host, sizeof host - 1);
-    err e =
-        caller_call(&s->caller, s->arena,
-                    &(struct call){ .method = "GET",
-                                    .pattern = "/projects",
-                                    PARAMS({ "host", str_from(host) }, { "common_dir", common }) },
-                    &answer);
+    err e = caller_call(&s->caller, s->arena,
+                        &(struct call){
+                            .method = "GET",
+                            .pattern = "/projects",
+                            PARAMS({ "host", place_host(s->arena) }, { "common_dir", common }) },
+                        &answer);
     if (e)
         return;
     found = json_at(json_get(answer, "projects"), 0);
@@ -272,17 +244,18 @@ static void project_ask(struct status *s, str common)
 static void folder_ask(struct status *s, bool server)
 {
     struct json wired = json_array();
-    str top, common;
+    char *here = realpath(".", NULL);
+    struct worktree tree = worktree_find(s->arena, str_from(here ? here : "."));
 
-    folder_find(s, &top, &common);
-    put_text(s, &s->folder, "path", top);
+    free(here);
+    put_text(s, &s->folder, "path", tree.top);
     for (int id = 0; id < CLIENTS; id++)
-        if (init_wired(s->arena, top, (enum client_id)id))
+        if (init_wired(s->arena, tree.top, (enum client_id)id))
             json_push(s->arena, &wired, json_string(str_from(clients[id].name)));
     put(s, &s->folder, "wired", wired);
     uint32_t before = s->next.len;
     if (server)
-        project_ask(s, common);
+        project_ask(s, tree.common_dir);
     if (!wired.len && s->next.len == before)
         suggest(s, "baton init", "wires the agents that you start in this folder");
 }
