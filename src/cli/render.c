@@ -148,7 +148,7 @@ static const struct {
                    C("description", "description", .is = WORDS), C("id", "schema_id") } },
     { "states", { C("name", "name"), C("schema", "schema_name"), C("version", "version"),
                   C("age", "updated_at", .is = AGE), C("session", "root_session_name", .is = LESS),
-                  C("about", "description", .is = WORDS), C("id", "state_id") } },
+                  C("about", "schema_description", .is = WORDS), C("id", "state_id") } },
     { "versions", { C("version", "version"), C("age", "time", .is = AGE), C("by", "actor"),
                     C("touch", "touch", .is = LESS), C("patch", "patch", .is = WORDS) } },
     { "entries", { C("pointer", "pointer", .none = "(all of it)"), C("version", "version", .other = "before"), C("age", "time", .is = AGE),
