@@ -1,6 +1,6 @@
 /* hooks_test.c: what clients of agents tell by their hooks, whoever they are and whatever comes, and
  * what they are told of themselves. */
-#include "cli/hook.h"
+#include "cli/hook_input.h"
 #include "hooks_fixture.h"
 
 /* ---- who it is ---- */
@@ -298,10 +298,4 @@ TEST(half_characters_of_clients_are_mended)
         hook_mend((char *)text.at, text.len);
         CHECK_STR(text, cases[i].mended);
     }
-}
-
-TEST(no_exit_code_of_a_hook_refuses_anything)
-{
-    for (int code = 0; code < 256; code++)
-        CHECK(hook_exit(code) != 2 && (hook_exit(code) == 0) == (code == 0));
 }

@@ -108,6 +108,7 @@ const struct verb program_verbs[] = {
         .summary = "Tell the server what a client's hook was called with",
         .example = "claude",
         .details = hook_details,
+        .options = hook_options,
         .run = hook_run,
     },
     {

@@ -1,14 +1,14 @@
 /* hook.c: `baton hook CLIENT`: from a client's hook to the server and back. */
 #include "cli/hook.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 #include "cli/ancestor.h"
+#include "cli/hook_input.h"
+#include "cli/hook_wait.h"
 #include "cli/place.h"
 #include "client/caller.h"
 #include "client/socket.h"
@@ -17,20 +17,33 @@ enum {
     TIME_MS = 2000, /* for all of it; BATON_HOOK_TIMEOUT_MS says otherwise */
     TIME_MAX_MS = 60000,
     TIME_LEFT_MS = 20, /* of it, to end in peace */
-    PIECE = 64 << 10,
-    INPUT_MAX = 16 << 20,
 };
 
 const char hook_details[] =
-    "CLIENT is claude, codex or gemini: whose hook calls it. The client's JSON is read\n"
-    "from standard input, and the JSON that it expects is printed. Write it into the\n"
-    "client's settings, for all of its events.\n"
+    "CLIENT is claude, codex, gemini or opencode: whose hook calls it. The client's JSON\n"
+    "is read from standard input, and the JSON that it expects is printed. Write it into\n"
+    "the client's settings, for all of its events.\n"
     "\n"
     "It never holds an agent up: without a server, or when that takes longer than\n"
     "BATON_HOOK_TIMEOUT_MS (2000), it prints nothing, says why on standard error, and\n"
     "ends with 0. It never ends with 2, which would stop the agent.\n"
     "\n"
-    "Exit codes: 0 whatever happened; 1 wrong usage.";
+    "With --wait it stays beside an idle agent that a person has started, until there is\n"
+    "something to tell it: then Claude Code, which runs it as a hook with asyncRewake,\n"
+    "reads the text from standard error and goes on by itself, by the exit code 2. It ends\n"
+    "with its client, and when another one waits for the same conversation.\n"
+    "\n"
+    "Exit codes: 0 whatever happened; 1 wrong usage; 2 with --wait alone: wake the agent.";
+
+// clang-format off
+const struct option hook_options[] = {
+    { "--wait", 0, NULL, "wait until there is something to wake the agent for" },
+    { 0 },
+};
+// clang-format on
+
+/* What cli.exit has when the agent is to be woken: no error is told by it, as wrong usage is by 2. */
+enum { EXIT_WAKES = 100 };
 
 /* ---- time ---- */
 
@@ -60,65 +73,6 @@ static void time_limit(int64_t ms)
 
     signal(SIGALRM, time_over);
     setitimer(ITIMER_REAL, &t, NULL);
-}
-
-/* ---- what the client says ---- */
-
-static err input_read(struct arena *a, str *out)
-{
-    struct buf text = buf_in(a);
-    ssize_t n = 1;
-
-    while (n != 0 && text.len <= INPUT_MAX) {
-        n = read(STDIN_FILENO, buf_reserve(&text, PIECE), PIECE);
-        if (n < 0 && errno != EINTR)
-            return err_new(a, ERR_INVALID, "cannot read standard input: %s", strerror(errno));
-        text.len += n > 0 ? (size_t)n : 0;
-    }
-    hook_mend(text.at, text.len);
-    *out = buf_str(&text);
-    if (str_trim(*out).len == 0)
-        return err_new(a, ERR_INVALID,
-                       "expected the client's JSON on standard input, found nothing");
-    return NULL;
-}
-
-static int hex_of(char c)
-{
-    return c >= '0' && c <= '9'                     ? c - '0'
-           : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
-                                                    : -1;
-}
-
-/* The code of \uXXXX at a place; −1: there is none. */
-static int escape_at(const char *text, size_t len, size_t at)
-{
-    int code = 0;
-
-    if (len < 6 || at > len - 6 || text[at] != '\\' || text[at + 1] != 'u')
-        return -1;
-    for (size_t i = at + 2; i < at + 6; i++) {
-        int digit = hex_of(text[i]);
-        if (digit < 0)
-            return -1;
-        code = code << 4 | digit;
-    }
-    return code;
-}
-
-/* A backslash outside of a string is no JSON anyway, so strings need not be told from the rest. */
-void hook_mend(char *text, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        if (text[i] != '\\')
-            continue;
-        int code = escape_at(text, len, i), next = escape_at(text, len, i + 6);
-        bool high = code >= 0xd800 && code < 0xdc00, low = code >= 0xdc00 && code < 0xe000;
-        bool pair = high && next >= 0xdc00 && next < 0xe000;
-        if (code == 0 || low || (high && !pair))
-            memcpy(text + i + 2, "fffd", 4);
-        i += pair ? 11 : code >= 0 ? 5 : 1;
-    }
 }
 
 /* ---- the server ---- */
@@ -187,12 +141,28 @@ static err event_send(struct cli *c, int64_t until_ms, str event, str *answer)
 
 static bool is_client(const char *word)
 {
-    static const char *const clients[] = { "claude", "codex", "gemini" };
+    static const char *const clients[] = { "claude", "codex", "gemini", "opencode" };
 
     for (size_t i = 0; i < sizeof clients / sizeof *clients; i++)
         if (strcmp(word, clients[i]) == 0)
             return true;
     return false;
+}
+
+/* Whatever goes wrong is told, and is no reason to disturb anybody. */
+static err wait_run(struct cli *c)
+{
+    bool woken;
+
+    if (strcmp(c->args[0], "claude") != 0 && strcmp(c->args[0], "opencode") != 0)
+        return usage_error(
+            c, arena_printf(c->arena, "--wait is for claude and opencode: %s is not woken by it.",
+                            c->args[0]));
+    err e = hook_wait(c, c->args[0], &woken);
+    if (e)
+        cli_warn(c, e);
+    c->exit = woken ? EXIT_WAKES : 0;
+    return NULL;
 }
 
 err hook_run(struct cli *c)
@@ -202,9 +172,12 @@ err hook_run(struct cli *c)
 
     if (!is_client(c->args[0]))
         return usage_error(
-            c, arena_printf(c->arena, "expected claude, codex or gemini, found '%s'.", c->args[0]));
+            c, arena_printf(c->arena, "expected claude, codex, gemini or opencode, found '%s'.",
+                            c->args[0]));
+    if (cli_flag(c, "--wait"))
+        return wait_run(c);
     time_limit(given);
-    err e = input_read(c->arena, &event);
+    err e = hook_input(c->arena, &event);
     if (!e)
         e = event_send(c, until_ms, event, &answer);
     time_limit(0);
@@ -225,5 +198,5 @@ bool hook_is_called(int argc, char **argv)
 
 int hook_exit(int code)
 {
-    return code ? 1 : 0;
+    return code == EXIT_WAKES ? 2 : code ? 1 : 0;
 }

@@ -10,6 +10,12 @@ exits 0
 prints
 complains 'baton serve'
 
+# Nor is an agent waited for that no person has before him.
+run_on "$start" hook claude --wait
+exits 0
+prints
+silent
+
 # Wrong usage is 1, never 2: that would stop the agent.
 run hook
 exits 1
@@ -17,9 +23,12 @@ prints
 run hook emacs
 exits 1
 prints
-complains "expected claude, codex or gemini, found 'emacs'"
+complains "expected claude, codex, gemini or opencode, found 'emacs'"
 run hook claude --nonsense
 exits 1
+run hook gemini --wait
+exits 1
+complains '--wait is for claude and opencode'
 run hook --help
 exits 0
 shows 'BATON_HOOK_TIMEOUT_MS'
