@@ -99,8 +99,10 @@ static void wait_for(struct bridge *b, struct watch_list *w, int64_t ms)
 
 static int64_t patience_ms(struct bridge *b)
 {
-    int64_t next = exchanges_next_ms(b);
+    int64_t next = exchanges_next_ms(b), wake = wake_next_ms(b);
 
+    if (wake < next)
+        next = wake;
     if (b->drain_until_ms && b->drain_until_ms < next)
         next = b->drain_until_ms;
     if (next == INT64_MAX)
@@ -202,6 +204,7 @@ static void turn(struct bridge *b, struct watch_list *w)
         lines_flush(b);
     if (w->fds[2].revents)
         start_ended(b);
+    wake_look(b);
     for (size_t i = 0; i < w->count; i++) {
         struct connection *c = w->connections[i];
         short events = w->fds[FIXED + i].revents;
@@ -255,6 +258,7 @@ static void release(struct bridge *b)
     upstream_release(b);
     legacy_release(b);
     identity_release(b);
+    wake_release(b);
     arena_free(b->scratch);
     mem_free(b);
 }
@@ -302,6 +306,7 @@ void mcp_bridge(const struct mcp_bridge_options *o)
     upstream_init(b);
     identity_init(b, legacy_leave);
     legacy_init(b);
+    wake_init(b);
     run(b);
     release(b);
     sigprocmask(SIG_SETMASK, &before, NULL);

@@ -90,7 +90,9 @@ static int64_t least(int64_t a, int64_t b)
 
 static bool is_patient(const struct connection *c)
 {
-    return !connection_first(c) || connection_first(c)->lasting;
+    const struct exchange *first = connection_first(c);
+
+    return !first || (first->lasting && !first->polls);
 }
 
 /* An answer that does not come in time will not come, nor will those behind it. */

@@ -135,7 +135,12 @@ static bool message_ready(struct bridge *b, struct exchange *c)
         return false;
     if (is_legacy(c) && !legacy_ready(b, c))
         return false;
-    return !str_eq(c->rpc.method, STR("tools/call")) || identity_row(b, c);
+    if (!str_eq(c->rpc.method, STR("tools/call")))
+        return true;
+    if (!identity_row(b, c))
+        return false;
+    wake_follow(b);
+    return true;
 }
 
 /* ---- from the server ---- */

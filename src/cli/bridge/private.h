@@ -9,6 +9,7 @@
  * head.c         what HTTP is told of a message
  * identity.c     who the client is: a session, and a token for it
  * legacy.c       the session of a client before 2026-07-28
+ * wake.c         waking an idle client: Codex
  * message.c      a message of the client: what it needs, and what becomes of its answer
  * bridge.c       the loop: waits for whatever is next */
 #ifndef CLI_BRIDGE_PRIVATE_H
@@ -66,6 +67,7 @@ struct exchange {
     bool in_flight; /* in that list */
     bool brief;     /* it is answered at once: others may be sent before and behind it */
     bool lasting;   /* a stream without an end: it has time, and comes again when it is lost */
+    bool polls;     /* lasting, and yet answered in the time of all others */
     bool cancelled; /* nobody waits for its answer any more */
     bool answered;  /* the last message of its stream has come */
     bool repeated;  /* it was there before: its first message is known to the client */
@@ -126,6 +128,18 @@ struct identity {
     struct list past; /* tokens of other sessions that it was before: struct past_token */
 };
 
+struct wake {
+    struct arena *arena;
+    str conversation, waiter;  /* for which news are asked for, and as whom; empty: none */
+    struct exchange *exchange; /* that asks or reports; NULL: none does */
+    int64_t again_ms;          /* no sooner is it asked again when it was told not to */
+    pid_t pid;                 /* of the command that hands something over; 0: none does */
+    int said;                  /* the file of what it says */
+    int64_t until_ms;          /* that it may take */
+    bool failed;               /* the last could not be handed over */
+    int unattended;            /* nobody sits before the client; −1: that was not looked at */
+};
+
 enum legacy_state { LEGACY_NONE, LEGACY_OPENING, LEGACY_OPEN, LEGACY_LOST };
 
 struct legacy {
@@ -178,6 +192,7 @@ struct bridge {
     struct upstream upstream;
     struct identity identity;
     struct legacy legacy;
+    struct wake wake;
     int64_t drain_until_ms; /* 0: the input has not ended */
     bool leaving;           /* nothing is left but to say goodbye */
     bool stirred;           /* an exchange has come to wait */
@@ -301,6 +316,14 @@ void legacy_lost(struct bridge *b, const struct exchange *c);
 void legacy_leave(struct bridge *b);
 void legacy_end(struct bridge *b);
 void legacy_release(struct bridge *b);
+
+/* ---- wake.c ---- */
+
+void wake_init(struct bridge *b);
+void wake_release(struct bridge *b);
+void wake_follow(struct bridge *b);     /* its conversation may be known, or another one, now */
+void wake_look(struct bridge *b);       /* what hands something over may have ended */
+int64_t wake_next_ms(struct bridge *b); /* when to look again; INT64_MAX: no need */
 
 /* ---- message.c ---- */
 
