@@ -609,6 +609,7 @@ TEST(hooks_are_put_right_in_the_way_in_which_they_are_written)
         { "env X=1 baton hook claude", "env X=1 baton hook claude" },
         { "/old/baton hook claude", "'/new place/baton' hook claude" },
         { "baton hook claude", "'/new place/baton' hook claude" },
+        { "baton hook claude --wait", "'/new place/baton' hook claude --wait" },
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -620,7 +621,7 @@ TEST(hooks_are_put_right_in_the_way_in_which_they_are_written)
         const struct json *json, *stop;
         json = json_parsed(check_arena(), out);
         stop = json_get(json_get(json, "hooks"), "Stop");
-        CHECK_INT(stop->len, 1);
+        CHECK_INT(stop->len, 2); /* and the one that waits, or that does not */
         CHECK_STR(json_str(json_at(json_get(json_at(stop, 0), "hooks"), 0), "command"),
                   cases[i].after);
     }

@@ -15,6 +15,7 @@ struct hook_style {
     bool words;                      /* the command's words are apart, and no shell is between */
     bool named;                      /* a hook has a name */
     int per_second;                  /* units of its time */
+    bool waits; /* it goes on behind the agent, which it can wake (cli/hook_wait.h) */
 };
 
 /* Only what is looked at is matched, since each call is a process: before tools that a role may
@@ -33,6 +34,16 @@ static const struct hook_event claude_events[] = {
     { "Stop",             NULL, 20 },
     { "StopFailure",      NULL, 10 },
     { "SessionEnd",       NULL, 10 },
+    { 0 },
+};
+
+/* There is one from each end of a turn on, and from each prompt on for turns that a person ends, which
+ * no event tells of; of several, the server keeps the newest. The time is longer than any session:
+ * when it is over, the client ends it without a word. */
+static const struct hook_event claude_waits_events[] = {
+    { "SessionStart",     NULL, 2000000 },
+    { "UserPromptSubmit", NULL, 2000000 },
+    { "Stop",             NULL, 2000000 },
     { 0 },
 };
 
@@ -58,9 +69,10 @@ static const struct hook_event gemini_events[] = {
     { 0 },
 };
 
-const struct hook_style claude_hooks = { "claude", claude_events, true,  false, 1    };
-const struct hook_style codex_hooks  = { "codex",  codex_events,  false, false, 1    };
-const struct hook_style gemini_hooks = { "gemini", gemini_events, false, true,  1000 };
+const struct hook_style claude_hooks = { "claude", claude_events,       true,  false, 1,    false };
+const struct hook_style claude_waits = { "claude", claude_waits_events, true,  false, 1,    true  };
+const struct hook_style codex_hooks  = { "codex",  codex_events,        false, false, 1,    false };
+const struct hook_style gemini_hooks = { "gemini", gemini_events,       false, true,  1000, false };
 // clang-format on
 
 /* A word for a shell. */
@@ -86,9 +98,10 @@ static str quoted(struct arena *a, str word)
 
 static str hook_command(const struct wiring *w, const struct hook_style *s)
 {
-    return s->words ? w->baton
-                    : arena_printf(w->arena, STR_FMT " hook %s",
-                                   STR_ARG(quoted(w->arena, w->baton)), s->client);
+    return s->words
+               ? w->baton
+               : arena_printf(w->arena, STR_FMT " hook %s%s", STR_ARG(quoted(w->arena, w->baton)),
+                              s->client, s->waits ? " --wait" : "");
 }
 
 static struct json hook_args(const struct wiring *w, const struct hook_style *s)
@@ -97,6 +110,8 @@ static struct json hook_args(const struct wiring *w, const struct hook_style *s)
 
     json_push(w->arena, &args, json_string(STR("hook")));
     json_push(w->arena, &args, json_string(str_from(s->client)));
+    if (s->waits)
+        json_push(w->arena, &args, json_string(STR("--wait")));
     return args;
 }
 
@@ -113,6 +128,8 @@ static struct json hook_group(const struct wiring *w, const struct hook_style *s
     if (s->words)
         json_put(a, &hook, STR("args"), hook_args(w, s));
     json_put(a, &hook, STR("timeout"), json_int(a, (int64_t)e->seconds * s->per_second));
+    if (s->waits)
+        json_put(a, &hook, STR("asyncRewake"), json_bool(true));
     json_push(a, &list, hook);
     if (e->matcher)
         json_put(a, &group, STR("matcher"), json_string(str_from(e->matcher)));
@@ -153,7 +170,7 @@ static enum whose hook_whose(const struct wiring *w, const struct hook_style *s,
                              const struct json *hook, str *program)
 {
     str command = json_str(hook, "command");
-    str end = arena_printf(w->arena, " hook %s", s->client);
+    str end = arena_printf(w->arena, " hook %s%s", s->client, s->waits ? " --wait" : "");
     struct json args = hook_args(w, s);
     const struct json *found = json_get(hook, "args");
 

@@ -9,7 +9,7 @@
 
 struct hook_style;
 
-extern const struct hook_style claude_hooks, codex_hooks, gemini_hooks;
+extern const struct hook_style claude_hooks, claude_waits, codex_hooks, gemini_hooks;
 
 /* One hook for each event that we want to hear of, whatever else is there; or none of ours any more.
  * Of one that is there, the command is put right, and its time and its matcher left. */

@@ -162,7 +162,8 @@ static err claude_json(const struct wiring *w, struct json_text *t)
 {
     TRY(listed(w, t, "/permissions/allow", STR("mcp__baton__*")));
     TRY(listed(w, t, "/enabledMcpjsonServers", STR("baton")));
-    return hooks_put(w, t, &claude_hooks);
+    TRY(hooks_put(w, t, &claude_hooks));
+    return hooks_put(w, t, &claude_waits);
 }
 
 static err codex_json(const struct wiring *w, struct json_text *t)
@@ -249,6 +250,9 @@ static const char *const codex_variables[] = {
     "AGENT_SESSION_NAME",
     "TRACEPARENT",
     "XDG_STATE_HOME",
+    /* For `codex queue`, which wakes it. */
+    "CODEX_HOME",
+    "PATH",
 };
 
 enum { CODEX_VARIABLES = sizeof codex_variables / sizeof *codex_variables };
