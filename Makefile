@@ -162,6 +162,7 @@ objects = $(patsubst %.c,build/$(1)/%.o,$(2))
 
 # Profiles that come with the program are part of this object.
 $(patsubst %,build/%/src/core/profile_data.o,release asan tsan fuzz counted): $(wildcard profiles/*.json)
+$(patsubst %,build/%/src/cli/init/opencode.o,release asan tsan fuzz counted): plugin/opencode/baton.js
 
 # The page that a browser sees is part of this one.
 $(patsubst %,build/%/src/wire/http/page.o,release asan tsan fuzz counted): src/wire/http/page.html

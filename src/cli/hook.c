@@ -101,7 +101,7 @@ static size_t params_make(struct cli *c, struct url_param params[PARAMS_MAX])
     str process = STR("");
     size_t count = 0;
 
-    if (strcmp(c->args[0], "gemini") == 0)
+    if (strcmp(c->args[0], "gemini") == 0 || strcmp(c->args[0], "opencode") == 0)
         process = ancestor_client(c->arena, PROCESSES, getpid());
     params[count++] = (struct url_param){ "client", str_from(c->args[0]) };
     if (parent)

@@ -81,7 +81,7 @@ static str client_name(const struct rpc *m)
 }
 
 /* Clients that have hooks of ours, and how they are told from others. */
-static const char *const known[] = { "claude", "codex", "gemini" };
+static const char *const known[] = { "claude", "codex", "gemini", "opencode" };
 
 static str client_of(struct arena *a, const struct rpc *first)
 {
@@ -105,7 +105,7 @@ static void choose(struct identity *i, const struct rpc *first)
 
     i->client = client_of(a, first);
     i->conversation = str_from(env("CLAUDE_CODE_SESSION_ID"));
-    i->by_process = str_eq(i->client, STR("gemini"));
+    i->by_process = str_eq(i->client, STR("gemini")) || str_eq(i->client, STR("opencode"));
     str own = i->conversation.len ? i->conversation : random_hex(a, RANDOM_BYTES);
     i->session_id = arena_printf(a, "%s" STR_FMT "-" STR_FMT, i->conversation.len ? "" : "mcp-",
                                  STR_ARG(i->client),

@@ -44,7 +44,8 @@ const struct client clients[CLIENTS] = {
         .option = "--opencode",
         .here = { "opencode.json", "opencode.jsonc", ".opencode" },
         .home = { ".config/opencode" },
-        .next = "nothing: it reads opencode.json at its next start",
+        .next = "nothing: it reads opencode.json at its next start; with a plugin, the first start "
+                "of all waits for npm's registry, without one about a minute",
         .usable = "connected",
         .unseen = "look at its entry: is it enabled, and does `baton mcp` start?",
     },

@@ -36,7 +36,7 @@ const char init_details[] =
     "  Claude Code   .mcp.json, .claude/settings.json\n"
     "  Codex         .codex/config.toml, .codex/hooks.json\n"
     "  Gemini CLI    .gemini/settings.json\n"
-    "  opencode      opencode.json\n"
+    "  opencode      opencode.json, .baton/opencode.js\n"
     "  all of them   a marked block in AGENTS.md, and where a client reads another file,\n"
     "                CLAUDE.md or GEMINI.md\n"
     "\n"

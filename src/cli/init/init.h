@@ -7,6 +7,7 @@
  *   clients.c   the clients: what tells that they are here
  *   wiring.c    which program is named, and what is said to stay
  *   hooks.c     the hooks in a client's settings
+ *   opencode.c  the plugin for opencode
  *   wire.c      what each file of each client is to say
  *   plan.c      which files would change, and how
  *   project.c   the project that the folder is, on the server
@@ -79,11 +80,15 @@ bool wiring_names_baton(const struct wiring *w, str program);
 /* Says that something stays: where, and what of it is not ours. */
 void wiring_note_kept(const struct wiring *w, str where, const char *why);
 
-/* ---- wire.c ---- */
-
 /* One file of a client: the text that it should have; an empty one is no file. INVALID: it cannot
  * be edited without harm, for the reason that the message gives. */
 typedef err wire_edit(const struct wiring *w, str text, str *out);
+
+/* ---- opencode.c ---- */
+
+wire_edit wire_opencode_plugin;
+
+/* ---- wire.c ---- */
 
 struct wire_file {
     enum client_id client;

@@ -182,6 +182,9 @@ static err gemini_json(const struct wiring *w, struct json_text *t)
     return hooks_put(w, t, &gemini_hooks);
 }
 
+/* Not in .opencode: for a folder of that name opencode gets packages from a registry first, and waits
+ * for them. */
+#define OPENCODE_PLUGIN ".baton/opencode.js"
 #define OPENCODE_SCHEMA "https://opencode.ai/config.json"
 
 /* In a file that init makes, the schema is named last, where nobody else has it. */
@@ -194,6 +197,7 @@ static err opencode_json(const struct wiring *w, struct json_text *t)
                    JSON({
         "type": "local", "command": ["BATON", "mcp"], "enabled": true, "timeout": 30000
     })));
+    TRY(listed(w, t, "/plugin", STR("./" OPENCODE_PLUGIN)));
     return w->wanted && made ? json_text_set(t, "/$schema", &schema) : NULL;
 }
 
@@ -324,5 +328,6 @@ const struct wire_file wire_files[] = {
     { CLIENT_CODEX, ".codex/hooks.json", NULL, edit_codex_hooks },
     { CLIENT_GEMINI, ".gemini/settings.json", NULL, edit_gemini },
     { CLIENT_OPENCODE, "opencode.json", "opencode.jsonc", edit_opencode },
+    { CLIENT_OPENCODE, OPENCODE_PLUGIN, NULL, wire_opencode_plugin },
     { 0 },
 };

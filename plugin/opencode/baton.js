@@ -1,0 +1,139 @@
+// Written by `baton init`, which puts it right; `baton init --remove` takes it away.
+//
+// Tells baton what happens in a conversation of opencode, gives the agent what baton has for it, and
+// wakes it when an agent that it has started is done. Does nothing where no person sits in front of it.
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+
+const program = 'BATON';
+const named = { read: 'Read', write: 'Write', edit: 'Edit', bash: 'Bash', apply_patch: 'apply_patch' };
+
+// Runs `baton hook opencode` with the event: what it answers, or nothing.
+function tell(event) {
+  return new Promise((done) => {
+    const child = spawn(program, ['hook', 'opencode'], { stdio: ['pipe', 'pipe', 'ignore'] });
+    let text = '';
+    child.on('error', () => done({}));
+    child.stdin.on('error', () => {});
+    child.stdout.on('data', (part) => (text += part));
+    child.on('close', () => {
+      try {
+        done(JSON.parse(text || '{}'));
+      } catch {
+        done({});
+      }
+    });
+    child.stdin.end(JSON.stringify(event));
+  });
+}
+
+const contextOf = (answer) => answer.hookSpecificOutput?.additionalContext ?? '';
+
+export const Baton = async ({ client, directory }) => {
+  if (process.env.BATON_TOKEN || process.argv.includes('run')) return {};
+  const conversations = new Map(); // those of a person, by their ids; null: those that agents have begun
+  let over = false;
+
+  const say = (id, hook_event_name, more = {}) =>
+    tell({ session_id: id, cwd: directory, hook_event_name, ...more });
+
+  async function conversationOf(id) {
+    if (!conversations.has(id)) {
+      const { data } = await client.session.get({ path: { id } });
+      conversations.set(id, data && !data.parentID ? { id, told: new Map() } : null);
+    }
+    return conversations.get(id);
+  }
+
+  // What there is to tell, as what the person would have typed: to the agent and the model at work.
+  async function prompt({ id, agent, model }, text) {
+    const body = { agent, model, parts: [{ type: 'text', text }] };
+    const { error } = await client.session.promptAsync({ path: { id }, body });
+    if (error) throw new Error(JSON.stringify(error));
+  }
+
+  // One process waits for each conversation; what it prints is handed over, and it hears of that.
+  function wait(c) {
+    if (c.waiter || over) return;
+    const child = spawn(program, ['hook', 'opencode', '--wait'], { stdio: ['pipe', 'pipe', 'ignore'] });
+    c.waiter = child;
+    child.on('error', () => {});
+    child.stdin.on('error', () => {});
+    child.on('close', (code, signal) => {
+      c.waiter = undefined;
+      if (signal === 'SIGKILL') wait(c); // somebody else's doing
+    });
+    child.stdin.write(`${JSON.stringify({ session_id: c.id })}\n`);
+    createInterface({ input: child.stdout }).on('line', async (line) => {
+      const said = await prompt(c, JSON.parse(line).text).then(
+        () => 'handed',
+        (error) => String(error.message ?? error).replaceAll('\n', ' '),
+      );
+      child.stdin.write(`${said}\n`);
+    });
+  }
+
+  async function leave(c) {
+    conversations.delete(c.id);
+    c.waiter?.kill();
+    await say(c.id, 'SessionEnd', { reason: 'other' });
+  }
+
+  return {
+    'chat.message': async ({ sessionID, agent, model }, { message, parts }) => {
+      const c = await conversationOf(sessionID);
+      if (!c) return;
+      const first = c.agent === undefined;
+      c.agent = message.agent ?? agent;
+      c.model = message.model ?? model;
+      const typed = parts.filter((part) => part.type === 'text' && !part.synthetic);
+      const answers = first ? [await say(c.id, 'SessionStart', { source: 'startup' })] : [];
+      answers.push(await say(c.id, 'UserPromptSubmit', { prompt: typed.map((p) => p.text).join('\n') }));
+      wait(c);
+      const text = answers.map(contextOf).filter(Boolean).join('\n\n');
+      const last = parts.at(-1);
+      if (text && last)
+        parts.push({
+          id: `${last.id}b`, // which comes behind it
+          sessionID,
+          messageID: message.id,
+          type: 'text',
+          text,
+          synthetic: true,
+        });
+    },
+    'tool.execute.before': async ({ tool, sessionID, callID }, { args }) => {
+      const c = named[tool] && (await conversationOf(sessionID));
+      if (!c) return;
+      const tool_input = { ...args, file_path: args.filePath };
+      const more = { tool_name: named[tool], tool_input, tool_use_id: callID };
+      const answer = await say(c.id, 'PreToolUse', more);
+      const { permissionDecision, permissionDecisionReason } = answer.hookSpecificOutput ?? {};
+      if (permissionDecision === 'deny') throw new Error(permissionDecisionReason);
+      c.told.set(callID, contextOf(answer));
+    },
+    'tool.execute.after': async ({ tool, sessionID, callID, args }, output) => {
+      const c = named[tool] && (await conversationOf(sessionID));
+      if (!c) return;
+      const tool_input = { ...args, file_path: args?.filePath };
+      const more = { tool_name: named[tool], tool_input, tool_use_id: callID, tool_response: {} };
+      const after = contextOf(await say(c.id, 'PostToolUse', more));
+      for (const text of [c.told.get(callID), after])
+        if (text) output.output += `\n\n${text}`;
+      c.told.delete(callID);
+    },
+    event: async ({ event }) => {
+      const { sessionID, info } = event.properties ?? {};
+      const c = conversations.get(sessionID ?? info?.id);
+      if (!c) return;
+      if (event.type === 'session.deleted') return leave(c);
+      if (event.type !== 'session.idle') return;
+      await say(c.id, 'Stop', { stop_hook_active: false });
+      wait(c);
+    },
+    dispose: async () => {
+      over = true;
+      await Promise.all([...conversations.values()].filter(Boolean).map(leave));
+    },
+  };
+};
