@@ -63,29 +63,40 @@ export class Server {
     const server = new Server();
     server.work = folder();
     server.data = join(server.work, 'data');
-    server.process = spawn(baton, ['serve', '--data', server.data, '--listen', '127.0.0.1:0', ...args], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: clean(env),
-      cwd: server.work,
-    });
     server.log = '';
-    server.process.stderr.on('data', (text) => (server.log += text));
-    const closed = once(server.process, 'close');
+    server.launch = () => server.#launch(env, args);
     process.on('exit', () => server.process.kill());
-    finally_(() => server.stop(closed));
-    const line = await new Promise((found) => {
-      createInterface({ input: server.process.stdout }).once('line', found);
-      server.process.once('close', () => found(''));
-    });
-    if (!line) throw new Error(`the server did not start:\n${server.log}`);
-    server.url = line.replace('baton listening on ', '');
+    finally_(() => server.stop());
+    await server.launch();
     server.token = readFileSync(join(server.data, 'operator.token'), 'utf8').trim();
     return server;
   }
 
-  async stop(closed) {
+  async #launch(env, args) {
+    this.process = spawn(baton, ['serve', '--data', this.data, '--listen', '127.0.0.1:0', ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: clean(env),
+      cwd: this.work,
+    });
+    this.process.stderr.on('data', (text) => (this.log += text));
+    this.closed = once(this.process, 'close');
+    const line = await new Promise((found) => {
+      createInterface({ input: this.process.stdout }).once('line', found);
+      this.process.once('close', () => found(''));
+    });
+    if (!line) throw new Error(`the server did not start:\n${this.log}`);
+    this.url = line.replace('baton listening on ', '');
+  }
+
+  // As a power cut would end it; `launch` starts it again.
+  async kill() {
+    this.process.kill('SIGKILL');
+    await this.closed;
+  }
+
+  async stop() {
     this.process.kill('SIGTERM');
-    const [code] = await closed;
+    const [code] = await this.closed;
     if (code === 0) return;
     failed++;
     console.log(`FAIL the server ends in peace\n${this.log}`);

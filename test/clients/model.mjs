@@ -205,13 +205,16 @@ function send(response, { whole, stream }) {
   response.end();
 }
 
-// Starts one: { url, requests, close() }. Requests that it has no answer to are errors of this file.
+// Starts one: { url, requests, close() }; of a request there are its route and body, when it came, and
+// whether it is over, answered or not. Requests that it has no answer to are errors of this file.
 export async function startModel(script) {
   const model = { requests: [], strange: [] };
   const server = createServer(async (request, response) => {
     const route = routeOf(request);
     const body = await bodyOf(request);
-    model.requests.push({ route, body });
+    const asked = { route, body, at: Date.now(), over: false };
+    model.requests.push(asked);
+    response.on('close', () => (asked.over = true));
     const answer = routes[route];
     if (answer) return send(response, await answer(body, script));
     if (request.method !== 'HEAD') model.strange.push(route);

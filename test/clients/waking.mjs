@@ -1,0 +1,319 @@
+// waking.mjs PACKAGES BATON: Claude Code, Codex and opencode that a person runs, each in a terminal: an idle
+// one is woken when an agent that it has started is done, soon and once.
+//
+// The model of each follows a script; what it starts plays a scenario that waits for a file, by which
+// this script says when it is done.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { baton, check, clean, end, finally_, packages, until } from './harness.mjs';
+import { projectDirs, start } from './life.mjs';
+import { say, startModel, use } from './model.mjs';
+import { needTmux, Terminal } from './terminal.mjs';
+
+needTmux();
+const only = process.argv[4];
+const native = `${process.platform}-${process.arch}`;
+const key = 'key-that-nobody-looks-at';
+const SECONDS = 1000;
+
+// ---- the model ----
+
+let work; // where the files are by which children are let go
+const childOf = (name) => ({
+  session_name: name,
+  agent_name: 'player',
+  prompt: JSON.stringify({ work: [{ wait_file: join(work, name) }, { say: `I am ${name}.` }] }),
+});
+let busy = null; // what a turn waits for that is to be slow
+
+let early = 0; // times that it was asked before the client had connected its tools
+const tool = 'start_agent_session';
+
+const script = async ({ asked, since, offered }) => {
+  const [, name] = asked.match(/^Start (\S+)\.$/m) ?? [];
+  if (name && !offered.some((offer) => (offer.name ?? offer).endsWith(tool))) {
+    early++;
+    return say('My tools are not there yet.');
+  }
+  if (name && !since.includes(tool)) return use(tool, childOf(name));
+  if (/Be slow\./.test(asked)) await busy;
+  return say(/\[baton /.test(asked) ? 'I have heard.' : 'It is well.');
+};
+
+const model = await startModel(script);
+finally_(model.close);
+
+// How often the model reads of a child's end in one conversation, all of which each request has.
+const reads = (name) => {
+  const counts = model.requests.map(
+    ({ body }) => JSON.stringify(body).split(`Session \`${name}\` has completed`).length - 1,
+  );
+  return Math.max(0, ...counts);
+};
+const firstRead = (name) =>
+  model.requests.find(({ body }) => JSON.stringify(body).includes(`Session \`${name}\` has completed`));
+
+// ---- the clients ----
+
+const clients = {
+  claude: {
+    title: 'Claude Code',
+    program: `@anthropic-ai/claude-code-${native}/claude`,
+    args: [],
+    ready: /❯/,
+    clear: 'C-u',
+    stop: ['Escape'],
+    exit: '/exit',
+    waits: 1,
+    configure({ home, wired }) {
+      const quiet = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1' };
+      mkdirSync(join(home, '.claude'), { recursive: true });
+      writeFileSync(join(home, '.claude/settings.json'), JSON.stringify({ env: quiet }));
+      const trusted = { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true };
+      const settings = {
+        hasCompletedOnboarding: true,
+        theme: 'dark',
+        customApiKeyResponses: { approved: [key.slice(-20)] },
+        projects: { [wired]: trusted },
+      };
+      writeFileSync(join(home, '.claude.json'), JSON.stringify(settings));
+      return { ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: key };
+    },
+  },
+  codex: {
+    title: 'Codex',
+    program: '.bin/codex',
+    args: [],
+    asks: [/Trust all and continue/, '2', 'Enter'], // whether the hooks are to be trusted, once
+    ready: /Ask Codex to do anything/,
+    clear: 'C-c',
+    stop: ['Escape'],
+    paused: true, // after that, its queue waits for the end of the person's next turn
+    exit: '/quit',
+    // What it runs in the background, with its tools, outlives it by a minute.
+    left: ['app-server', 'daemon', 'stop'],
+    waits: 0, // its bridge does
+    configure({ home, wired }) {
+      mkdirSync(join(home, '.codex'), { recursive: true });
+      writeFileSync(
+        join(home, '.codex/config.toml'),
+        `model = "scripted"
+model_provider = "loopback"
+check_for_update_on_startup = false
+[analytics]
+enabled = false
+[model_providers.loopback]
+name = "loopback"
+base_url = "${model.url}/v1"
+wire_api = "responses"
+env_key = "LOOPBACK_KEY"
+[projects."${wired}"]
+trust_level = "trusted"
+`,
+      );
+      return { LOOPBACK_KEY: key };
+    },
+  },
+  opencode: {
+    title: 'opencode',
+    program: `opencode-${native}/bin/opencode`,
+    args: [],
+    ready: /Ask anything|ctrl\+p/,
+    clear: 'C-u',
+    stop: ['Escape', /again to interrupt/, 'Escape'],
+    exit: '/exit',
+    waits: 1,
+    configure({ home }) {
+      const loopback = {
+        npm: '@ai-sdk/anthropic',
+        options: { baseURL: `${model.url}/v1`, apiKey: key },
+        models: { scripted: { tool_call: true, limit: { context: 100000, output: 4000 } } },
+      };
+      const config = join(home, '.config/opencode');
+      mkdirSync(join(config, 'node_modules'), { recursive: true });
+      const settings = {
+        model: 'loopback/scripted',
+        small_model: 'loopback/scripted',
+        share: 'disabled',
+        autoupdate: false,
+        provider: { loopback },
+      };
+      writeFileSync(join(config, 'opencode.json'), JSON.stringify(settings));
+      // What it would get from a registry before it runs a plugin, and needs for none of ours.
+      const dependencies = { '@opencode-ai/plugin': '*' };
+      writeFileSync(join(config, 'package.json'), JSON.stringify({ dependencies }));
+      const lock = { lockfileVersion: 3, packages: { '': { dependencies } } };
+      writeFileSync(join(config, 'package-lock.json'), JSON.stringify(lock));
+      return { OPENCODE_DISABLE_MODELS_FETCH: '1', OPENCODE_DISABLE_DEFAULT_PLUGINS: '1' };
+    },
+  },
+};
+
+// ---- what is left behind ----
+
+// Processes whose environment or arguments have the text: { pid, words }.
+function processesWith(text) {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1);
+        const environment = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+        return environment.includes(text) && words.length ? [{ pid: Number(pid), words }] : [];
+      } catch {
+        return [];
+      }
+    });
+}
+
+const isWaiter = ({ words }) => words.includes('hook') && words.includes('--wait');
+
+// ---- what holds for each ----
+
+async function wakes(name) {
+  const { title, program: file, args, asks, ready, clear, stop, paused, exit, left, waits, configure } =
+    clients[name];
+  const program = join(packages, 'agents', name, 'node_modules', file);
+  if (!existsSync(program)) return console.log(`skip ${title}: it is not here; make test-clients gets it`);
+  const dirs = projectDirs(name, program);
+  const env = { ...dirs.env, ...configure(dirs) };
+  const server = await start(env);
+  await server.call('POST', '/agents', { name: 'player', profile: 'scripted' });
+  work = server.work;
+  const mine = `BATON_DATA=${server.data}`;
+  const terminal = new Terminal(program, args, { cwd: dirs.wired, env: { ...env, BATON_DATA: server.data } });
+  const leave = () => left && spawnSync(program, left, { env: clean(env), cwd: dirs.wired });
+  finally_(leave);
+  const holds = (sentence, body) => check(`${title}: ${sentence}`, body);
+  const child = (id) => `${name}-${id}`;
+  const waiters = () => processesWith(mine).filter(isWaiter);
+  const oneWaits = () =>
+    until('one that waits', () => waiters().length === 1).catch(() => {
+      throw new Error(`expected one that waits, found ${JSON.stringify(waiters())}`);
+    });
+
+  const session = async (named) => {
+    const { sessions } = await server.call('GET', '/sessions');
+    return sessions.find((s) => s.session_name === named || s.session_id === named);
+  };
+
+  // Has the client start a child, and its turn end: what a child tells within a turn needs no waking.
+  async function starts(id) {
+    let started;
+    while (!started) {
+      const before = early;
+      await terminal.say(`Start ${child(id)}.`);
+      await until(`the start of ${child(id)}`, async () => {
+        started = await session(child(id));
+        return started || early > before;
+      });
+    }
+    const parent = () => session(started.parent_session_id);
+    await until('the end of the turn', async () => (await parent()).status !== 'running');
+  }
+
+  const settled = (id) =>
+    until(`the end of ${child(id)}`, async () => (await server.call('GET', `/sessions/${child(id)}`)).settled);
+
+  // Lets the child end. Whatever the client does not have to wait for counts from its end.
+  async function ends(id) {
+    writeFileSync(join(work, child(id)), '');
+    await settled(id);
+    return Date.now();
+  }
+
+  async function hears(id, since) {
+    await until(`word of ${child(id)}`, () => firstRead(child(id)), 30 * SECONDS).catch((error) => {
+      throw new Error(`${error.message}; its screen:\n${terminal.screen()}`);
+    });
+    const took = firstRead(child(id)).at - since;
+    if (process.env.DBG) console.log(`     ${child(id)} ${took} ms`);
+    assert.ok(took < 5 * SECONDS, `it took ${took} ms`);
+    await delivered(id);
+    return took;
+  }
+
+  // By the client's own receipt, and not again.
+  async function delivered(id) {
+    await until('its receipt', async () => {
+      const { events } = await server.call('GET', '/events?limit=500&type=callback_delivered');
+      return events.some((event) => JSON.stringify(event).includes(`"${child(id)}"`));
+    });
+    assert.equal(reads(child(id)), 1);
+  }
+
+  let begun = false;
+  await holds('it is woken when its child is done, and a draft stays', async () => {
+    if (asks) {
+      await terminal.sees(asks[0], 120 * SECONDS);
+      terminal.press(...asks.slice(1));
+    }
+    await terminal.sees(ready);
+    await starts('first');
+    terminal.type('half a draft');
+    await terminal.sees('half a draft');
+    await hears('first', await ends('first'));
+    await terminal.sees('I have heard\\.');
+    await terminal.sees('half a draft');
+    terminal.press(clear);
+    begun = true;
+  });
+  if (!begun) return;
+  await holds('a server that was killed meanwhile wakes it', async () => {
+    await starts('second');
+    await server.kill();
+    writeFileSync(join(work, child('second')), '');
+    await server.launch();
+    await settled('second');
+    await hears('second', Date.now());
+  });
+  if (waits)
+    await holds('it has one process of at most 3 MB that waits', async () => {
+      await oneWaits();
+      const [{ pid }] = waiters();
+      const [, rss] = readFileSync(`/proc/${pid}/status`, 'utf8').match(/VmRSS:\s+(\d+) kB/);
+      if (!/asan/.test(baton)) assert.ok(rss <= 3072, `it takes ${rss} kB`);
+    });
+  if (waits)
+    await holds('a waiter that was killed costs nothing but time', async () => {
+      await starts('third');
+      await oneWaits();
+      process.kill(waiters()[0].pid, 'SIGKILL');
+      await ends('third');
+      await terminal.say('How are you?');
+      await hears('third', Date.now());
+    });
+  await holds('after a turn that the person has ended, it is woken', async () => {
+    await starts('fourth');
+    let done;
+    busy = new Promise((found) => (done = found));
+    finally_(() => done());
+    const turn = () => model.requests.find(({ body }) => JSON.stringify(body).includes('Be slow.'));
+    await terminal.say('Be slow.');
+    await until('the turn', turn);
+    for (const step of stop) await (typeof step === 'string' ? terminal.press(step) : terminal.sees(step));
+    await until('the end of the turn', () => turn().over);
+    if (!paused) terminal.press(clear);
+    const since = await ends('fourth');
+    if (paused) await terminal.say('How are you?');
+    await hears('fourth', paused ? Date.now() : since);
+  });
+  await holds('nothing of it is left when it has ended', async () => {
+    await terminal.say(exit);
+    await until('its end', () => !existsSync(`/proc/${terminal.pid}`), 20 * SECONDS);
+    leave();
+    const others = () =>
+      processesWith(mine).filter(({ words }) => /\bbaton$/.test(words[0]) && words[1] !== 'serve');
+    await until('the end of all of them', () => others().length === 0).catch(() => {
+      throw new Error(`there are ${JSON.stringify(others())}`);
+    });
+  });
+}
+
+for (const name of Object.keys(clients)) if (!only || only === name) await wakes(name);
+await check('the models were asked for nothing that they do not know', () => {
+  if (model.strange.length) throw new Error(model.strange.join(', '));
+});
+await end();
