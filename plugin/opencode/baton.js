@@ -128,7 +128,8 @@ export const Baton = async ({ client, directory }) => {
       if (!c) return;
       if (event.type === 'session.deleted') return leave(c);
       if (event.type !== 'session.idle') return;
-      await say(c.id, 'Stop', { stop_hook_active: false });
+      const { decision, reason } = await say(c.id, 'Stop', { stop_hook_active: false });
+      if (decision === 'block') await prompt(c, reason).catch(() => {});
       wait(c);
     },
     dispose: async () => {
