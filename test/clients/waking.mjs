@@ -184,7 +184,12 @@ async function wakes(name) {
   work = server.work;
   const mine = `BATON_DATA=${server.data}`;
   const terminal = new Terminal(program, args, { cwd: dirs.wired, env: { ...env, BATON_DATA: server.data } });
-  const leave = () => left && spawnSync(program, left, { env: clean(env), cwd: dirs.wired });
+  const leave = () => {
+    if (!left) return;
+    spawnSync(program, left, { env: clean(env), cwd: dirs.wired });
+    for (const { pid, words } of processesWith(mine)) // what stays to look for updates
+      if (words.includes(left[0])) process.kill(pid);
+  };
   finally_(leave);
   const holds = (sentence, body) => check(`${title}: ${sentence}`, body);
   const child = (id) => `${name}-${id}`;
