@@ -478,6 +478,38 @@ static void ended_run(struct world *w)
     w->engine.retention = before;
 }
 
+/* Two members of a project come to one file. */
+static void files_run(struct world *w)
+{
+#define AT "'host':'h','common_dir':'/ö/.git','worktree':'/ö'"
+#define EVENT(id, name) "'event':{'session_id':'" id "','cwd':'/ö','hook_event_name':'" name "'"
+    static const struct step asked[] = {
+        { .op = "project.create",
+          .input = "{'name':'files','project_dir':'/ö','host':'h','common_dir':'/ö/.git'}" },
+        { .op = "hook.event",
+          .input = "{'client':'claude'," AT "," EVENT(
+              "f1",
+              "PostToolUse") ","
+                             "'tool_name':'Write','tool_input':{'file_path':'ß','content':'x'}}}" },
+        { .op = "hook.event",
+          .input = "{'client':'claude'," AT "," EVENT(
+              "f2",
+              "PreToolUse") ","
+                            "'tool_name':'Write','tool_input':{'file_path':'ß','content':'x'}}}" },
+        { .op = "file.list", .input = "{'name':'files'}" },
+        { .op = "file.list", .input = "{'name':'files','shared':true}" },
+        { .op = "hook.event",
+          .input = "{'client':'claude'," AT "," EVENT("f1", "SessionEnd") "}}" },
+        { .op = "session.delete", .input = "{'session_id':'claude-f1'}" },
+        { .op = "project.delete", .input = "{'name':'files'}" },
+    };
+#undef AT
+#undef EVENT
+
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+        step_run(w, &asked[i]);
+}
+
 static void scenario_run(struct world *w)
 {
     struct grant *grant;
@@ -509,6 +541,7 @@ static void scenario_run(struct world *w)
     hooks_run(w);
     members_run(w);
     ended_run(w);
+    files_run(w);
 }
 
 /* ---- the texts ---- */

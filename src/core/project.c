@@ -324,6 +324,7 @@ err project_delete(struct tx *tx, const struct project *p)
     struct sql_args self = ARGS(TEXT(p->name));
 
     TRY(sql_exec(tx->sql, "DELETE FROM project_folder WHERE project = $1", self));
+    TRY(sql_exec(tx->sql, "DELETE FROM file_touch WHERE project = $1", self));
     TRY(session_change(tx, "UPDATE session SET project = '' WHERE project = $1 AND project <> ''",
                        self));
     TRY(sql_exec(tx->sql, "DELETE FROM project WHERE name = $1", self));

@@ -5,6 +5,7 @@
 
 #include "core/agent.h"
 #include "core/callback.h"
+#include "core/file_touch.h"
 #include "core/idempotency.h"
 #include "core/output.h"
 #include "core/permission.h"
@@ -47,6 +48,7 @@ const struct rows_table rows_tables[] = {
     { BY_2(project_folder, PROJECT_FOLDER_COLUMNS, hostname, common_dir) },
     { BY_1(message, MESSAGE_COLUMNS, message_id) },
     { BY_2(waiter, WAITER_COLUMNS, session_id, number) },
+    { BY_2(file_touch, FILE_TOUCH_COLUMNS, session_id, file) },
     {
         BY_1(replay, REPLAY_COLUMNS,
              replay_id) " ON CONFLICT (replay_id) DO UPDATE SET floor = excluded.floor",

@@ -448,6 +448,7 @@ static err rows_delete(struct tx *tx, str id)
     TRY(sql_exec(tx->sql, "DELETE FROM session_event WHERE session_id = $1", self));
     TRY(sql_exec(tx->sql, "DELETE FROM message WHERE receiver_id = $1", self));
     TRY(sql_exec(tx->sql, "DELETE FROM waiter WHERE session_id = $1", self));
+    TRY(sql_exec(tx->sql, "DELETE FROM file_touch WHERE session_id = $1", self));
     TRY(alias_drop(tx, id));
     TRY(sql_exec(tx->sql,
                  "DELETE FROM callback WHERE child_id = $1"

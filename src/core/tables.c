@@ -418,8 +418,25 @@ static const char *const step_11[] = {
     NULL,
 };
 
+static const char *const step_12[] = {
+    /* Who has read and written which file: see file_touch.h. */
+    "CREATE TABLE file_touch ("
+    " session_id TEXT COLLATE \"C\" NOT NULL,"
+    " file TEXT COLLATE \"C\" NOT NULL,"
+    " project TEXT COLLATE \"C\" NOT NULL,"
+    " path TEXT NOT NULL,"
+    " seen_at BIGINT NOT NULL,"
+    " wrote_at BIGINT NOT NULL,"
+    " added BIGINT NOT NULL,"
+    " removed BIGINT NOT NULL,"
+    " PRIMARY KEY (session_id, file))",
+    "CREATE INDEX file_touch_by_project ON file_touch (project, file)",
+    "CREATE INDEX file_touch_by_age ON file_touch (session_id, seen_at, file)",
+    NULL,
+};
+
 const struct tables_step tables_steps[] = {
-    { 1, step_1 }, { 2, step_2 }, { 3, step_3 }, { 4, step_4 }, { 5, step_5 },
-    { 6, step_6 }, { 7, step_7 }, { 8, step_8 }, { 9, step_9 }, { 10, step_10 }, { 11, step_11 },
+    { 1, step_1 }, { 2, step_2 }, { 3, step_3 }, { 4, step_4 },   { 5, step_5 },   { 6, step_6 },
+    { 7, step_7 }, { 8, step_8 }, { 9, step_9 }, { 10, step_10 }, { 11, step_11 }, { 12, step_12 },
 };
 const int tables_step_count = sizeof tables_steps / sizeof *tables_steps;

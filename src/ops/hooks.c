@@ -13,21 +13,14 @@
 
 /* ---- what is done about events ---- */
 
-static void context_add(struct hook_reply *r, str text)
-{
-    if (r->context.len && text.len)
-        buf_add(&r->context, STR("\n"));
-    buf_add(&r->context, text);
-}
-
 static err greet(struct tx *tx, struct hook *h, struct hook_reply *r)
 {
     bool resumed = str_eq(json_str(h->payload, "source"), STR("resume"));
     str text;
 
     TRY(prompt_hello(tx, &h->s, resumed, &text));
-    context_add(r, text);
-    context_add(r, h->notice);
+    hook_context_add(r, text);
+    hook_context_add(r, h->notice);
     return NULL;
 }
 
@@ -89,12 +82,18 @@ static bool wrote_nothing(struct arena *a, const struct hook *h)
 static err on_tool_done(struct tx *tx, struct hook *h, struct hook_reply *r)
 {
     bool borrowed = tx->actor->kind == ACTOR_SESSION && !str_eq(tx->actor->session_id, h->s.id);
+    str tool = json_str(h->payload, "tool_name");
 
-    (void)r;
-    if (!borrowed || !writes_state(json_str(h->payload, "tool_name")) ||
-        wrote_nothing(tx->arena, h))
+    TRY(hook_file_after(tx, h, r));
+    if (!borrowed || !writes_state(tool) || wrote_nothing(tx->arena, h))
         return NULL;
     return callback_on_write(tx, &h->s);
+}
+
+static err on_tool(struct tx *tx, struct hook *h, struct hook_reply *r)
+{
+    TRY(hook_before_tool(tx, h, r));
+    return hook_file_before(tx, h, r);
 }
 
 static err on_stop(struct tx *tx, struct hook *h, struct hook_reply *r)
@@ -145,8 +144,8 @@ static const struct hook_kind kinds[] = {
     { "SessionStart",       "session_start",   false, true,  on_start         },
     { "UserPromptSubmit",   "message",         true,  true,  on_prompt        },
     { "BeforeAgent",        "message",         true,  true,  on_prompt        },
-    { "PreToolUse",         "pre_tool",        true,  false, hook_before_tool },
-    { "BeforeTool",         "pre_tool",        true,  false, hook_before_tool },
+    { "PreToolUse",         "pre_tool",        true,  false, on_tool          },
+    { "BeforeTool",         "pre_tool",        true,  false, on_tool          },
     { "PostToolUse",        "post_tool",       true,  true,  on_tool_done     },
     { "AfterTool",          "post_tool",       true,  true,  on_tool_done     },
     { "PostToolUseFailure", "post_tool",       true,  false, NULL             },
@@ -195,8 +194,8 @@ static err event_handle(struct tx *tx, struct hook *h, struct hook_reply *r)
         return NULL; /* what it would say is not read */
     TRY(prompt_changes(tx, &h->s, &changes));
     TRY(news_take(tx, &h->s, false, &ends, &callbacks));
-    context_add(r, changes);
-    context_add(r, ends);
+    hook_context_add(r, changes);
+    hook_context_add(r, ends);
     return NULL;
 }
 

@@ -4,6 +4,7 @@
  *   hooks_event.c     what clients tell, as it is kept and read
  *   hooks_session.c   whose event it is
  *   hooks_tool.c      tools that an agent asks for
+ *   hooks_file.c      files that tools read and write
  *   hooks.c           the operation
  *
  * Clients of agents call a hook at each step: they tell what happens, as JSON, and do what the
@@ -42,6 +43,13 @@ struct hook_reply {
     str reason;
     struct buf context;
 };
+
+static inline void hook_context_add(struct hook_reply *r, str text)
+{
+    if (r->context.len && text.len)
+        buf_add(&r->context, STR("\n"));
+    buf_add(&r->context, text);
+}
 
 /* ---- hooks_event.c ---- */
 
@@ -84,5 +92,12 @@ err hook_session_name(struct tx *tx, str client, str dir, str id, str *out);
 
 /* Before a tool is used: an agent that is run from here asks for those that its role lists. */
 err hook_before_tool(struct tx *tx, struct hook *h, struct hook_reply *r);
+
+/* ---- hooks_file.c ---- */
+
+/* A member is about to write files, or has read or written them: who else has changed them since it
+ * last looked is told, where its client shows that to its agent. */
+err hook_file_before(struct tx *tx, struct hook *h, struct hook_reply *r);
+err hook_file_after(struct tx *tx, struct hook *h, struct hook_reply *r);
 
 #endif
