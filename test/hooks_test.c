@@ -299,3 +299,59 @@ TEST(half_characters_of_clients_are_mended)
         CHECK_STR(text, cases[i].mended);
     }
 }
+
+/* ---- what members have read ---- */
+
+/* A tool of ours that has read the state, as a client shows its answer. */
+static str state_was_read(struct fixture *t, const char *answer)
+{
+    str members = arena_printf(check_arena(),
+                               "'tool_name':'mcp__baton__state_read','tool_input':{},"
+                               "'tool_response':%s",
+                               answer);
+
+    t->w->actor = the_operator;
+    return hook(t, "claude", A, "PostToolUse", members.at);
+}
+
+TEST(member_that_has_read_its_state_has_seen_what_others_wrote)
+{
+    static const struct {
+        const char *answer; /* with the state's id and its version in it */
+        bool seen;
+    } cases[] = {
+        { "[{'type':'text','text':'{\\\"state_id\\\":\\\"%s\\\",\\\"version\\\":%d,"
+          "\\\"current_data\\\":{}}'}]",
+          true },
+        { "{'content':[],'structuredContent':{'state_id':'%s','version':%d,'patch':[]}}", true },
+        { "{'state_id':'%s','version':%d,'current_data':{}}", true },
+        { "{'state_id':'%s','version':%d,'value':1}", false },
+        { "{'state_id':'%s','version':%d,'current_data':{},'truncated':true}", false },
+        { "{'state_id':'%s2','version':%d,'current_data':{}}", false },
+        { "{'state_id':'%s','version':%d0,'current_data':{}}", false },
+        { "{'state_id':'%s','version':'%d','current_data':{}}", false },
+        { "{'other':['%s',%d]}", false },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fixture *t = fixture_new();
+        CHECK_OK(call(t->w, "project.create",
+                      "{'name':'shop','project_dir':'/s','host':'h','common_dir':'/s/.git'}")
+                     ->error);
+        for (int k = 0; k < 2; k++)
+            CHECK_OK(
+                call(t->w, "hook.event",
+                     "{'client':'%s','host':'h','common_dir':'/s/.git','worktree':'/s','event':"
+                     "{'session_id':'" A "','hook_event_name':'SessionStart'}}",
+                     k ? "codex" : "claude")
+                    ->error);
+        wrote(t, "codex-" A);
+        str state =
+            arena_copy(check_arena(), json_str(session(t, "claude-" A), "workflow_state_id"));
+        struct buf answer = buf_in(check_arena());
+        buf_printf(&answer, cases[i].answer, state.at, 2);
+        str said = state_was_read(t, buf_str(&answer).at);
+        CHECK(str_contains(said, STR("Changed by others since you looked")) == !cases[i].seen);
+        fixture_free(t);
+    }
+}

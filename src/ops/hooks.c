@@ -78,6 +78,44 @@ static bool wrote_nothing(struct arena *a, const struct hook *h)
     return says_unchanged(a, json_get(h->payload, "tool_response"), true);
 }
 
+/* ---- what it has read of its state ---- */
+
+/* The answer of one of our tools that is about a state: itself, or within what a client has put around
+ * it. A document that came with it is not looked into. */
+static const struct json *state_answer(struct arena *a, const struct json *v, bool texts)
+{
+    const struct json *found = NULL;
+    bool named = json_is(v, JSON_OBJECT);
+
+    if (json_is(v, JSON_STRING) && texts)
+        return json_parse_own(a, json_text(v), &found) ? NULL : state_answer(a, found, false);
+    if (json_str(v, "state_id").len)
+        return v;
+    for (uint32_t i = 0; (named || json_is(v, JSON_ARRAY)) && !found && i < v->len; i++)
+        found = state_answer(a, named ? &v->members[i].value : &v->items[i], texts);
+    return found;
+}
+
+/* Who has read all of its state, or all that changed in it, has seen what others wrote. */
+static err state_seen(struct tx *tx, struct hook *h)
+{
+    const struct json *answer =
+        state_answer(tx->arena, json_get(h->payload, "tool_response"), true);
+    int64_t version = json_int_or(answer, "version", 0);
+    bool all = json_get(answer, "current_data") || json_get(answer, "patch");
+    struct state state;
+
+    if (h->inner || !session_is_member(&h->s) || !h->s.state_id.len || !all ||
+        json_bool_or(answer, "truncated", false) || version <= h->s.seen_version ||
+        !str_eq(json_str(answer, "state_id"), h->s.state_id))
+        return NULL;
+    TRY(state_load(tx, h->s.state_id, &state));
+    if (version > state.version)
+        return NULL; /* of a past that was taken back */
+    h->s.seen_version = version;
+    return session_store(tx, &h->s);
+}
+
 /* What a client writes by the token of the session that started it counts as its own, too. */
 static err on_tool_done(struct tx *tx, struct hook *h, struct hook_reply *r)
 {
@@ -85,6 +123,8 @@ static err on_tool_done(struct tx *tx, struct hook *h, struct hook_reply *r)
     str tool = json_str(h->payload, "tool_name");
 
     TRY(hook_file_after(tx, h, r));
+    if (str_ends(tool, STR("state_read")))
+        TRY(state_seen(tx, h));
     if (!borrowed || !writes_state(tool) || wrote_nothing(tx->arena, h))
         return NULL;
     return callback_on_write(tx, &h->s);
