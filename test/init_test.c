@@ -650,6 +650,41 @@ TEST(hooks_are_put_right_in_the_way_in_which_they_are_written)
     }
 }
 
+/* A matcher of a former version becomes today's, and goes with its hook; one of somebody else's
+ * stays. */
+TEST(matchers_that_init_has_written_before_are_put_right)
+{
+    static const struct {
+        const char *file, *event, *hook, *was, *is;
+    } cases[] = {
+        { ".claude/settings.json", "PostToolUse",
+          "\"command\":\"baton\",\"args\":[\"hook\",\"claude\"]",
+          "^(Agent|TaskUpdate|TaskStop|mcp__.*state_(patch|update))$", "|NotebookEdit|" },
+        { ".codex/hooks.json", "PostToolUse", "\"command\":\"baton hook codex\"",
+          "^mcp__.*state_(patch|update)$", "^(apply_patch|" },
+        { ".gemini/settings.json", "AfterTool",
+          "\"name\":\"baton\",\"command\":\"baton hook gemini\"",
+          "^(write_todos|tracker_.*|mcp_.*state_(patch|update))$", "|write_file|" },
+        { ".claude/settings.json", "PostToolUse",
+          "\"command\":\"baton\",\"args\":[\"hook\",\"claude\"]", "^Edit$", "^Edit$" },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct wire_file *f = file_of(cases[i].file);
+        bool ours = i < 3;
+        str text = arena_printf(check_arena(),
+                                "{\"hooks\":{\"%s\":[{\"matcher\":\"%s\",\"hooks\":[{\"type\":"
+                                "\"command\",%s,\"timeout\":%d}]}]}}",
+                                cases[i].event, cases[i].was, cases[i].hook,
+                                str_starts(str_from(cases[i].file), STR(".gemini")) ? 10000 : 10);
+        const struct json *out = json_parsed(check_arena(), edited(f, "baton", true, text));
+        const struct json *groups = json_get(json_get(out, "hooks"), cases[i].event);
+        CHECK_INT(groups->len, 1);
+        CHECK_HAS(json_str(json_at(groups, 0), "matcher"), cases[i].is);
+        CHECK(str_contains(edited(f, "baton", false, text), STR("matcher")) == !ours);
+    }
+}
+
 /* ---- files ---- */
 
 static str here(void)

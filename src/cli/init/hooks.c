@@ -19,14 +19,16 @@ struct hook_style {
 };
 
 /* Only what is looked at is matched, since each call is a process: before tools that a role may
- * have to ask for, which reading ones are not; after those that change what others see. */
+ * have to ask for, which reading ones are not; after those that change what others see, or show what
+ * others have changed. */
 // clang-format off
 static const struct hook_event claude_events[] = {
     { "SessionStart",     NULL, 10 },
     { "UserPromptSubmit", NULL, 10 },
     { "PreToolUse",       "^(Bash|Edit|Write|NotebookEdit|WebFetch|WebSearch|"
                           "mcp__(?!(plugin_baton_)?baton__).*)$", 10 },
-    { "PostToolUse",      "^(Agent|TaskUpdate|TaskStop|mcp__.*state_(patch|update))$", 10 },
+    { "PostToolUse",      "^(Agent|TaskUpdate|TaskStop|Read|Edit|MultiEdit|Write|NotebookEdit|"
+                          "mcp__.*state_(patch|update|read))$", 10 },
     { "SubagentStart",    NULL, 10 },
     { "SubagentStop",     NULL, 20 },
     { "TaskCreated",      NULL, 10 },
@@ -51,7 +53,7 @@ static const struct hook_event codex_events[] = {
     { "SessionStart",     NULL, 10 },
     { "UserPromptSubmit", NULL, 10 },
     { "PreToolUse",       "^(Bash|apply_patch|mcp__.*)$", 10 },
-    { "PostToolUse",      "^mcp__.*state_(patch|update)$", 10 },
+    { "PostToolUse",      "^(apply_patch|mcp__.*state_(patch|update|read))$", 10 },
     { "SubagentStart",    NULL, 10 },
     { "SubagentStop",     NULL, 20 },
     { "Stop",             NULL, 20 },
@@ -63,7 +65,8 @@ static const struct hook_event gemini_events[] = {
     { "SessionStart", NULL, 10 },
     { "BeforeAgent",  NULL, 10 },
     { "BeforeTool",   "^(run_shell_command|write_file|replace|web_fetch|mcp_(?!baton_).*)$", 10 },
-    { "AfterTool",    "^(write_todos|tracker_.*|mcp_.*state_(patch|update))$", 10 },
+    { "AfterTool",    "^(write_todos|tracker_.*|read_file|write_file|replace|"
+                      "mcp_.*state_(patch|update|read))$", 10 },
     { "AfterAgent",   NULL, 20 },
     { "SessionEnd",   NULL, 10 },
     { 0 },
@@ -197,6 +200,33 @@ static err hook_mend(const struct wiring *w, const struct hook_style *s, struct 
     return json_text_set(t, pointer.at, &command);
 }
 
+/* Matchers that init has written before. */
+static const struct {
+    const char *client, *event, *matcher;
+} former[] = {
+    { "claude", "PostToolUse", "^(Agent|TaskUpdate|TaskStop|mcp__.*state_(patch|update))$" },
+    { "codex", "PostToolUse", "^mcp__.*state_(patch|update)$" },
+    { "gemini", "AfterTool", "^(write_todos|tracker_.*|mcp_.*state_(patch|update))$" },
+};
+
+/* Of a hook that is alone in its group, such a one becomes today's; one of somebody else's stays. */
+static err matcher_mend(const struct wiring *w, const struct hook_style *s, struct json_text *t,
+                        str group, const struct hook_event *e)
+{
+    str pointer = arena_printf(w->arena, STR_FMT "/matcher", STR_ARG(group));
+    const struct json *found = json_text_get(t, group.at);
+
+    for (size_t i = 0; e && i < sizeof former / sizeof *former; i++) {
+        if (strcmp(former[i].client, s->client) != 0 || strcmp(former[i].event, e->name) != 0 ||
+            json_get(found, "hooks")->len != 1 ||
+            !str_eq(json_str(found, "matcher"), str_from(former[i].matcher)))
+            continue;
+        struct json matcher = json_string(str_from(e->matcher));
+        return json_text_set(t, pointer.at, &matcher);
+    }
+    return NULL;
+}
+
 struct hook_location {
     str group, hook; /* pointers */
     const struct hook_event *event;
@@ -241,6 +271,8 @@ static err event_tidy(const struct wiring *w, const struct hook_style *s, struct
             if (whose == SOMEBODYS)
                 continue;
             bool keep = w->wanted && !*kept;
+            if (whose == OURS)
+                TRY(matcher_mend(w, s, t, at.group, e));
             if (keep && whose == OURS)
                 TRY(hook_mend(w, s, t, at.hook));
             bool dropped = !keep && whose == OURS && hook_drop(w, s, t, &at);
