@@ -480,7 +480,9 @@ TEST(list_says_who_is_at_which_file)
     CHECK_STR(json_str(f, "worktree"), SHOP);
     CHECK_STR(json_str(f, "host"), "here");
     CHECK_INT(json_get(f, "members")->len, 2);
+    CHECK_STR(json_shown(check_arena(), json_get(f, "names")), "['" BOB_NAME "','" ANN_NAME "']");
     const struct json *bob = json_at(json_get(f, "members"), 0);
+    CHECK_STR(json_str(f, "changed_at"), arena_copy(check_arena(), json_str(bob, "wrote_at")).at);
     CHECK_STR(json_str(bob, "session_name"), BOB_NAME);
     CHECK(json_str(bob, "wrote_at").len > 0);
     CHECK_INT(json_int_or(bob, "added", 0), 2);

@@ -245,7 +245,7 @@ err file_touch_list(struct tx *tx, str project, str after, bool shared, int64_t 
                 "  (SELECT name FROM session s WHERE s.session_id = file_touch.session_id)"
                 " FROM file_touch WHERE project = $1 AND file IN (SELECT file FROM page)"
                 "  AND session_id IN (SELECT id FROM there)"
-                " ORDER BY file, seen_at DESC, session_id",
+                " ORDER BY file, wrote_at DESC, seen_at DESC, session_id",
                 ARGS(TEXT(project), TEXT(after), INT(shared ? 2 : 1), INT(shared ? 1 : 0),
                      INT(limit))));
     struct file_member *all = ARENA_ARRAY(tx->arena, struct file_member, *count);

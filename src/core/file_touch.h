@@ -61,8 +61,8 @@ struct file_member {
     str session_name;
 };
 
-/* Members at work and the files that they are at, by file and the last first, of at most `limit` files
- * after one; `shared`: those that two or more are at, and one of them has written. */
+/* Members at work and the files that they are at, by file and the last writer first, of at most `limit`
+ * files after one; `shared`: those that two or more are at, and one of them has written. */
 err file_touch_list(struct tx *tx, str project, str after, bool shared, int64_t limit,
                     const struct file_member **out, size_t *count);
 

@@ -42,7 +42,7 @@ static void write_member(struct json_writer *w, const struct file_member *m)
     json_write_end(w, '}');
 }
 
-/* A file and who is at it: `count` of them, which stand together. */
+/* A file and who is at it: `count` of them, which stand together, the last writer first. */
 static void write_file(struct json_writer *w, const struct file_member *all, size_t count)
 {
     const struct file_touch *t = &all[0].touch;
@@ -54,6 +54,11 @@ static void write_file(struct json_writer *w, const struct file_member *all, siz
     write_text(w, STR("path"), t->path);
     write_text(w, STR("worktree"), top.len ? top : STR("/"));
     write_text(w, STR("host"), host);
+    write_time_or_null(w, STR("changed_at"), t->wrote_at_ms);
+    write_begin(w, STR("names"), '[');
+    for (size_t i = 0; i < count; i++)
+        json_write_str(w, all[i].session_name);
+    json_write_end(w, ']');
     write_begin(w, STR("members"), '[');
     for (size_t i = 0; i < count; i++)
         write_member(w, &all[i]);
@@ -103,11 +108,13 @@ static const struct op ops[] = {
                 "description": "Only files that two or more members are at, and that one of them has written." },
             "after": { "type": "string", "maxLength": 2400, "description": "Begin after this file: the last page's next." }) "," PAGE_LIMIT),
         .output = SHAPE(JSON("files"), SHAPE_LIST("files", "A page of them. Members that are silent or have ended are at none.",
-            SHAPE(JSON("path", "worktree", "host", "members"), JSON(
+            SHAPE(JSON("path", "worktree", "host", "changed_at", "names", "members"), JSON(
                 "path": { "type": "string", "description": "Where it is in its working tree." },
                 "worktree": { "type": "string", "description": "The top of that working tree." },
-                "host": { "type": "string", "description": "The machine that it is on." }) ","
-                SHAPE_LIST("members", "Who is at it, the last first.", FILE_MEMBER_SHAPE))) "," PAGE_NEXT),
+                "host": { "type": "string", "description": "The machine that it is on." },
+                "changed_at": { "type": ["string", "null"], "format": "date-time", "description": "When one of them last wrote it; null: none has." },
+                "names": { "type": "array", "items": { "type": "string" }, "description": "The members' names." }) ","
+                SHAPE_LIST("members", "Who is at it, the last writer first.", FILE_MEMBER_SHAPE))) "," PAGE_NEXT),
         .run = file_list_op,
     },
 };
