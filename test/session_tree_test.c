@@ -318,3 +318,66 @@ TEST(frame_says_how_it_stands_and_asks_before_it_stops)
     CHECK_STR(frame_of(&v), "no sessions  no runner: `baton runner` starts one\n"
                             "`baton session start NAME -p PROMPT` starts one\n");
 }
+
+/* ---- members ---- */
+
+static const char members[] =
+    "[{'session_id':'m1','session_name':'ann','status':'running','silent':false,'attended':true,"
+    "  'created_at':'2025-01-15T10:00:00Z','last_event':'mends the till','project':'shop',"
+    "  'last_event_at':'2025-01-15T10:39:50Z'},"
+    " {'session_id':'m2','session_name':'bob','status':'running','silent':true,'attended':true,"
+    "  'created_at':'2025-01-15T10:01:00Z','last_event':'paints the door','project':'shop',"
+    "  'last_event_at':'2025-01-15T10:20:00Z'},"
+    " {'session_id':'m3','session_name':'eve','status':'finished','silent':true,'attended':true,"
+    "  'created_at':'2025-01-15T10:02:00Z','last_event':'session_end','project':'shop',"
+    "  'last_event_at':'2025-01-15T10:20:00Z','updated_at':'2025-01-15T10:20:00Z'}]";
+
+TEST(member_that_is_silent_is_shown_so_and_not_counted_as_running)
+{
+    struct session_tree tree = tree_of(members, (struct tree_source){ .urgent_first = true });
+    struct top_view v = { .tree = &tree, .now_ms = NOW_MS };
+    struct buf json = buf_in(check_arena());
+
+    CHECK_STR(frame_of(&v), "1 running, 1 silent, 1 ended\n"
+                            "session  status    agent    age  last\n"
+                            "ann      running   outside  10s  mends the till\n"
+                            "bob      silent    outside  20m  paints the door\n"
+                            "eve      finished  outside  20m  session_end\n");
+    top_json(&json, &v);
+    CHECK_HAS(buf_str(&json), "\"running\":1,\"idle\":0,\"silent\":1,\"ended\":1,");
+    CHECK(!str_contains(buf_str(&json), STR("\"files\"")));
+}
+
+TEST(frame_shows_the_files_that_two_are_at)
+{
+    struct session_tree tree = tree_of(members, (struct tree_source){ .urgent_first = true });
+    struct top_view v = {
+        .tree = &tree,
+        .now_ms = NOW_MS,
+        .files = value_of(
+            "[{'path':'src/a.c','worktree':'/home/shop','host':'h','members':["
+            "{'session_name':'ann','wrote_at':'2025-01-15T10:37:00Z','added':12,'removed':3},"
+            "{'session_name':'bob','wrote_at':null,'added':0,'removed':0}]},"
+            "{'path':'b','worktree':'/','members':[{'session_name':'ann'}]},"
+            "{'path':'c'},7,{'path':'e','members':{}}]"),
+    };
+    str frame = frame_of(&v);
+
+    CHECK_HAS(frame, "eve      finished  outside  20m  session_end\n"
+                     "files that two are at:\n"
+                     "  shop/src/a.c: ann (3m, +12 -3), bob (read)\n"
+                     "  /b: ann (read)\n"
+                     "  /c: \n");
+    /* In a terminal some of them, and none where there is no room. */
+    v.width = 30;
+    for (size_t height = 1; height < 20; height++) {
+        v.height = height;
+        v.live = true;
+        v.selected = STR("m3");
+        top_scroll(&v);
+        frame = frame_of(&v);
+        CHECK_INT(lines_of(frame), height > 3 ? height : 3);
+        CHECK(str_contains(frame, STR("files that two are at, 3 of 5")) == (height >= 12));
+        CHECK(height < 4 || str_contains(frame, STR("eve")));
+    }
+}

@@ -28,11 +28,12 @@ static const struct {
     { "idle", RANK_IDLE },
 };
 
-static enum tree_rank rank_of(str status)
+/* A member of which nothing was heard for long is not counted as what it said last. */
+static enum tree_rank rank_of(const struct json *session)
 {
     for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++)
-        if (str_eq(status, str_from(ranks[i].status)))
-            return ranks[i].rank;
+        if (str_eq(json_str(session, "status"), str_from(ranks[i].status)))
+            return json_bool_or(session, "silent", false) ? RANK_SILENT : ranks[i].rank;
     return RANK_ENDED;
 }
 
@@ -45,7 +46,7 @@ static void node_init(struct tree_node *n, const struct json *session)
                              .name = json_str(session, "session_name"),
                              .created_ms = time_of(session, "created_at"),
                              .heard_ms = time_of(session, "last_event_at"),
-                             .rank = rank_of(json_str(session, "status")) };
+                             .rank = rank_of(session) };
     n->own.cost = json_is_number(cost) ? (int64_t)(json_to_double(cost) * 1e6 + 0.5) : 0;
     n->own.tokens = json_int_or(usage, "input_tokens", 0) + json_int_or(usage, "output_tokens", 0);
     int64_t changed = time_of(session, "updated_at");

@@ -9,7 +9,7 @@
 #include "json/json.h"
 
 /* What comes first. */
-enum tree_rank { RANK_NEEDS_YOU, RANK_RUNNING, RANK_IDLE, RANK_ENDED, RANKS };
+enum tree_rank { RANK_NEEDS_YOU, RANK_RUNNING, RANK_IDLE, RANK_SILENT, RANK_ENDED, RANKS };
 
 struct tree_sum {
     int64_t cost;   /* in millionths of a dollar */

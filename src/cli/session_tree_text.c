@@ -44,7 +44,7 @@ struct drawing {
 static str cell_status(const struct drawing *d, const struct tree_node *n)
 {
     (void)d;
-    return json_str(n->session, "status");
+    return n->rank == RANK_SILENT ? STR("silent") : json_str(n->session, "status");
 }
 
 static str cell_update(const struct drawing *d, const struct tree_node *n)
@@ -201,7 +201,7 @@ static enum paint paint_of(str status)
     } paints[] = {
         { "running", PAINT_GOOD },  { "pending", PAINT_KEY },  { "idle", PAINT_KEY },
         { "finished", PAINT_DIM },  { "stopped", PAINT_DIM },  { "skipped", PAINT_DIM },
-        { "completed", PAINT_DIM }, { "failed", PAINT_ERROR },
+        { "completed", PAINT_DIM }, { "failed", PAINT_ERROR }, { "silent", PAINT_DIM },
     };
 
     for (size_t i = 0; i < sizeof paints / sizeof *paints; i++)

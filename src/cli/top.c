@@ -20,6 +20,7 @@ enum {
     REFRESH_MS = 2000, /* what agents do is no event, and ages grow */
     ASK_MS = 5000,
     NAME_MAX_BYTES = 128,
+    PROJECTS_MAX = 8, /* that are asked for files */
 };
 
 struct top {
@@ -27,7 +28,7 @@ struct top {
     struct caller caller;
     struct arena *now, *next; /* of what is shown, and of what is asked for */
     struct arena *frame;
-    struct json sessions, runs, runners;
+    struct json sessions, runs, runners, files;
     struct session_tree tree;
     struct top_view view;
     char selected[NAME_MAX_BYTES];
@@ -57,11 +58,55 @@ static err list(struct top *t, const char *pattern, const struct url_param *filt
     return e;
 }
 
+/* Of a project that two members are at work in, the files that two are at. What cannot be asked, of a
+ * server that is older or of a project that is gone, is none. */
+static void files_load(struct top *t, str project)
+{
+    const struct json *answer, *files;
+
+    if (caller_call(&t->caller, t->next,
+                    &(struct call){ .method = "GET",
+                                    .pattern = "/projects/{name}/files",
+                                    PARAMS({ "name", project }, { "shared", STR("true") }) },
+                    &answer))
+        return;
+    files = json_get(answer, "files");
+    for (uint32_t i = 0; json_is(files, JSON_ARRAY) && i < files->len; i++)
+        json_push(t->next, &t->files, files->items[i]);
+}
+
+static void files_load_all(struct top *t)
+{
+    struct {
+        str project;
+        int members;
+    } seen[PROJECTS_MAX] = { 0 };
+    size_t count = 0;
+
+    t->files = json_array();
+    for (uint32_t i = 0; json_is(&t->sessions, JSON_ARRAY) && i < t->sessions.len; i++) {
+        const struct json *s = &t->sessions.items[i];
+        str project = json_str(s, "project");
+        size_t k = 0;
+        if (!project.len || !json_bool_or(s, "attended", false) ||
+            json_bool_or(s, "silent", false) || json_str(s, "ended_at").len)
+            continue;
+        while (k < count && !str_eq(seen[k].project, project))
+            k++;
+        if (k == PROJECTS_MAX)
+            continue;
+        count = k == count ? count + 1 : count;
+        seen[k].project = project;
+        if (++seen[k].members == 2)
+            files_load(t, project);
+    }
+}
+
 /* What cannot be asked, of a server that is older or not ready, is not known. */
 static err load(struct top *t)
 {
     struct url_param pending = { "status", STR("pending") };
-    struct json sessions = t->sessions, runs = t->runs, runners = t->runners;
+    struct json sessions = t->sessions, runs = t->runs, runners = t->runners, files = t->files;
     struct call get_ready = { .method = "GET", .pattern = "/ready" };
     const struct json *ready = NULL;
     int64_t begun = socket_clock_ms();
@@ -75,12 +120,15 @@ static err load(struct top *t)
         e = list(t, "/runners", NULL, "runners", &t->runners);
     if (!e && caller_call(&t->caller, t->next, &get_ready, &ready))
         ready = NULL;
+    if (!e)
+        files_load_all(t);
     t->loaded_ms = socket_clock_ms();
     t->took_ms = t->loaded_ms - begun;
     if (e) { /* what was there stays */
         t->sessions = sessions;
         t->runs = runs;
         t->runners = runners;
+        t->files = files;
         return e;
     }
     struct arena *gone = t->now;
@@ -95,6 +143,7 @@ static err load(struct top *t)
     t->view.tree = &t->tree;
     t->view.runners = source.runners;
     t->view.own = json_get(ready, "runner");
+    t->view.files = t->files.len ? &t->files : NULL;
     return NULL;
 }
 
@@ -402,6 +451,9 @@ const struct verb top_verb = {
                "result came into the state (update), its role and kind of client, when it was\n"
                "last heard, tokens, what it cost itself and with all below it, runs that wait,\n"
                "and what it did last.\n"
+               "\n"
+               "A member of a project of which nothing was heard for long is silent. Below the\n"
+               "trees are the files that two members are at, with when and how much each wrote.\n"
                "\n"
                "What needs you: a root that has failed within the last day, and runs that wait\n"
                "while there is no runner.\n"

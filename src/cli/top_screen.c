@@ -1,9 +1,14 @@
 /* top_screen.c: a moment of baton top as text. */
 #include "cli/top.h"
 
+#include "base/date.h"
 #include "cli/cli.h"
 
-enum { LINES_AROUND = 3 }; /* totals, titles, and the last line */
+enum {
+    LINES_AROUND = 3,  /* totals, titles, and the last line */
+    FILES_LIVE = 3,    /* that a terminal shows, */
+    FILES_HEIGHT = 12, /* of at least so many lines */
+};
 
 static enum paint painted(const struct top_view *v, enum paint paint)
 {
@@ -62,6 +67,7 @@ static str totals(struct arena *a, const struct top_view *v)
     static const char *const words[RANKS] = { [RANK_NEEDS_YOU] = "need you",
                                               [RANK_RUNNING] = "running",
                                               [RANK_IDLE] = "idle",
+                                              [RANK_SILENT] = "silent",
                                               [RANK_ENDED] = "ended" };
     const struct session_tree *t = v->tree;
     struct buf out = buf_in(a);
@@ -82,6 +88,70 @@ static str totals(struct arena *a, const struct top_view *v)
     return buf_str(&out);
 }
 
+/* ---- files that two are at ---- */
+
+/* How many have a line. */
+static size_t files_shown(const struct top_view *v)
+{
+    size_t count = json_is(v->files, JSON_ARRAY) ? v->files->len : 0;
+
+    if (!v->height)
+        return count;
+    return v->height < FILES_HEIGHT ? 0 : count < FILES_LIVE ? count : FILES_LIVE;
+}
+
+static size_t files_lines(const struct top_view *v)
+{
+    return files_shown(v) ? files_shown(v) + 1 : 0;
+}
+
+static void put_file_member(struct buf *out, const struct top_view *v, const struct json *m)
+{
+    int64_t wrote_ms;
+
+    buf_add(out, json_str(m, "session_name"));
+    if (!date_parse(json_str(m, "wrote_at"), &wrote_ms)) {
+        buf_add(out, STR(" (read)"));
+        return;
+    }
+    buf_printf(out, " (%s, +%lld -%lld)", tree_age(out->arena, v->now_ms - wrote_ms).at,
+               (long long)json_int_or(m, "added", 0), (long long)json_int_or(m, "removed", 0));
+}
+
+/* The folder that a path ends with. */
+static str last_part(str path)
+{
+    size_t from = path.len;
+
+    while (from > 0 && path.at[from - 1] != '/')
+        from--;
+    return str_slice(path, from, path.len);
+}
+
+static void put_files(struct buf *out, const struct top_view *v)
+{
+    size_t shown = files_shown(v);
+
+    if (!shown)
+        return;
+    put_line(out, v, PAINT_KEY,
+             arena_printf(out->arena,
+                          shown < v->files->len ? "files that two are at, %zu of %u:"
+                                                : "files that two are at:",
+                          shown, (unsigned)v->files->len));
+    for (size_t i = 0; i < shown; i++) {
+        const struct json *f = &v->files->items[i], *members = json_get(f, "members");
+        struct buf line = buf_in(out->arena);
+        buf_printf(&line, "  " STR_FMT "/" STR_FMT ": ",
+                   STR_ARG(last_part(json_str(f, "worktree"))), STR_ARG(json_str(f, "path")));
+        for (uint32_t k = 0; json_is(members, JSON_ARRAY) && k < members->len; k++) {
+            buf_add(&line, k ? STR(", ") : STR(""));
+            put_file_member(&line, v, &members->items[k]);
+        }
+        put_line(out, v, PAINT_PLAIN, buf_str(&line));
+    }
+}
+
 /* ---- the list ---- */
 
 size_t top_selected(const struct top_view *v)
@@ -94,7 +164,9 @@ size_t top_selected(const struct top_view *v)
 
 static size_t rows_shown(const struct top_view *v)
 {
-    return v->height > LINES_AROUND ? v->height - LINES_AROUND : 1;
+    size_t around = LINES_AROUND + files_lines(v);
+
+    return v->height > around ? v->height - around : 1;
 }
 
 void top_scroll(struct top_view *v)
@@ -125,6 +197,7 @@ static void put_list(struct buf *out, const struct top_view *v)
         session_tree_print(out, v->tree, &look);
     else
         put_line(out, v, PAINT_PLAIN, STR("`baton session start NAME -p PROMPT` starts one"));
+    put_files(out, v);
 }
 
 /* ---- one session ---- */
@@ -159,13 +232,25 @@ static void put_commands(struct buf *out, const struct top_view *v, str name)
 
 static void put_details(struct buf *out, const struct top_view *v)
 {
-    static const char *const names[] = {
-        "session_name", "status",        "state_update_status", "error",
-        "last_event",   "last_event_at", "agent_name",          "profile",
-        "project_dir",  "hostname",      "parent_session_name", "workflow_state_id",
-        "run_id",       "client_id",     "session_id",          "created_at",
-        "ended_at"
-    };
+    static const char *const names[] = { "session_name",
+                                         "status",
+                                         "state_update_status",
+                                         "error",
+                                         "project",
+                                         "worktree",
+                                         "last_event",
+                                         "last_event_at",
+                                         "agent_name",
+                                         "profile",
+                                         "project_dir",
+                                         "hostname",
+                                         "parent_session_name",
+                                         "workflow_state_id",
+                                         "run_id",
+                                         "client_id",
+                                         "session_id",
+                                         "created_at",
+                                         "ended_at" };
     const struct tree_node *n = v->tree->rows[top_selected(v)].node;
     struct arena *a = out->arena;
 
@@ -236,6 +321,7 @@ void top_json(struct buf *out, const struct top_view *v)
     } counts[] = { { "needs_you", t->ranks[RANK_NEEDS_YOU] },
                    { "running", t->ranks[RANK_RUNNING] },
                    { "idle", t->ranks[RANK_IDLE] },
+                   { "silent", t->ranks[RANK_SILENT] },
                    { "ended", t->ranks[RANK_ENDED] },
                    { "queued_runs", t->queued },
                    { "tokens", t->sum.tokens } };
@@ -252,6 +338,10 @@ void top_json(struct buf *out, const struct top_view *v)
     if (v->own) {
         json_write_name(&w, STR("runner"));
         json_write_str(&w, json_str(v->own, "state"));
+    }
+    if (v->files) {
+        json_write_name(&w, STR("files"));
+        json_write_value(&w, v->files);
     }
     json_write_name(&w, STR("sessions"));
     session_tree_json(&w, t);

@@ -44,6 +44,47 @@ case $line in *'"running":0,'*) ;; *) fail "expected nobody at work, but found $
 kill "$top"
 wait "$top" || :
 
+# Members of a project, and the files that two of them are at.
+if command -v curl >/dev/null; then
+    run project create shop /shop --host h --common-dir /shop/.git
+    exits 0
+    tell() {
+        what="the hook of $1"
+        status=0
+        curl -s -f -o out -X POST -H 'Content-Type: application/json' -H "Authorization: Bearer $(cat data/operator.token)" \
+            "$url/hooks/claude?host=h&common_dir=/shop/.git&worktree=/shop" \
+            -d "{\"session_id\":\"$1\",\"cwd\":\"/shop\",\"hook_event_name\":\"$2\",$3}" 2>err || status=$?
+        exits 0
+    }
+    tell ann UserPromptSubmit '"prompt":"mend the till"'
+    tell bob UserPromptSubmit '"prompt":"paint the door"'
+    run top --once
+    grep -q '^   *claude-shop-ann  *running .* mend the till$' out || fail 'expected its last words'
+    ! grep -q 'files that two are at' out || fail 'expected no files yet'
+    tell ann PostToolUse '"tool_name":"Read","tool_input":{"file_path":"src/till.c"}'
+    tell bob PostToolUse '"tool_name":"Write","tool_input":{"file_path":"src/till.c","content":"a\nb\n"}'
+    tell bob PostToolUse '"tool_name":"Write","tool_input":{"file_path":"src/door.c","content":"a"}'
+    run top --once
+    exits 0
+    shows 'files that two are at:'
+    grep -q '^  shop/src/till.c: claude-shop-bob ([0-9]*s, +2 -0), claude-shop-ann (read)$' out ||
+        fail 'expected who is at the file'
+    ! grep -q 'door.c' out || fail 'expected only what two are at'
+    run top --once --json
+    shows '"files":[{"path":"src/till.c","worktree":"/shop","host":"h","changed_at":"'
+    run file list shop
+    shows '"path":"src/door.c"'
+    run file list shop --shared
+    exits 0
+    ! grep -q 'door.c' out || fail 'expected only what two are at'
+    tell ann PreToolUse '"tool_name":"Edit","tool_input":{"file_path":"/shop/src/till.c"}'
+    shows 'by `claude-shop-bob`'
+    tell bob SessionEnd '"reason":"other"'
+    run top --once
+    ! grep -q 'files that two are at' out || fail 'expected nobody at a file who has ended'
+    tell ann SessionEnd '"reason":"other"'
+fi
+
 # In a terminal: it takes the whole of it, obeys keys, and gives it back, however it ends.
 command -v script >/dev/null || exit 0
 run session start next -a slow -p go
