@@ -75,6 +75,7 @@ static const struct {
     { "permission.due",   "DELETE FROM due WHERE kind = 'permission_expire'" },
     { "permission.due",   "UPDATE permission SET status = 'nonsense'" },
     { "permission.due",   "UPDATE permission SET session_id = 'ses_none'" },
+    { "file_touch.session", "INSERT INTO file_touch (session_id, file, project, path, seen_at, wrote_at, added, removed) VALUES ('ses_none', 'h:/a', 'none', 'a', 1, 1, 0, 0)" },
     { "entry.form",       "INSERT INTO entry (catalog, name, text, source, created_at, updated_at) VALUES (7, 'x', '{}', 'api', 1, 1)" },
     { "schema.versions",  "UPDATE schema SET version = 3 WHERE name = 'Zebra'" },
     { "token.form",       "UPDATE token SET kind = 9" },

@@ -308,6 +308,13 @@ static const struct rule rules[] = {
       " OR NOT EXISTS (SELECT 1 FROM session s WHERE s.session_id = w.session_id)"
       " ORDER BY 1, 2 LIMIT $1",
       "something waits to wake it, and it is not there", HARMLESS },
+    { "file_touch.session", "session", "lines added",
+      "SELECT f.session_id, f.added FROM file_touch f"
+      " WHERE f.added < 0 OR f.removed < 0 OR f.wrote_at > f.seen_at"
+      " OR NOT EXISTS (SELECT 1 FROM session s WHERE s.session_id = f.session_id)"
+      " OR NOT EXISTS (SELECT 1 FROM project p WHERE p.name = f.project)"
+      " ORDER BY 1, 2 LIMIT $1",
+      "it is at a file, and is not there, or its project is not", HARMLESS },
 
     { "permission.due", "permission", "event",
       "SELECT p.permission_id, p.seq FROM permission p"
