@@ -85,7 +85,7 @@ TEST(who_is_about_to_write_what_another_has_changed_is_told_once)
     str said = uses(t, "claude", ANN, "PreToolUse", "Edit", EDIT_A);
     CHECK_STR(said, "Changed by others since you last looked: \"src/a.c\" by `" BOB_NAME
                     "` 2 s ago (+2 -1 lines so far). You are about to write there: read it again "
-                    "first, where you have not. `send_message` reaches them.\n");
+                    "before that. `send_message` reaches them.\n");
     quiet(uses(t, "claude", ANN, "PreToolUse", "Edit", EDIT_A));
     quiet(uses(t, "claude", ANN, "PostToolUse", "Edit", EDIT_A));
     quiet(uses(t, "claude", ANN, "PreToolUse", "Write", READ_A));
