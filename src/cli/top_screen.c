@@ -114,7 +114,7 @@ static void put_file_member(struct buf *out, const struct top_view *v, const str
         buf_add(out, STR(" (read)"));
         return;
     }
-    buf_printf(out, " (%s, +%lld -%lld)", tree_age(out->arena, v->now_ms - wrote_ms).at,
+    buf_printf(out, " (%s, +%lld -%lld)", render_age(out->arena, v->now_ms - wrote_ms).at,
                (long long)json_int_or(m, "added", 0), (long long)json_int_or(m, "removed", 0));
 }
 
