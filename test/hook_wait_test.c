@@ -119,7 +119,7 @@ static str take(int fd, const char *client, const char *way)
 {
     str request = server_take(fd);
     str part = arena_printf(check_arena(),
-                            "{\"client\":\"%s\",\"conversation\":\"c-1\",\"waiter\":\"", client);
+                            "{\"client\":\"%s\",\"conversation\":\"c-1\",\"waker\":\"", client);
 
     CHECK(str_starts(request, STR("POST /wakes HTTP/1.1\r\n")));
     CHECK_HAS(request, "Authorization: Bearer ss_1.secret\r\n");
@@ -148,14 +148,14 @@ TEST(news_are_printed_for_claude_which_is_woken_by_the_exit_code)
 
     str first = take_rewake(fd);
     server_answer(fd, "200 OK", "{'status':'none'}");
-    CHECK(str_eq(take_rewake(fd), first)); /* the same waiter asks again */
+    CHECK(str_eq(take_rewake(fd), first)); /* the same waker asks again */
     server_answer(fd, "200 OK", NEWS);
     CHECK_STR(read_to_end(w.error), "Done. [baton cb_1]");
     CHECK_STR(read_to_end(w.out), "");
     expect_exit(&w, 2);
 }
 
-TEST(a_waiter_that_is_not_needed_any_more_ends_in_silence)
+TEST(a_waker_that_is_not_needed_any_more_ends_in_silence)
 {
     struct waiting w = wait_start("claude", EVENT, NULL);
     int fd = server_connected(&w.server);
@@ -190,7 +190,7 @@ TEST(a_server_that_knows_of_no_waiting_is_not_asked_again)
     expect_exit(&w, 0);
 }
 
-TEST(a_server_that_was_away_is_asked_again_by_the_same_waiter)
+TEST(a_server_that_was_away_is_asked_again_by_the_same_waker)
 {
     struct waiting w = wait_start("claude", EVENT, NULL);
     int fd = server_connected(&w.server);
@@ -226,7 +226,7 @@ TEST(news_whose_answer_was_cut_off_are_asked_for_again)
     expect_exit(&w, 2);
 }
 
-TEST(a_waiter_ends_with_its_client)
+TEST(a_waker_ends_with_its_client)
 {
     pid_t client;
     struct waiting w = wait_start("claude", EVENT, &client);
@@ -236,7 +236,7 @@ TEST(a_waiter_ends_with_its_client)
     CHECK_STR(read_to_end(w.error), "");
 }
 
-TEST(a_waiter_whose_client_died_before_it_looked_ends_too)
+TEST(a_waker_whose_client_died_before_it_looked_ends_too)
 {
     pid_t client;
     struct waiting w = wait_start("claude", EVENT, &client);
@@ -250,7 +250,7 @@ TEST(a_waiter_whose_client_died_before_it_looked_ends_too)
     CHECK_STR(read_to_end(w.error), "");
 }
 
-TEST(a_waiter_is_ended_by_signals)
+TEST(a_waker_is_ended_by_signals)
 {
     static const int numbers[] = { SIGTERM, SIGHUP };
 
@@ -266,7 +266,7 @@ TEST(a_waiter_is_ended_by_signals)
 }
 
 /* The thread that started it may end before the client does. */
-TEST(a_waiter_outlives_a_thread_of_its_client)
+TEST(a_waker_outlives_a_thread_of_its_client)
 {
     struct waiting w = wait_start("claude", EVENT, NULL);
     int fd = server_connected(&w.server);
@@ -338,7 +338,7 @@ TEST(a_plugin_gets_news_as_lines_and_says_what_came_of_them)
     waitpid(w.pid, NULL, 0);
 }
 
-TEST(a_plugin_that_says_no_more_ends_its_waiter)
+TEST(a_plugin_that_says_no_more_ends_its_waker)
 {
     struct waiting w = wait_start("opencode", EVENT, NULL);
     int fd = server_connected(&w.server);

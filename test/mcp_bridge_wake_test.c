@@ -58,7 +58,7 @@ static int bridge_woken_by(struct bridge_fixture *r, int *fd)
 static str take(int fd)
 {
     static const char before[] = "{\"client\":\"codex\",\"conversation\":\"" THREAD
-                                 "\",\"waiter\":\"";
+                                 "\",\"waker\":\"";
     str request = server_take(fd), id = STR(""), rest;
 
     CHECK(str_starts(request, STR("POST /wakes HTTP/1.1\r\n")));
@@ -71,11 +71,11 @@ static str take(int fd)
     return id;
 }
 
-static void expect_report(str request, str waiter, const char *body)
+static void expect_report(str request, str waker, const char *body)
 {
     CHECK_HAS(
         request,
-        arena_printf(check_arena(), "POST /wakes/" STR_FMT " HTTP/1.1\r\n", STR_ARG(waiter)).at);
+        arena_printf(check_arena(), "POST /wakes/" STR_FMT " HTTP/1.1\r\n", STR_ARG(waker)).at);
     CHECK_HAS(request, quotes_double(check_arena(), body).at);
 }
 
@@ -89,16 +89,16 @@ TEST(codex_is_told_by_its_own_queue_and_the_server_that_it_was)
 
     codex_put(RECORD);
     int wakes = bridge_woken_by(&r, &fd);
-    str waiter = take(wakes);
+    str waker = take(wakes);
     server_answer(wakes, "200 OK", "{'status':'none'}");
-    CHECK(str_eq(take(wakes), waiter));
+    CHECK(str_eq(take(wakes), waker));
     server_answer(wakes, "200 OK", NEWS("It is $(done) `x` [baton cb_1]"));
     str report = server_take(wakes);
-    expect_report(report, waiter, "{'handed':true}");
+    expect_report(report, waker, "{'handed':true}");
     CHECK_STR(check_read("called"),
               "queue\n--thread=" THREAD "\n--message=It is $(done) `x` [baton cb_1]\n");
     server_answer(wakes, "200 OK", "{}");
-    CHECK(str_eq(take(wakes), waiter)); /* and on */
+    CHECK(str_eq(take(wakes), waker)); /* and on */
     client_close(&r);
     CHECK_HAS(server_take(fd), "\"event_type\":\"session_end\"");
 }
@@ -111,13 +111,13 @@ TEST(a_report_that_did_not_arrive_is_made_again_before_anything_else)
 
     codex_put(RECORD);
     int wakes = bridge_woken_by(&r, &fd);
-    str waiter = take(wakes);
+    str waker = take(wakes);
     server_answer(wakes, "200 OK", NEWS("Done."));
-    expect_report(server_take(wakes), waiter, "{'handed':true}");
+    expect_report(server_take(wakes), waker, "{'handed':true}");
     close(wakes);
-    expect_report(server_take(fd), waiter, "{'handed':true}"); /* by the other one, which is free */
+    expect_report(server_take(fd), waker, "{'handed':true}"); /* by the other one, which is free */
     server_answer(fd, "503 Service Unavailable", "{}");
-    expect_report(server_take(fd), waiter, "{'handed':true}");
+    expect_report(server_take(fd), waker, "{'handed':true}");
     server_answer(fd, "200 OK", "{}");
     take(fd);
     CHECK_STR(check_read("called"), "queue\n--thread=" THREAD "\n--message=Done.\n");
@@ -130,9 +130,9 @@ TEST(what_codex_does_not_take_is_reported_with_the_reason)
 
     codex_put("#!/bin/sh\necho 'no such thread' >&2\nexit 1\n");
     int wakes = bridge_woken_by(&r, &fd);
-    str waiter = take(wakes);
+    str waker = take(wakes);
     server_answer(wakes, "200 OK", NEWS("Done."));
-    expect_report(server_take(wakes), waiter, "{'failed':'no such thread'}");
+    expect_report(server_take(wakes), waker, "{'failed':'no such thread'}");
 }
 
 TEST(a_codex_that_is_not_there_is_reported)
@@ -143,9 +143,9 @@ TEST(a_codex_that_is_not_there_is_reported)
     mkdir("bin", 0700);
     setenv("PATH", "bin", 1);
     int wakes = bridge_woken_by(&r, &fd);
-    str waiter = take(wakes);
+    str waker = take(wakes);
     server_answer(wakes, "200 OK", NEWS("Done."));
-    expect_report(server_take(wakes), waiter, "{'failed':'there is no program ");
+    expect_report(server_take(wakes), waker, "{'failed':'there is no program ");
 }
 
 /* A command that leaves something behind with its output has ended all the same. */
@@ -156,36 +156,36 @@ TEST(a_queue_that_leaves_a_daemon_behind_is_done)
 
     codex_put("#!/bin/sh\nsleep 30 &\n");
     int wakes = bridge_woken_by(&r, &fd);
-    str waiter = take(wakes);
+    str waker = take(wakes);
     server_answer(wakes, "200 OK", NEWS("Done."));
-    expect_report(server_take(wakes), waiter, "{'handed':true}");
+    expect_report(server_take(wakes), waker, "{'handed':true}");
 }
 
 /* It is looked for again, and is not started. */
-TEST(a_server_that_comes_back_is_asked_for_news_by_the_same_waiter)
+TEST(a_server_that_comes_back_is_asked_for_news_by_the_same_waker)
 {
     struct bridge_fixture r;
     int fd;
 
     codex_put(RECORD);
     int wakes = bridge_woken_by(&r, &fd);
-    str waiter = take(wakes);
+    str waker = take(wakes);
     server_end(&r);
     close(wakes);
     close(fd);
     server_listen(&r);
     wakes = server_connected(&r);
-    CHECK(str_eq(take(wakes), waiter));
+    CHECK(str_eq(take(wakes), waker));
 }
 
-TEST(a_conversation_that_follows_is_asked_for_by_another_waiter)
+TEST(a_conversation_that_follows_is_asked_for_by_another_waker)
 {
     struct bridge_fixture r;
     int fd;
 
     codex_put(RECORD);
     int wakes = bridge_woken_by(&r, &fd);
-    str waiter = take(wakes);
+    str waker = take(wakes);
     say(&r, USE("2", "another-thread"));
     CHECK_HAS(server_take(fd), "\"conversation\":\"another-thread\"");
     server_answer(fd, "200 OK", "{}");
@@ -194,7 +194,7 @@ TEST(a_conversation_that_follows_is_asked_for_by_another_waiter)
     int other = server_connected(&r);
     str request = server_take(other);
     CHECK_HAS(request, "\"conversation\":\"another-thread\"");
-    CHECK(!memmem(request.at, request.len, waiter.at, waiter.len));
+    CHECK(!memmem(request.at, request.len, waker.at, waker.len));
 }
 
 TEST(a_server_that_wakes_nobody_is_left_alone)

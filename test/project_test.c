@@ -365,6 +365,36 @@ TEST(agents_that_are_started_for_a_member_or_a_project_have_its_state)
     fixture_free(t);
 }
 
+/* By the token that it has all the while, as connections do. */
+TEST(member_with_a_state_of_its_own_still_reads_the_projects)
+{
+    struct fixture *t = fixture_with_members();
+    str shared = arena_copy(check_arena(), project_state(t));
+    str token =
+        at(call(t->w, "token.create", "{'kind':'session','scope':{'session_id':'" ANN "'}}"),
+           "/token");
+#define READ call(t->w, "state.read", "{'state_id':'" STR_FMT "'}", STR_ARG(shared))->error
+#define WRITE                                                                                     \
+    call(t->w, "state.patch", "{'state_id':'" STR_FMT "','merge':{'goal':'x'}}", STR_ARG(shared)) \
+        ->error
+
+    act_as(t->w, token);
+    CHECK_OK(READ);
+    CHECK_OK(WRITE);
+    CHECK_OK(call(t->w, "state.create", "{'schema_name':'s','initial_data':{}}")->error);
+    act_as(t->w, token);
+    CHECK_OK(READ);
+    CHECK_ERR(WRITE, ERR_FORBIDDEN);
+    t->w->actor = the_operator;
+    CHECK_OK(call(t->w, "project.delete", "{'name':'shop'}")->error);
+    act_as(t->w, token);
+    CHECK_ERR(READ, ERR_NOT_FOUND);
+    t->w->actor = the_operator;
+#undef READ
+#undef WRITE
+    fixture_free(t);
+}
+
 TEST(owner_root_of_a_projects_state_is_any_member)
 {
     struct fixture *t = fixture_new();

@@ -415,7 +415,7 @@ static void members_run(struct world *w)
 #define MEMBER(id, event, more)                                                                   \
     "{'client':'claude'," IN ",'event':{'session_id':'" id "','hook_event_name':'" event "'" more \
     "}}"
-#define TAKE "{'client':'claude','conversation':'m1','waiter':'waiter-1','way':'queue','timeout':0}"
+#define TAKE "{'client':'claude','conversation':'m1','waker':'waker-1','way':'queue','timeout':0}"
     static const struct step before[] = {
         { .op = "project.create", .input = "{'name':'shop','project_dir':'/ö'," IN "}" },
         { .op = "project.create", .input = "{'name':'other','project_dir':'/x'}" },
@@ -435,10 +435,10 @@ static void members_run(struct world *w)
         { .op = "hook.event", .input = MEMBER("m1", "Stop", "") },
         { .op = "message.send", .input = "{'to':'claude-m1','message':'again'}" },
         { .op = "wake.take", .input = TAKE },
-        { .op = "wake.report", .input = "{'waiter':'waiter-1','handed':true}" },
+        { .op = "wake.report", .input = "{'waker':'waker-1','handed':true}" },
         { .op = "message.send", .input = "{'to':'claude-m1','message':'more'}" },
         { .op = "wake.take", .input = TAKE },
-        { .op = "wake.report", .input = "{'waiter':'waiter-1','failed':'why'}" },
+        { .op = "wake.report", .input = "{'waker':'waker-1','failed':'why'}" },
         { .op = "message.list", .input = "{}" },
         { .op = "message.list", .input = "{'session':'claude-m1'}" },
         { .op = "hook.event", .input = MEMBER("m1", "SessionEnd", "") },

@@ -2,11 +2,11 @@
  * comes twice, whoever dies. */
 #include "hooks_fixture.h"
 
-static struct command *asks(struct fixture *t, const char *waiter)
+static struct command *asks(struct fixture *t, const char *waker)
 {
     t->w->actor = the_operator;
     return call(t->w, "wake.take",
-                "{'client':'claude','conversation':'" A "','waiter':'%s','way':'rewake'}", waiter);
+                "{'client':'claude','conversation':'" A "','waker':'%s','way':'rewake'}", waker);
 }
 
 static const char *status(const struct command *c)
@@ -14,11 +14,11 @@ static const char *status(const struct command *c)
     return c->answer.waits ? "waits" : arena_copy(check_arena(), at(c, "/status")).at;
 }
 
-/* A waiter that is there: the first question only registers it. */
-static void waits(struct fixture *t, const char *waiter)
+/* A waker that is there: the first question only registers it. */
+static void waits(struct fixture *t, const char *waker)
 {
-    CHECK_STR(str_from(status(asks(t, waiter))), "none");
-    CHECK_STR(str_from(status(asks(t, waiter))), "waits");
+    CHECK_STR(str_from(status(asks(t, waker))), "none");
+    CHECK_STR(str_from(status(asks(t, waker))), "waits");
 }
 
 static void settled(struct fixture *t)
@@ -48,7 +48,7 @@ static str marker(const struct command *c)
     return arena_printf(check_arena(), STR_FMT "]", STR_ARG(head));
 }
 
-/* The prompt that a client makes of what a waiter printed. */
+/* The prompt that a client makes of what a waker printed. */
 static str woken(struct fixture *t, str mark)
 {
     return hook(t, "claude", A, "UserPromptSubmit",
@@ -61,41 +61,41 @@ TEST(idle_client_is_woken_once_when_its_child_settles)
 {
     struct fixture *t = fixture_idle();
 
-    waits(t, "waiter-1");
+    waits(t, "waker-1");
     settled(t);
-    struct command *c = asks(t, "waiter-1");
+    struct command *c = asks(t, "waker-1");
     CHECK_STR(at(c, "/status"), "news");
     CHECK_HAS(at(c, "/text"), "Session `child` has completed");
     str mark = marker(c);
     SILENT(woken(t, mark)); /* the receipt; nothing is told again */
-    CHECK_STR(str_from(status(asks(t, "waiter-1"))), "waits");
+    CHECK_STR(str_from(status(asks(t, "waker-1"))), "waits");
     CHECK_HAS(woken(t, mark), "'decision':'block'");
     fixture_free(t);
 }
 
-TEST(waiter_that_lost_its_answer_gets_the_same_again)
+TEST(waker_that_lost_its_answer_gets_the_same_again)
 {
     struct fixture *t = fixture_idle();
 
-    waits(t, "waiter-1");
+    waits(t, "waker-1");
     settled(t);
-    str first = at(asks(t, "waiter-1"), "/text");
-    CHECK(str_eq(at(asks(t, "waiter-1"), "/text"), first));
+    str first = at(asks(t, "waker-1"), "/text");
+    CHECK(str_eq(at(asks(t, "waker-1"), "/text"), first));
     /* In flight, it is not told by another way. */
     SILENT(hook(t, "claude", A, "PostToolUse", "'tool_name':'Bash'"));
     fixture_free(t);
 }
 
-TEST(newest_waiter_has_it_and_the_older_ones_end)
+TEST(newest_waker_has_it_and_the_older_ones_end)
 {
     struct fixture *t = fixture_idle();
 
-    waits(t, "waiter-1");
-    waits(t, "waiter-2");
-    CHECK_STR(at(asks(t, "waiter-1"), "/status"), "superseded");
+    waits(t, "waker-1");
+    waits(t, "waker-2");
+    CHECK_STR(at(asks(t, "waker-1"), "/status"), "superseded");
     settled(t);
-    CHECK_STR(at(asks(t, "waiter-1"), "/status"), "superseded");
-    CHECK_STR(at(asks(t, "waiter-2"), "/status"), "news");
+    CHECK_STR(at(asks(t, "waker-1"), "/status"), "superseded");
+    CHECK_STR(at(asks(t, "waker-2"), "/status"), "news");
     fixture_free(t);
 }
 
@@ -104,13 +104,13 @@ TEST(client_at_work_hears_by_its_own_hooks_first)
     struct fixture *t = fixture_with_child();
 
     hook(t, "claude", A, "UserPromptSubmit", "'prompt':'x'");
-    waits(t, "waiter-1");
+    waits(t, "waker-1");
     settled(t);
-    struct command *c = asks(t, "waiter-1");
+    struct command *c = asks(t, "waker-1");
     CHECK(c->answer.waits && c->answer.wait_again_ms > 0);
     CHECK_HAS(hook(t, "claude", A, "PostToolUse", "'tool_name':'Bash'"), "has completed");
     after_ms(t, 2000);
-    CHECK_STR(str_from(status(asks(t, "waiter-1"))), "waits");
+    CHECK_STR(str_from(status(asks(t, "waker-1"))), "waits");
     fixture_free(t);
 }
 
@@ -120,10 +120,10 @@ TEST(client_that_seems_to_work_is_woken_after_the_grace)
     struct fixture *t = fixture_with_child();
 
     hook(t, "claude", A, "UserPromptSubmit", "'prompt':'x'");
-    waits(t, "waiter-1");
+    waits(t, "waker-1");
     settled(t);
     after_ms(t, 2000);
-    CHECK_STR(at(asks(t, "waiter-1"), "/status"), "news");
+    CHECK_STR(at(asks(t, "waker-1"), "/status"), "news");
     fixture_free(t);
 }
 
@@ -131,13 +131,13 @@ TEST(what_never_arrived_is_offered_again_after_a_stop)
 {
     struct fixture *t = fixture_idle();
 
-    waits(t, "waiter-1");
+    waits(t, "waker-1");
     settled(t);
-    str mark = marker(asks(t, "waiter-1")); /* and then it is killed */
+    str mark = marker(asks(t, "waker-1")); /* and then it is killed */
     SILENT(hook(t, "claude", A, "Stop", ""));
-    waits(t, "waiter-2"); /* it may be queued behind the turn: not yet */
+    waits(t, "waker-2"); /* it may be queued behind the turn: not yet */
     after_ms(t, 5000);
-    CHECK(str_eq(marker(asks(t, "waiter-2")), mark));
+    CHECK(str_eq(marker(asks(t, "waker-2")), mark));
     fixture_free(t);
 }
 
@@ -145,11 +145,11 @@ TEST(what_never_arrived_is_told_when_the_client_begins_again)
 {
     struct fixture *t = fixture_idle();
 
-    waits(t, "waiter-1");
+    waits(t, "waker-1");
     settled(t);
-    marker(asks(t, "waiter-1")); /* and then the client is killed */
+    marker(asks(t, "waker-1")); /* and then the client is killed */
     CHECK_HAS(hook(t, "claude", A, "SessionStart", "'source':'resume'"), "has completed");
-    waits(t, "waiter-2");
+    waits(t, "waker-2");
     fixture_free(t);
 }
 
@@ -157,24 +157,24 @@ TEST(what_never_arrived_waits_for_the_next_who_resumes)
 {
     struct fixture *t = fixture_idle();
 
-    waits(t, "waiter-1");
+    waits(t, "waker-1");
     settled(t);
-    marker(asks(t, "waiter-1"));
+    marker(asks(t, "waker-1"));
     hook(t, "claude", A, "SessionEnd", "'reason':'other'");
-    CHECK_STR(at(asks(t, "waiter-1"), "/status"), "superseded");
+    CHECK_STR(at(asks(t, "waker-1"), "/status"), "superseded");
     CHECK_HAS(hook(t, "claude", A, "SessionStart", "'source':'resume'"), "has completed");
     fixture_free(t);
 }
 
-TEST(end_of_a_conversation_ends_its_waiters)
+TEST(end_of_a_conversation_ends_its_wakers)
 {
     struct fixture *t = fixture_idle();
 
-    waits(t, "waiter-1");
+    waits(t, "waker-1");
     hook(t, "claude", A, "SessionEnd", "'reason':'clear'");
-    CHECK_STR(at(asks(t, "waiter-1"), "/status"), "superseded");
+    CHECK_STR(at(asks(t, "waker-1"), "/status"), "superseded");
     hook(t, "claude", A, "SessionStart", "'source':'resume'");
-    waits(t, "waiter-2");
+    waits(t, "waker-2");
     fixture_free(t);
 }
 
@@ -182,14 +182,13 @@ TEST(waking_can_be_turned_off)
 {
     struct fixture *t = fixture_idle();
 
-    waits(t, "waiter-1");
+    waits(t, "waker-1");
     CHECK_OK(call(t->w, "session.update", "{'session_id':'" A_NAME "','wake':false}")->error);
-    CHECK_HAS(at(asks(t, "waiter-1"), "/reason"), "off for this session");
+    CHECK_HAS(at(asks(t, "waker-1"), "/reason"), "off for this session");
     CHECK_OK(call(t->w, "session.update", "{'session_id':'" A_NAME "','wake':true}")->error);
-    CHECK_STR(str_from(status(asks(t, "waiter-1"))), "waits");
+    CHECK_STR(str_from(status(asks(t, "waker-1"))), "waits");
     t->w->actor = the_operator;
-    CHECK_HAS(at(call(t->w, "wake.take",
-                      "{'session_id':'child','waiter':'waiter-9','way':'queue'}"),
+    CHECK_HAS(at(call(t->w, "wake.take", "{'session_id':'child','waker':'waker-9','way':'queue'}"),
                  "/reason"),
               "no such session");
     fixture_free(t);
@@ -199,9 +198,9 @@ TEST(resumed_conversation_is_told_what_it_was_told_last)
 {
     struct fixture *t = fixture_idle();
 
-    waits(t, "waiter-1");
+    waits(t, "waker-1");
     settled(t);
-    str mark = marker(asks(t, "waiter-1"));
+    str mark = marker(asks(t, "waker-1"));
     woken(t, mark); /* and the client is killed */
     str id = str_slice(mark, 7, mark.len - 1);
     CHECK_HAS(
@@ -214,19 +213,17 @@ TEST(queue_keeps_what_it_was_handed_and_gives_back_what_it_could_not)
 {
     struct fixture *t = fixture_idle();
 
-    waits(t, "waiter-1");
+    waits(t, "waker-1");
     settled(t);
-    str mark = marker(asks(t, "waiter-1"));
-    CHECK_OK(
-        call(t->w, "wake.report", "{'waiter':'waiter-1','failed':'codex is not there'}")->error);
-    CHECK(str_eq(marker(asks(t, "waiter-1")), mark));
-    CHECK_OK(call(t->w, "wake.report", "{'waiter':'waiter-1','handed':true}")->error);
-    CHECK_STR(str_from(status(asks(t, "waiter-1"))), "waits");
+    str mark = marker(asks(t, "waker-1"));
+    CHECK_OK(call(t->w, "wake.report", "{'waker':'waker-1','failed':'codex is not there'}")->error);
+    CHECK(str_eq(marker(asks(t, "waker-1")), mark));
+    CHECK_OK(call(t->w, "wake.report", "{'waker':'waker-1','handed':true}")->error);
+    CHECK_STR(str_from(status(asks(t, "waker-1"))), "waits");
     CHECK(!str_contains(hook(t, "claude", A, "SessionStart", "'source':'resume'"),
                         STR("has completed"))); /* it survives that */
     SILENT(woken(t, mark));
-    CHECK_ERR(refused(t->w, "wake.report", "{'waiter':'nobody-here','handed':true}"),
-              ERR_NOT_FOUND);
+    CHECK_ERR(refused(t->w, "wake.report", "{'waker':'nobody-here','handed':true}"), ERR_NOT_FOUND);
     fixture_free(t);
 }
 
@@ -234,13 +231,13 @@ TEST(message_of_a_person_wakes_and_that_of_an_agent_does_not)
 {
     struct fixture *t = fixture_idle();
 
-    waits(t, "waiter-1");
+    waits(t, "waker-1");
     as_session(t, "child");
     CHECK_ERR(call(t->w, "message.send", "{'to':'" A_NAME "','message':'psst'}")->error,
               ERR_NOT_FOUND); /* it is above */
     t->w->actor = the_operator;
     CHECK_OK(call(t->w, "message.send", "{'to':'" A_NAME "','message':'come'}")->error);
-    struct command *c = asks(t, "waiter-1");
+    struct command *c = asks(t, "waker-1");
     CHECK_HAS(at(c, "/text"), "from the person who runs this");
     CHECK(str_starts(at(c, "/ids/0"), STR("msg_")));
     fixture_free(t);
@@ -251,9 +248,9 @@ TEST(prompt_of_a_person_is_never_taken_for_a_double)
 {
     struct fixture *t = fixture_idle();
 
-    waits(t, "waiter-1");
+    waits(t, "waker-1");
     settled(t);
-    str mark = marker(asks(t, "waiter-1"));
+    str mark = marker(asks(t, "waker-1"));
     woken(t, mark);
     SILENT(hook(
         t, "claude", A, "UserPromptSubmit",

@@ -54,13 +54,13 @@ export const Baton = async ({ client, directory }) => {
 
   // One process waits for each conversation; what it prints is handed over, and it hears of that.
   function wait(c) {
-    if (c.waiter || over) return;
+    if (c.waker || over) return;
     const child = spawn(program, ['hook', 'opencode', '--wait'], { stdio: ['pipe', 'pipe', 'ignore'] });
-    c.waiter = child;
+    c.waker = child;
     child.on('error', () => {});
     child.stdin.on('error', () => {});
     child.on('close', (code, signal) => {
-      c.waiter = undefined;
+      c.waker = undefined;
       if (signal === 'SIGKILL') wait(c); // somebody else's doing
     });
     child.stdin.write(`${JSON.stringify({ session_id: c.id })}\n`);
@@ -75,7 +75,7 @@ export const Baton = async ({ client, directory }) => {
 
   async function leave(c) {
     conversations.delete(c.id);
-    c.waiter?.kill();
+    c.waker?.kill();
     await say(c.id, 'SessionEnd', { reason: 'other' });
   }
 

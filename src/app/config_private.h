@@ -6,7 +6,14 @@
 
 enum { SETTING_COUNT_ALL = 71 };
 
-enum setting_kind { SETTING_TEXT, SETTING_COUNT, SETTING_SIZE, SETTING_TIME, SETTING_LEVEL, SETTING_SWITCH };
+enum setting_kind {
+    SETTING_TEXT,
+    SETTING_COUNT,
+    SETTING_SIZE,
+    SETTING_TIME,
+    SETTING_LEVEL,
+    SETTING_SWITCH
+};
 
 struct setting {
     const char *name;

@@ -22,11 +22,11 @@ enum {
     /* The hook that registers the conversation runs beside this one: so long it may be unknown. */
     UNKNOWN_MS = 5000,
     FAILED_MS = 30000, /* before what could not be handed over is asked for again */
-    WAITER_BYTES = 12,
+    WAKER_BYTES = 12,
     REASON_MAX_BYTES = 500,
 };
 
-struct waiter {
+struct waker {
     struct cli *cli;
     struct caller caller;
     struct arena *arena; /* of one round: nothing is kept */
@@ -84,7 +84,7 @@ static err conversation_read(struct arena *a, bool rewakes, str *out)
 
 /* ---- the server ---- */
 
-static str take_body(struct arena *a, const struct waiter *w, const char *client, str conversation)
+static str take_body(struct arena *a, const struct waker *w, const char *client, str conversation)
 {
     struct buf out = buf_in(a);
     struct json_writer j = json_writer_to(&out);
@@ -92,7 +92,7 @@ static str take_body(struct arena *a, const struct waiter *w, const char *client
     json_write_begin(&j, '{');
     write_text(&j, STR("client"), str_from(client));
     write_text(&j, STR("conversation"), conversation);
-    write_text(&j, STR("waiter"), w->id);
+    write_text(&j, STR("waker"), w->id);
     write_text(&j, STR("way"), w->rewakes ? STR("rewake") : STR("plugin"));
     write_int(&j, STR("timeout"), ASK_SECONDS);
     json_write_end(&j, '}');
@@ -105,14 +105,14 @@ static void pause_ms(int64_t ms)
     nanosleep(&t, NULL);
 }
 
-static void rest(struct waiter *w)
+static void rest(struct waker *w)
 {
     pause_ms(retry_delay_ms(w->failures++, AWAY_MAX_MS));
 }
 
 /* Calls until there is an answer: a server that is away, busy, or has other tokens than it had is
  * waited for as long as the client lives. Errors are refusals. */
-static err call_patiently(struct waiter *w, const struct call *call, const struct json **out)
+static err call_patiently(struct waker *w, const struct call *call, const struct json **out)
 {
     for (;;) {
         arena_reset(w->arena);
@@ -129,12 +129,12 @@ static err call_patiently(struct waiter *w, const struct call *call, const struc
 }
 
 /* The next news; NULL: there will be none. */
-static err news_wait(struct waiter *w, const struct json **news)
+static err news_wait(struct waker *w, const struct json **news)
 {
     const struct call call = { .method = "POST",
                                .pattern = "/wakes",
                                .body = w->body,
-                               .reads = true, /* the same waiter is given the same again */
+                               .reads = true, /* the same waker is given the same again */
                                .timeout_ms = ASK_SECONDS * 1000 + SLACK_MS };
 
     *news = NULL;
@@ -171,7 +171,7 @@ static bool text_print(str text)
 }
 
 /* To a plugin, which says what came of it: the server is told. False: nobody listens any more. */
-static err hand_over(struct waiter *w, const struct json *news, bool *listens)
+static err hand_over(struct waker *w, const struct json *news, bool *listens)
 {
     struct arena *a = arena_new(); /* for longer than a round */
     struct buf out = buf_in(a);
@@ -197,8 +197,8 @@ static err hand_over(struct waiter *w, const struct json *news, bool *listens)
             write_text(&b, STR("failed"), term_utf8(a, why));
         json_write_end(&b, '}');
         struct call call = { .method = "POST",
-                             .pattern = "/wakes/{waiter}",
-                             PARAMS({ "waiter", w->id }),
+                             .pattern = "/wakes/{waker}",
+                             PARAMS({ "waker", w->id }),
                              .body = buf_str(&body),
                              .reads = true };
         const struct json *answer;
@@ -210,7 +210,7 @@ static err hand_over(struct waiter *w, const struct json *news, bool *listens)
     return e ? err_copy(w->cli->arena, e) : NULL;
 }
 
-static err wait_on(struct waiter *w, bool *woken)
+static err wait_on(struct waker *w, bool *woken)
 {
     const struct json *news;
     bool listens = true;
@@ -230,10 +230,10 @@ static err wait_on(struct waiter *w, bool *woken)
 
 err hook_wait(struct cli *c, const char *client, bool *woken)
 {
-    struct waiter w = { .cli = c,
-                        .rewakes = strcmp(client, "claude") == 0,
-                        .id = random_hex(c->arena, WAITER_BYTES),
-                        .begun_ms = socket_clock_ms() };
+    struct waker w = { .cli = c,
+                       .rewakes = strcmp(client, "claude") == 0,
+                       .id = random_hex(c->arena, WAKER_BYTES),
+                       .begun_ms = socket_clock_ms() };
     str conversation;
 
     *woken = false;

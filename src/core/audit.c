@@ -303,8 +303,8 @@ static const struct rule rules[] = {
       " OR NOT EXISTS (SELECT 1 FROM session s WHERE s.session_id = m.receiver_id)"
       " ORDER BY 1 LIMIT $1",
       "nobody is there to read it, or it is not said whether it was read", HARMLESS },
-    { "waiter.session", "session", "number",
-      "SELECT w.session_id, w.number FROM waiter w WHERE w.way NOT IN " WORDS(WAKE_WAYS)
+    { "waker.session", "session", "number",
+      "SELECT w.session_id, w.number FROM waker w WHERE w.way NOT IN " WORDS(WAKE_WAYS)
       " OR NOT EXISTS (SELECT 1 FROM session s WHERE s.session_id = w.session_id)"
       " ORDER BY 1, 2 LIMIT $1",
       "something waits to wake it, and it is not there", HARMLESS },

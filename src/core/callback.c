@@ -376,7 +376,7 @@ err callback_after_settled(struct tx *tx, const struct event *e)
         TRY(callback_create(tx, &s, json_int_or(data, "state_version", 0), e->seq));
     if (s.parent_id.len) {
         TRY(session_load(tx, s.parent_id, &parent));
-        if (s.calls_back && parent.attended) /* its waiter, if it has one, looks for it */
+        if (s.calls_back && parent.attended) /* its waker, if it has one, looks for it */
             TRY(event_emit(
                 tx, (struct event){ .type = EVENT_CALLBACK_WAITING, .subject = parent.id }, NULL));
         TRY(callback_deliver(tx, &parent, &delivers));

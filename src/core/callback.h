@@ -18,7 +18,7 @@ struct callback {
     int64_t cycle;
     int64_t seq; /* of the event that the child settled: their order */
     enum callback_status status;
-    str run_id; /* that carries it; or a waiter's id: see wake.h */
+    str run_id; /* that carries it; or a waker's id: see wake.h */
     enum session_status child_status;
     enum update_status update;
     int64_t state_version; /* 0: there is no state */
@@ -81,7 +81,7 @@ err callback_on_bridge_end(struct tx *tx, struct session *s);
  * the actor has made a version that was not counted yet, what it was asked for is paid. */
 err callback_on_write(struct tx *tx, struct session *s);
 
-/* Changes the status of one; `carrier` is the run, or the waiter, that has it now. */
+/* Changes the status of one; `carrier` is the run, or the waker, that has it now. */
 err callback_become(struct tx *tx, struct callback *c, enum callback_status to, str carrier);
 
 /* It has arrived at its parent: delivered, and callback_delivered is emitted. */

@@ -18,7 +18,7 @@ struct message {
     int64_t seq; /* of the event that it was sent: their order */
     enum message_status status;
     bool wakes;
-    str carrier; /* the waiter that has taken it; empty: none */
+    str carrier; /* the waker that has taken it; empty: none */
     str error;
     int64_t created_at_ms, delivered_at_ms;
     str text;

@@ -297,26 +297,38 @@ err project_store(struct tx *tx, struct project *p)
     return created_emit(tx, p);
 }
 
-/* Who has a state of its own keeps that. */
-err project_give_state(struct tx *tx, struct project *p, str state_id)
+/* Its members have this in place of one that was the project's, and keep what is their own; either way
+ * they are bound anew, since what they may read has changed. */
+static err members_bind(struct tx *tx, str name, str was, str now)
 {
     const struct row *rows;
-    struct state state;
     size_t count;
+
+    TRY(sql_all(tx->sql, &rows, &count,
+                "SELECT session_id, state_id FROM session WHERE project = $1 AND project <> ''"
+                " AND parent_id = '' AND state_id <> '' ORDER BY session_id",
+                ARGS(TEXT(name))));
+    if (!now.len)
+        TRY(session_change(tx,
+                           "UPDATE session SET project = '' WHERE project = $1 AND project <> ''",
+                           ARGS(TEXT(name))));
+    for (size_t i = 0; i < count; i++) {
+        str own = row_str(&rows[i], 1);
+        TRY(session_state_select(tx, row_str(&rows[i], 0),
+                                 now.len && str_eq(own, was) ? now : own));
+    }
+    return NULL;
+}
+
+err project_give_state(struct tx *tx, struct project *p, str state_id)
+{
+    struct state state;
     str was = p->state_id;
 
     TRY(state_get(tx, state_id, &state));
     p->state_id = state.id;
     TRY(project_store(tx, p));
-    if (str_eq(was, state.id))
-        return NULL;
-    TRY(sql_all(tx->sql, &rows, &count,
-                "SELECT session_id FROM session WHERE project = $1 AND project <> ''"
-                " AND parent_id = '' AND state_id = $2 ORDER BY session_id",
-                ARGS(TEXT(p->name), TEXT(was))));
-    for (size_t i = 0; i < count; i++)
-        TRY(session_state_select(tx, row_str(&rows[i], 0), state.id));
-    return NULL;
+    return str_eq(was, state.id) ? NULL : members_bind(tx, p->name, was, state.id);
 }
 
 err project_delete(struct tx *tx, const struct project *p)
@@ -325,9 +337,8 @@ err project_delete(struct tx *tx, const struct project *p)
 
     TRY(sql_exec(tx->sql, "DELETE FROM project_folder WHERE project = $1", self));
     TRY(sql_exec(tx->sql, "DELETE FROM file_touch WHERE project = $1", self));
-    TRY(session_change(tx, "UPDATE session SET project = '' WHERE project = $1 AND project <> ''",
-                       self));
     TRY(sql_exec(tx->sql, "DELETE FROM project WHERE name = $1", self));
+    TRY(members_bind(tx, p->name, p->state_id, STR("")));
     return event_emit(tx, (struct event){ .type = EVENT_PROJECT_DELETED, .subject = p->name },
                       NULL);
 }

@@ -4,6 +4,7 @@
  * themselves with their runs and output, as the settings say. Both are kept for good unless
  * somebody says otherwise. When the time has come, all is looked at again: what has gone on
  * meanwhile, or is still waited for, stays. */
+#include "core/project.h"
 #include "core/retain.h"
 #include "core/schema.h"
 #include "core/session.h"
@@ -102,6 +103,7 @@ err retain_state(struct tx *tx, const struct due *due)
     struct state s;
     bool there, known = false, held, tree_held = false;
     int64_t ms;
+    str project;
 
     TRY(state_there(tx, due->subject, &s, &there));
     if (!there)
@@ -109,6 +111,9 @@ err retain_state(struct tx *tx, const struct due *due)
     TRY(state_time(tx, &s, &ms));
     if (ms < 0)
         return NULL; /* it was bound to another version of its schema */
+    TRY(project_of_state(tx, s.id, &project));
+    if (project.len)
+        return NULL; /* others share it, for as long as there is the project */
     TRY(session_find_id(tx, s.root_session, &root, &known));
     TRY(state_is_held(tx, s.id, &held));
     if (known)

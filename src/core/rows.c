@@ -47,7 +47,7 @@ const struct rows_table rows_tables[] = {
     { BY_1(project, PROJECT_COLUMNS, name) },
     { BY_2(project_folder, PROJECT_FOLDER_COLUMNS, hostname, common_dir) },
     { BY_1(message, MESSAGE_COLUMNS, message_id) },
-    { BY_2(waiter, WAITER_COLUMNS, session_id, number) },
+    { BY_2(waker, WAKER_COLUMNS, session_id, number) },
     { BY_2(file_touch, FILE_TOUCH_COLUMNS, session_id, file) },
     {
         BY_1(replay, REPLAY_COLUMNS,

@@ -447,7 +447,7 @@ static err rows_delete(struct tx *tx, str id)
     TRY(run_change(tx, "DELETE FROM run WHERE session_id = $1", self));
     TRY(sql_exec(tx->sql, "DELETE FROM session_event WHERE session_id = $1", self));
     TRY(sql_exec(tx->sql, "DELETE FROM message WHERE receiver_id = $1", self));
-    TRY(sql_exec(tx->sql, "DELETE FROM waiter WHERE session_id = $1", self));
+    TRY(sql_exec(tx->sql, "DELETE FROM waker WHERE session_id = $1", self));
     TRY(sql_exec(tx->sql, "DELETE FROM file_touch WHERE session_id = $1", self));
     TRY(alias_drop(tx, id));
     TRY(sql_exec(tx->sql,
@@ -489,7 +489,7 @@ err session_delete(struct tx *tx, struct session *s, bool with_state)
                      "UPDATE callback SET status = 'dropped' WHERE parent_id = $1"
                      " AND status = 'waiting'",
                      parent));
-        TRY(sql_exec(tx->sql, /* that a waiter has taken */
+        TRY(sql_exec(tx->sql, /* that a waker has taken */
                      "UPDATE callback SET status = 'dropped' WHERE parent_id = $1"
                      " AND status = 'in_flight'",
                      parent));

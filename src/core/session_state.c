@@ -12,9 +12,16 @@
 
 static err bound_emit(struct tx *tx, str session_id, str state_id)
 {
+    const struct row *row;
     struct event_writer data;
 
-    write_or_null(event_begin(tx, &data), STR("workflow_state_id"), state_id);
+    TRY(sql_one(tx->sql, &row,
+                "SELECT p.state_id FROM session s JOIN session r ON r.session_id = s.root_id"
+                " JOIN project p ON p.name = r.project WHERE s.session_id = $1",
+                ARGS(TEXT(session_id))));
+    struct json_writer *w = event_begin(tx, &data);
+    write_or_null(w, STR("workflow_state_id"), state_id);
+    write_or_null(w, STR("project_state_id"), row ? row_str(row, 0) : STR(""));
     return event_end(tx, &data,
                      (struct event){ .type = EVENT_SESSION_BOUND, .subject = session_id }, NULL);
 }

@@ -386,7 +386,7 @@ static const char *const step_10[] = {
     " seq BIGINT NOT NULL," /* of the event that it was sent: their order */
     " status TEXT COLLATE \"C\" NOT NULL,"
     " wakes BIGINT NOT NULL,"
-    " carrier TEXT COLLATE \"C\" NOT NULL," /* the waiter that has it; empty: none */
+    " carrier TEXT COLLATE \"C\" NOT NULL," /* the waker that has it; empty: none */
     " error TEXT NOT NULL,"
     " created_at BIGINT NOT NULL,"
     " delivered_at BIGINT NOT NULL,"
@@ -396,15 +396,15 @@ static const char *const step_10[] = {
     "CREATE INDEX message_by_sender ON message (sender_id, message_id)",
 
     /* Processes that wait to wake a client: see wake.h. */
-    "CREATE TABLE waiter ("
+    "CREATE TABLE waker ("
     " session_id TEXT COLLATE \"C\" NOT NULL,"
     " number BIGINT NOT NULL,"
-    " waiter_id TEXT COLLATE \"C\" NOT NULL,"
+    " waker_id TEXT COLLATE \"C\" NOT NULL,"
     " way TEXT NOT NULL,"
     " handed BIGINT NOT NULL,"
     " created_at BIGINT NOT NULL,"
     " PRIMARY KEY (session_id, number))",
-    "CREATE INDEX waiter_by_id ON waiter (waiter_id)",
+    "CREATE INDEX waker_by_id ON waker (waker_id)",
     "CREATE INDEX callback_carried ON callback (parent_id, seq) WHERE status = 'in_flight'",
     "CREATE INDEX callback_told ON callback (parent_id, delivered_at)"
     " WHERE status = 'delivered'",

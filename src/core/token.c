@@ -156,7 +156,9 @@ static err session_apply(struct tx *tx, struct actor *a)
     const struct row *row;
 
     TRY(sql_one(tx->sql, &row,
-                "SELECT state_id, pointers, parent_id, attended FROM session WHERE session_id = $1",
+                "SELECT state_id, pointers, parent_id, attended, coalesce((SELECT p.state_id"
+                "  FROM session r JOIN project p ON p.name = r.project"
+                "  WHERE r.session_id = session.root_id), '') FROM session WHERE session_id = $1",
                 ARGS(TEXT(a->session_id))));
     /* One that is not there yet will be somebody's outside: those that run here are. */
     a->is_attended = !row;
@@ -165,6 +167,7 @@ static err session_apply(struct tx *tx, struct actor *a)
     a->state_id = row_str(row, 0);
     a->is_child = row_str(row, 2).len;
     a->is_attended = row_int(row, 3);
+    a->project_state_id = row_str(row, 4);
     if (!a->pointers && row_str(row, 1).len)
         return pointers_read(tx, a->session_id, row_str(row, 1), &a->pointers, &a->pointer_count);
     return NULL;
@@ -342,6 +345,8 @@ bool actor_sees(const struct actor *a, str state_id)
 
 bool actor_reads(const struct actor *a, str state_id)
 {
+    if (a->project_state_id.len && str_eq(a->project_state_id, state_id))
+        return true;
     for (size_t i = 0; i < a->read_count; i++)
         if (str_eq(a->reads[i], state_id))
             return true;

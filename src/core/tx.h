@@ -30,9 +30,10 @@ struct actor {
     str state_id;     /* the one state that a session has; empty: none. Others see all */
     const str *reads; /* other states that it may read, by their ids */
     size_t read_count;
-    bool is_child;       /* of a session: it has a parent */
-    bool is_attended;    /* of a session: somebody outside runs it, so its callbacks wait for it */
-    const str *pointers; /* a session writes at and below these only; none: everywhere */
+    str project_state_id; /* of its tree's project, which it may read; empty: none */
+    bool is_child;        /* of a session: it has a parent */
+    bool is_attended;     /* of a session: somebody outside runs it, so its callbacks wait for it */
+    const str *pointers;  /* a session writes at and below these only; none: everywhere */
     size_t pointer_count;
 };
 

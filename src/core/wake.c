@@ -1,4 +1,4 @@
-/* wake.c: waiters, and what they carry. */
+/* wake.c: wakers, and what they carry. */
 #include "core/wake.h"
 
 #include <assert.h>
@@ -15,47 +15,47 @@ enum {
 
 #define MARKER "[baton "
 
-/* ---- waiters ---- */
+/* ---- wakers ---- */
 
-static err newest(struct tx *tx, str session_id, struct waiter *out, bool *found)
+static err newest(struct tx *tx, str session_id, struct waker *out, bool *found)
 {
     const struct row *row;
 
     TRY(sql_one(tx->sql, &row,
-                "SELECT " WAITER_NAMES " FROM waiter WHERE session_id = $1"
+                "SELECT " WAKER_NAMES " FROM waker WHERE session_id = $1"
                 " ORDER BY number DESC LIMIT 1",
                 ARGS(TEXT(session_id))));
     *found = row;
     if (row)
-        COLUMNS_READ(WAITER_COLUMNS, tx, row, "waiter", out);
+        COLUMNS_READ(WAKER_COLUMNS, tx, row, "waker", out);
     return NULL;
 }
 
-static err waiter_find(struct tx *tx, str id, struct waiter *out, bool *found)
+static err waker_find(struct tx *tx, str id, struct waker *out, bool *found)
 {
     const struct row *row;
 
     TRY(sql_one(tx->sql, &row,
-                "SELECT " WAITER_NAMES " FROM waiter WHERE waiter_id = $1"
+                "SELECT " WAKER_NAMES " FROM waker WHERE waker_id = $1"
                 " ORDER BY number DESC LIMIT 1",
                 ARGS(TEXT(id))));
     *found = row;
     if (row)
-        COLUMNS_READ(WAITER_COLUMNS, tx, row, "waiter", out);
+        COLUMNS_READ(WAKER_COLUMNS, tx, row, "waker", out);
     return NULL;
 }
 
 /* Old ones are told that they are; those that never ask again are forgotten by and by. */
-static err waiter_add(struct tx *tx, str session_id, str id, enum wake_way way)
+static err waker_add(struct tx *tx, str session_id, str id, enum wake_way way)
 {
-    struct waiter last = { .number = 0 };
+    struct waker last = { .number = 0 };
     bool found;
 
     TRY(newest(tx, session_id, &last, &found));
-    struct waiter w = { session_id, last.number + 1, id, way, false, tx->now_ms };
-    TRY(sql_exec(tx->sql, INSERT_INTO(waiter, WAITER_COLUMNS), ARGS(VALUES(WAITER_COLUMNS, (&w)))));
-    return sql_exec(tx->sql, "DELETE FROM waiter WHERE session_id = $1 AND number <= $2",
-                    ARGS(TEXT(session_id), INT(w.number - WAITERS_KEPT)));
+    struct waker w = { session_id, last.number + 1, id, way, false, tx->now_ms };
+    TRY(sql_exec(tx->sql, INSERT_INTO(waker, WAKER_COLUMNS), ARGS(VALUES(WAKER_COLUMNS, (&w)))));
+    return sql_exec(tx->sql, "DELETE FROM waker WHERE session_id = $1 AND number <= $2",
+                    ARGS(TEXT(session_id), INT(w.number - WAKERS_KEPT)));
 }
 
 /* ---- what they carry ---- */
@@ -100,32 +100,32 @@ static err load_waiting(struct tx *tx, str session_id, struct load *out)
     return NULL;
 }
 
-/* What a waiter has; an empty id: what any has that did not hand it over. */
-static err load_carried(struct tx *tx, str session_id, str waiter_id, struct load *out)
+/* What a waker has; an empty id: what any has that did not hand it over. */
+static err load_carried(struct tx *tx, str session_id, str waker_id, struct load *out)
 {
     const struct row *callbacks, *messages;
 
     TRY(sql_all(tx->sql, &callbacks, &out->callback_count,
                 CALLBACKS "'in_flight' AND (run_id = $2 OR ($2 = '' AND run_id NOT IN"
-                          " (SELECT waiter_id FROM waiter WHERE session_id = $1 AND handed = 1)))"
+                          " (SELECT waker_id FROM waker WHERE session_id = $1 AND handed = 1)))"
                           " ORDER BY seq LIMIT $3",
-                ARGS(TEXT(session_id), TEXT(waiter_id), INT(NEWS_MAX))));
+                ARGS(TEXT(session_id), TEXT(waker_id), INT(NEWS_MAX))));
     TRY(sql_all(tx->sql, &messages, &out->message_count,
                 MESSAGES " AND carrier <> '' AND (carrier = $2 OR ($2 = '' AND carrier NOT IN"
-                         " (SELECT waiter_id FROM waiter WHERE session_id = $1 AND handed = 1)))"
+                         " (SELECT waker_id FROM waker WHERE session_id = $1 AND handed = 1)))"
                          " ORDER BY seq LIMIT $3",
-                ARGS(TEXT(session_id), TEXT(waiter_id), INT(NEWS_MAX))));
+                ARGS(TEXT(session_id), TEXT(waker_id), INT(NEWS_MAX))));
     load_read(tx, callbacks, messages, out);
     return NULL;
 }
 
-static err load_give(struct tx *tx, struct load *l, str waiter_id)
+static err load_give(struct tx *tx, struct load *l, str waker_id)
 {
     for (size_t i = 0; i < l->callback_count; i++)
         TRY(callback_become(tx, &l->callbacks[i],
-                            waiter_id.len ? CALLBACK_IN_FLIGHT : CALLBACK_WAITING, waiter_id));
+                            waker_id.len ? CALLBACK_IN_FLIGHT : CALLBACK_WAITING, waker_id));
     for (size_t i = 0; i < l->message_count; i++) {
-        l->messages[i].carrier = waiter_id;
+        l->messages[i].carrier = waker_id;
         TRY(message_store(tx, &l->messages[i]));
     }
     return NULL;
@@ -194,11 +194,11 @@ static err off_reason(struct tx *tx, const struct session *s, str *out)
     return NULL;
 }
 
-err wake_take(struct tx *tx, const struct session *s, str waiter_id, enum wake_way way,
+err wake_take(struct tx *tx, const struct session *s, str waker_id, enum wake_way way,
               struct wake_news *out)
 {
     int64_t grace = team_rules_of(tx)->wake_grace_ms;
-    struct waiter last, own;
+    struct waker last, own;
     struct load l;
     bool known, any;
 
@@ -208,10 +208,10 @@ err wake_take(struct tx *tx, const struct session *s, str waiter_id, enum wake_w
         out->answer = WAKE_OFF;
         return NULL;
     }
-    TRY(waiter_find(tx, waiter_id, &own, &known));
+    TRY(waker_find(tx, waker_id, &own, &known));
     if (!known || !str_eq(own.session_id, s->id)) {
         out->answer = WAKE_REGISTERED;
-        return waiter_add(tx, s->id, waiter_id, way);
+        return waker_add(tx, s->id, waker_id, way);
     }
     TRY(newest(tx, s->id, &last, &any));
     assert(any);
@@ -219,7 +219,7 @@ err wake_take(struct tx *tx, const struct session *s, str waiter_id, enum wake_w
         out->answer = WAKE_SUPERSEDED;
         return NULL;
     }
-    TRY(load_carried(tx, s->id, waiter_id, &l));
+    TRY(load_carried(tx, s->id, waker_id, &l));
     if (!load_is_empty(&l) && !own.handed) {
         load_tell(tx, &l, out); /* it asks again for what it was told: the answer did not arrive */
         return NULL;
@@ -231,9 +231,9 @@ err wake_take(struct tx *tx, const struct session *s, str waiter_id, enum wake_w
         out->again_ms = load_since(&l) + grace;
         return NULL;
     }
-    TRY(load_give(tx, &l, waiter_id));
+    TRY(load_give(tx, &l, waker_id));
     if (own.handed)
-        TRY(sql_exec(tx->sql, "UPDATE waiter SET handed = 0 WHERE session_id = $1 AND number = $2",
+        TRY(sql_exec(tx->sql, "UPDATE waker SET handed = 0 WHERE session_id = $1 AND number = $2",
                      ARGS(TEXT(own.session_id), INT(own.number))));
     load_tell(tx, &l, out);
     return NULL;
@@ -241,42 +241,42 @@ err wake_take(struct tx *tx, const struct session *s, str waiter_id, enum wake_w
 
 /* ---- what became of it ---- */
 
-static err waiter_get(struct tx *tx, str id, struct waiter *out)
+static err waker_get(struct tx *tx, str id, struct waker *out)
 {
     bool found;
 
-    TRY(waiter_find(tx, id, out, &found));
+    TRY(waker_find(tx, id, out, &found));
     return found ? NULL
-                 : err_new(tx->arena, ERR_NOT_FOUND, "there is no waiter " STR_FMT, STR_ARG(id));
+                 : err_new(tx->arena, ERR_NOT_FOUND, "there is no waker " STR_FMT, STR_ARG(id));
 }
 
-err wake_session(struct tx *tx, str waiter_id, struct session *out)
+err wake_session(struct tx *tx, str waker_id, struct session *out)
 {
-    struct waiter w;
+    struct waker w;
     bool reached;
 
-    TRY(waiter_get(tx, waiter_id, &w));
+    TRY(waker_get(tx, waker_id, &w));
     TRY(session_load(tx, w.session_id, out));
     TRY(session_in_reach(tx, out, &reached));
-    return reached ? NULL
-                   : err_new(tx->arena, ERR_NOT_FOUND, "there is no waiter " STR_FMT,
-                             STR_ARG(waiter_id));
+    return reached
+               ? NULL
+               : err_new(tx->arena, ERR_NOT_FOUND, "there is no waker " STR_FMT, STR_ARG(waker_id));
 }
 
-err wake_handed(struct tx *tx, str waiter_id)
+err wake_handed(struct tx *tx, str waker_id)
 {
-    struct waiter w;
+    struct waker w;
 
-    TRY(waiter_get(tx, waiter_id, &w));
-    return sql_exec(tx->sql, "UPDATE waiter SET handed = 1 WHERE session_id = $1 AND number = $2",
+    TRY(waker_get(tx, waker_id, &w));
+    return sql_exec(tx->sql, "UPDATE waker SET handed = 1 WHERE session_id = $1 AND number = $2",
                     ARGS(TEXT(w.session_id), INT(w.number)));
 }
 
-static err load_return(struct tx *tx, str session_id, str waiter_id, bool told)
+static err load_return(struct tx *tx, str session_id, str waker_id, bool told)
 {
     struct load l;
 
-    TRY(load_carried(tx, session_id, waiter_id, &l));
+    TRY(load_carried(tx, session_id, waker_id, &l));
     if (load_is_empty(&l))
         return NULL;
     TRY(load_give(tx, &l, STR("")));
@@ -286,12 +286,12 @@ static err load_return(struct tx *tx, str session_id, str waiter_id, bool told)
                       NULL);
 }
 
-err wake_failed(struct tx *tx, str waiter_id)
+err wake_failed(struct tx *tx, str waker_id)
 {
-    struct waiter w;
+    struct waker w;
 
-    TRY(waiter_get(tx, waiter_id, &w));
-    return load_return(tx, w.session_id, waiter_id, true);
+    TRY(waker_get(tx, waker_id, &w));
+    return load_return(tx, w.session_id, waker_id, true);
 }
 
 /* ---- receipts ---- */
@@ -337,7 +337,7 @@ static err marker_read(struct tx *tx, const struct session *s, str text, bool *f
     return NULL;
 }
 
-/* Only what a waiter brought is a double; a person may quote what they like. */
+/* Only what a waker brought is a double; a person may quote what they like. */
 err wake_receipt(struct tx *tx, const struct session *s, str prompt, bool *again)
 {
     str mark = STR(MARKER);
@@ -382,13 +382,13 @@ err wake_due_return(struct tx *tx, const struct due *due)
 
 err wake_on_end(struct tx *tx, const struct session *s)
 {
-    struct waiter last;
+    struct waker last;
     bool any;
 
     TRY(load_return(tx, s->id, STR(""), false));
     TRY(newest(tx, s->id, &last, &any));
     if (!any || last.way == WAY_CLOSED)
         return NULL;
-    return waiter_add(tx, s->id, arena_printf(tx->arena, "closed-%lld", (long long)*tx->seq),
-                      WAY_CLOSED);
+    return waker_add(tx, s->id, arena_printf(tx->arena, "closed-%lld", (long long)*tx->seq),
+                     WAY_CLOSED);
 }

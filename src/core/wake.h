@@ -1,12 +1,12 @@
 /* wake.h: how the idle client of an agent that a person started is woken.
  *
- * A waiter is a process beside the client: a hook that waits, the bridge of its tools, a plugin. It asks
+ * A waker is a process beside the client: a hook that waits, the bridge of its tools, a plugin. It asks
  * for news: ends of children that its agent asked to hear of, and messages of people. What it is given
  * is in flight, and delivered only when the client itself shows that it arrived: its next prompt holds
- * the ids. So nothing is lost when a waiter, the server or the client dies in between, and what comes
+ * the ids. So nothing is lost when a waker, the server or the client dies in between, and what comes
  * twice is known by its id.
  *
- * There is one waiter for a session: the newest. A session that is at work is given the time of
+ * There is one waker for a session: the newest. A session that is at work is given the time of
  * wake_grace_ms to hear by its own hooks and tools, which cost less. */
 #ifndef CORE_WAKE_H
 #define CORE_WAKE_H
@@ -14,9 +14,9 @@
 #include "core/callback.h"
 #include "core/message.h"
 
-enum { WAITER_ID_MAX = 64, WAITERS_KEPT = 32 };
+enum { WAKER_ID_MAX = 64, WAKERS_KEPT = 32 };
 
-struct waiter {
+struct waker {
     str session_id;
     int64_t number; /* the highest of its session is the newest */
     str id;         /* as it calls itself */
@@ -25,16 +25,16 @@ struct waiter {
     int64_t created_at_ms;
 };
 
-/* The table `waiter`: see columns.h. */
+/* The table `waker`: see columns.h. */
 // clang-format off
-#define WAITER_COLUMNS(X, w)                   \
+#define WAKER_COLUMNS(X, w)                   \
     X(session_id, TEXT, INSERT, w->session_id) \
     X(number,     INT,  INSERT, w->number)     \
-    X(waiter_id,  TEXT, INSERT, w->id)         \
+    X(waker_id,  TEXT, INSERT, w->id)         \
     X(way,        WORD, INSERT, w->way)        \
     X(handed,     FLAG, STORE,  w->handed)     \
     X(created_at, TIME, INSERT, w->created_at_ms)
-#define WAITER_NAMES COLUMNS(WAITER_COLUMNS)
+#define WAKER_NAMES COLUMNS(WAKER_COLUMNS)
 // clang-format on
 
 enum wake_answer {
@@ -54,23 +54,23 @@ struct wake_news {
     int64_t again_ms; /* with none: when there will be something; 0: nobody knows */
 };
 
-/* What a waiter is told. Writes only where it answers news for the first time, or registers. */
-err wake_take(struct tx *tx, const struct session *s, str waiter_id, enum wake_way way,
+/* What a waker is told. Writes only where it answers news for the first time, or registers. */
+err wake_take(struct tx *tx, const struct session *s, str waker_id, enum wake_way way,
               struct wake_news *out);
 
-/* The session of a waiter. NOT_FOUND when it is not known (any more), or out of the actor's reach. */
-err wake_session(struct tx *tx, str waiter_id, struct session *out);
+/* The session of a waker. NOT_FOUND when it is not known (any more), or out of the actor's reach. */
+err wake_session(struct tx *tx, str waker_id, struct session *out);
 
-/* A waiter says that its client has what it was given, or that it cannot have it: then others may. */
-err wake_handed(struct tx *tx, str waiter_id);
-err wake_failed(struct tx *tx, str waiter_id);
+/* A waker says that its client has what it was given, or that it cannot have it: then others may. */
+err wake_handed(struct tx *tx, str waker_id);
+err wake_failed(struct tx *tx, str waker_id);
 
 /* A prompt of the client: what of ours it holds has arrived. `again`: it is nothing but what had arrived
  * before, and need not be read twice. */
 err wake_receipt(struct tx *tx, const struct session *s, str prompt, bool *again);
 
-/* The client begins, stops its turn or ends: what waiters took and what never arrived is offered again,
- * at once or (a stop) after a while. At its end no waiter of it is the newest. */
+/* The client begins, stops its turn or ends: what wakers took and what never arrived is offered again,
+ * at once or (a stop) after a while. At its end no waker of it is the newest. */
 err wake_on_start(struct tx *tx, const struct session *s);
 err wake_on_stop(struct tx *tx, const struct session *s);
 err wake_on_end(struct tx *tx, const struct session *s);

@@ -108,6 +108,7 @@ static struct actor actor_copy(struct arena *a, const struct actor *from)
         .session_id = arena_copy(a, from->session_id),
         .run_id = arena_copy(a, from->run_id),
         .state_id = arena_copy(a, from->state_id),
+        .project_state_id = arena_copy(a, from->project_state_id),
         .is_child = from->is_child,
         .is_attended = from->is_attended,
         .pointers = texts_copy(a, from->pointers, from->pointer_count),
@@ -159,6 +160,7 @@ struct grant *grant_after(const struct grant *g, const struct event *e)
     assert(!unread);
     h->actor = actor_copy(h->arena, g->actor);
     h->actor.state_id = bound ? json_str(data, "workflow_state_id") : STR("");
+    h->actor.project_state_id = bound ? json_str(data, "project_state_id") : STR("");
     if (created)
         session_came(h, data);
     held_begin(h, g->operates, g->expires_at_ms)->revoked = g->revoked;

@@ -30,7 +30,7 @@ static err on_start(struct tx *tx, struct hook *h, struct hook_reply *r)
     return greet(tx, h, r);
 }
 
-/* What a waiter brought is a prompt as well, and its own receipt. */
+/* What a waker brought is a prompt as well, and its own receipt. */
 static err on_prompt(struct tx *tx, struct hook *h, struct hook_reply *r)
 {
     bool again;

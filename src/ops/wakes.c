@@ -59,7 +59,7 @@ static err wake_take_op(struct tx *tx, const struct input *in, struct answer *ou
 
     TRY(session_of(tx, in, &s, &found));
     if (found)
-        TRY(wake_take(tx, &s, input_str(in, "waiter"), way, &news));
+        TRY(wake_take(tx, &s, input_str(in, "waker"), way, &news));
     if (news.answer == WAKE_REGISTERED)
         out->notify = s.id;
     if (news.answer == WAKE_NONE && !in->wait_over) {
@@ -76,23 +76,23 @@ static err wake_take_op(struct tx *tx, const struct input *in, struct answer *ou
 
 static err wake_report_op(struct tx *tx, const struct input *in, struct answer *out)
 {
-    str waiter = input_str(in, "waiter"), failed = input_str(in, "failed");
+    str waker = input_str(in, "waker"), failed = input_str(in, "failed");
     struct json data = json_object();
     struct session s;
     int64_t number;
 
     out->empty = true;
-    TRY(wake_session(tx, waiter, &s));
+    TRY(wake_session(tx, waker, &s));
     if (!failed.len)
-        return wake_handed(tx, waiter);
-    TRY(wake_failed(tx, waiter));
+        return wake_handed(tx, waker);
+    TRY(wake_failed(tx, waker));
     json_put(tx->arena, &data, STR("content"), json_string(failed));
     return session_event_note(tx, &s, STR("wake_failed"), json_printed(tx->arena, &data), &number);
 }
 
 // clang-format off
 
-#define WAITER JSON("waiter": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$", \
+#define WAKER JSON("waker": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$", \
     "description": "What the waiting process calls itself; no other does." })
 
 static const struct op ops[] = {
@@ -100,7 +100,7 @@ static const struct op ops[] = {
         .name = "wake.take", .http = "POST /wakes", .effect = OP_WRITES, .wait = true, .secret = true,
         .on = ON_HTTP, .by = BY_OPERATOR | BY_SESSION,
         .summary = "Wait for what an idle agent that a person started is to be woken with; it is given to the newest who waits.",
-        .input = FIELDS(JSON("waiter", "way"), WAITER "," JSON(
+        .input = FIELDS(JSON("waker", "way"), WAKER "," JSON(
             "client": { "type": "string", "pattern": "^[A-Za-z0-9-]{1,40}$", "description": "What runs the agent: claude, codex, opencode." },
             "conversation": { "type": "string", "minLength": 1, "maxLength": 1000, "description": "What that client calls the conversation." },
             "session_id": { "type": "string", "minLength": 1, "maxLength": 100, "description": "The session, where no conversation is given." },
@@ -115,10 +115,10 @@ static const struct op ops[] = {
         .run = wake_take_op,
     },
     {
-        .name = "wake.report", .http = "POST /wakes/{waiter}", .effect = OP_WRITES,
+        .name = "wake.report", .http = "POST /wakes/{waker}", .effect = OP_WRITES,
         .on = ON_HTTP, .by = BY_OPERATOR | BY_SESSION,
         .summary = "Tell that a client has what it was to be woken with, or that it cannot be had there: then others get it.",
-        .input = FIELDS(JSON("waiter"), WAITER "," JSON(
+        .input = FIELDS(JSON("waker"), WAKER "," JSON(
             "handed": { "type": "boolean", "description": "The client has it, and keeps it over its own restart." },
             "failed": { "type": "string", "minLength": 1, "maxLength": 1000, "description": "Why it could not be handed over." })),
         .output = SHAPE("", ""), .run = wake_report_op,

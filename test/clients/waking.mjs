@@ -168,7 +168,7 @@ function processesWith(text) {
     });
 }
 
-const isWaiter = ({ words }) => words.includes('hook') && words.includes('--wait');
+const isWaker = ({ words }) => words.includes('hook') && words.includes('--wait');
 
 // ---- what holds for each ----
 
@@ -193,10 +193,10 @@ async function wakes(name) {
   finally_(leave);
   const holds = (sentence, body) => check(`${title}: ${sentence}`, body);
   const child = (id) => `${name}-${id}`;
-  const waiters = () => processesWith(mine).filter(isWaiter);
+  const wakers = () => processesWith(mine).filter(isWaker);
   const oneWaits = () =>
-    until('one that waits', () => waiters().length === 1).catch(() => {
-      throw new Error(`expected one that waits, found ${JSON.stringify(waiters())}`);
+    until('one that waits', () => wakers().length === 1).catch(() => {
+      throw new Error(`expected one that waits, found ${JSON.stringify(wakers())}`);
     });
 
   const session = async (named) => {
@@ -275,15 +275,15 @@ async function wakes(name) {
   if (waits)
     await holds('it has one process of at most 3 MB that waits', async () => {
       await oneWaits();
-      const [{ pid }] = waiters();
+      const [{ pid }] = wakers();
       const [, rss] = readFileSync(`/proc/${pid}/status`, 'utf8').match(/VmRSS:\s+(\d+) kB/);
       if (!/asan/.test(baton)) assert.ok(rss <= 3072, `it takes ${rss} kB`);
     });
   if (waits)
-    await holds('a waiter that was killed costs nothing but time', async () => {
+    await holds('a waker that was killed costs nothing but time', async () => {
       await starts('third');
       await oneWaits();
-      process.kill(waiters()[0].pid, 'SIGKILL');
+      process.kill(wakers()[0].pid, 'SIGKILL');
       await ends('third');
       await terminal.say('How are you?');
       await hears('third', Date.now());

@@ -230,9 +230,9 @@ static bool refer_receiver(struct inputs *in, struct json *out)
     return op_is(in, "message.send");
 }
 
-static bool refer_waiter(struct inputs *in, struct json *out)
+static bool refer_waker(struct inputs *in, struct json *out)
 {
-    *out = text(chance(in, 8) ? "waiter-other" : "waiter-same");
+    *out = text(chance(in, 8) ? "waker-other" : "waker-same");
     return true;
 }
 
@@ -258,7 +258,7 @@ static const struct {
     { "common_dir", refer_common_dir },
     { "state", refer_project_state },
     { "to", refer_receiver },
-    { "waiter", refer_waiter },
+    { "waker", refer_waker },
     { "conversation", refer_conversation },
     { "client", refer_client },
     { "session_id", refer_session_id },

@@ -22,7 +22,7 @@ enum {
     QUEUE_MS = 30 * 1000,
     FAILED_MS = 30 * 1000, /* before what could not be handed over is asked for again */
     OFF_MS = 60 * 1000,    /* before a server that had nobody to wake is asked again */
-    WAITER_BYTES = 12,
+    WAKER_BYTES = 12,
     LOOK_MS = 20, /* between two looks at it */
     REASON_MAX = 500,
     ARGUMENTS_MAX = 4096, /* bytes of our parent's that are looked at */
@@ -53,7 +53,7 @@ static void retry(struct bridge *b, struct exchange *c, err e)
 
 static void report_head(struct bridge *b, struct exchange *c, struct buf *out)
 {
-    head_begin(b, out, "POST", "/wakes/{waiter}", b->wake.waiter, true);
+    head_begin(b, out, "POST", "/wakes/{waker}", b->wake.waker, true);
     head_body(out, c->body);
 }
 
@@ -203,7 +203,7 @@ static void take_begin(struct bridge *b, int64_t delay_ms)
     json_write_begin(&w, '{');
     write_text(&w, STR("client"), b->identity.client);
     write_text(&w, STR("conversation"), b->wake.conversation);
-    write_text(&w, STR("waiter"), b->wake.waiter);
+    write_text(&w, STR("waker"), b->wake.waker);
     write_text(&w, STR("way"), STR("queue"));
     write_int(&w, STR("timeout"), ASK_SECONDS);
     json_write_end(&w, '}');
@@ -253,7 +253,7 @@ void wake_follow(struct bridge *b)
     if (other) {
         arena_reset(k->arena);
         k->conversation = arena_copy(k->arena, i->conversation);
-        k->waiter = random_hex(k->arena, WAITER_BYTES);
+        k->waker = random_hex(k->arena, WAKER_BYTES);
     }
     take_begin(b, 0);
 }
