@@ -233,6 +233,7 @@ static const struct {
     { "node", "The servers that share the database" },
     { "project", "Folders whose agents share a state and hear of each other" },
     { "message", "What people and agents write to agents" },
+    { "file", "Which files the members of a project are at" },
     { "session", "The agents' conversations" },
     { "run", "Turns of sessions: queued, running, done" },
     { "prompt", "What agents are asked" },

@@ -8,7 +8,7 @@ static const struct group {
     { "Start here", { "serve", "init", "status", "doctor", "demo" } },
     { "Watch", { "top", "watch", "logs", "event", "open" } },
     { "State", { "state", "schema", "json" } },
-    { "Agents", { "project", "session", "message", "agent", "profile", "permission" } },
+    { "Agents", { "project", "session", "message", "file", "agent", "profile", "permission" } },
     { "Work", { "run", "prompt", "mcp", "hook" } },
     { "Operate", { "stop", "runner", "node", "token", "store", "completions", "version", "help" } },
 };

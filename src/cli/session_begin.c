@@ -219,9 +219,9 @@ static err state_compare(struct cli *c, struct caller *k)
     if (!e && str_eq(json_str(state, "state_id"), has))
         return NULL;
     cli_note(c,
-                 "WORKFLOW_STATE_ID is " STR_FMT ", but session %s goes on with %s" STR_FMT
-                 ": start another session to work with that one",
-                 STR_ARG(named), c->args[0], has.len ? "its state " : "no state", STR_ARG(has));
+             "WORKFLOW_STATE_ID is " STR_FMT ", but session %s goes on with %s" STR_FMT
+             ": start another session to work with that one",
+             STR_ARG(named), c->args[0], has.len ? "its state " : "no state", STR_ARG(has));
     return NULL;
 }
 

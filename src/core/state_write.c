@@ -257,7 +257,8 @@ static err rights_check(struct tx *tx, const struct writing *w, const struct jso
     if (!policy_binds(policy, tx->actor))
         return NULL;
     /* As it is now, whatever was known of the session when its token was looked up. */
-    TRY(sql_one(tx->sql, &row, "SELECT agent, role, id_given, CASE WHEN attended = 1 AND EXISTS"
+    TRY(sql_one(tx->sql, &row,
+                "SELECT agent, role, id_given, CASE WHEN attended = 1 AND EXISTS"
                 "  (SELECT 1 FROM project p WHERE p.name = session.project AND p.state_id = $2)"
                 "  THEN 1 ELSE 0 END FROM session WHERE session_id = $1",
                 ARGS(TEXT(tx->actor->session_id), TEXT(w->state->id))));

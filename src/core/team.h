@@ -130,8 +130,8 @@ struct team_rules {
     int64_t state_warn_bytes; /* a state of so many is warned of: 256 KiB */
     int64_t permission_ms;    /* what nobody has decided for so long is refused: 24 h */
     int64_t wake;             /* idle clients may be woken: 1 */
-    int64_t wake_grace_ms;    /* while one works, its hooks and tools have so long to tell it: 2 s */
-    int64_t wake_return_ms;   /* after a stop, what never arrived is offered again: 5 s */
+    int64_t wake_grace_ms;  /* while one works, its hooks and tools have so long to tell it: 2 s */
+    int64_t wake_return_ms; /* after a stop, what never arrived is offered again: 5 s */
     int64_t member_silent_ms; /* a member without a sign for so long is silent: 10 min */
 };
 

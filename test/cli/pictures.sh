@@ -167,12 +167,12 @@ name    version  age  description                                        id
 review  1        AGE  What a review has found, by the id of the finding  schema_xxxxxxxxxxxx
 END
 picture terminal state list <<'END'
-schema  version  age  session   id
-review  3        AGE  reviewer  wfstate_xxxxxxxxxxxx
+schema  version  age  session   about                       id
+review  3        AGE  reviewer  What a review has found, …  wfstate_xxxxxxxxxxxx
 END
 picture pipe state list <<'END'
-schema  version  age  session   id
-review  3        AGE  reviewer  wfstate_xxxxxxxxxxxx
+schema  version  age  session   about                                              id
+review  3        AGE  reviewer  What a review has found, by the id of the finding  wfstate_xxxxxxxxxxxx
 END
 picture terminal state history "$id" <<'END'
 version  age  by        patch
@@ -308,6 +308,7 @@ END
 picture terminal state read "$id" <<'END'
 {
   "state_id": "wfstate_xxxxxxxxxxxx",
+  "name": null,
   "schema_id": "schema_xxxxxxxxxxxx",
   "schema_name": "review",
   "schema_version": 1,
@@ -328,7 +329,7 @@ picture terminal state read "$id" <<'END'
 }
 END
 picture pipe state read "$id" <<'END'
-{"state_id":"wfstate_xxxxxxxxxxxx","schema_id":"schema_xxxxxxxxxxxx","schema_name":"review","schema_version":1,"root_session_id":"ses_xxxxxxxxxxxx","root_session_name":"reviewer","version":3,"created_at":"TIME","updated_at":"TIME","current_data":{"status":"done","findings":{"f1":{"file":"src/wire/loop.c","text":"a timer is not freed when its owner is"}}}}
+{"state_id":"wfstate_xxxxxxxxxxxx","name":null,"schema_id":"schema_xxxxxxxxxxxx","schema_name":"review","schema_version":1,"root_session_id":"ses_xxxxxxxxxxxx","root_session_name":"reviewer","version":3,"created_at":"TIME","updated_at":"TIME","current_data":{"status":"done","findings":{"f1":{"file":"src/wire/loop.c","text":"a timer is not freed when its owner is"}}}}
 END
 picture terminal agent get echo <<'END'
 {

@@ -47,7 +47,7 @@ exits 5
 run state rename plan 'a plan'
 exits 2
 complains 'letters, digits and - _ .'
-run state list
+run state list --json
 shows '"schema_description":"anything at all"'
 run session create one --workflow-state-id plan
 exits 0

@@ -72,7 +72,7 @@ if command -v curl >/dev/null; then
     ! grep -q 'door.c' out || fail 'expected only what two are at'
     run top --once --json
     shows '"files":[{"path":"src/till.c","worktree":"/shop","host":"h","changed_at":"'
-    run file list shop
+    run file list shop --json
     shows '"path":"src/door.c"'
     run file list shop --shared
     exits 0

@@ -232,7 +232,7 @@ static bool refer_receiver(struct inputs *in, struct json *out)
 
 static bool refer_waker(struct inputs *in, struct json *out)
 {
-    *out = text(chance(in, 8) ? "waker-other" : "waker-same");
+    *out = text(chance(in, 40) ? "waker-other" : "waker-same");
     return true;
 }
 

@@ -109,7 +109,8 @@ struct command *swarm_command(struct swarm *s, const struct op *op, struct json 
 static const struct op *draw_op(struct swarm *s, enum op_effect effect)
 {
     static const char *const often[] = { "state.create", "state.update", "state.patch",
-                                         "run.create",   "runner.claim", "runner.started" };
+                                         "run.create",   "runner.claim", "runner.started",
+                                         "hook.event" };
     const struct op *op;
 
     if (effect == OP_WRITES && chance(s, s->options->evenly ? 6 : 2))

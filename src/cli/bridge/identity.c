@@ -236,8 +236,6 @@ static str mint_body(struct bridge *b, struct arena *a)
     write_int(&w, STR("lease"), lease_seconds(b));
     write_begin(&w, STR("scope"), '{');
     write_text(&w, STR("session_id"), b->identity.session_id);
-    if (b->options.state_id.len)
-        write_text(&w, STR("state_id"), b->options.state_id);
     json_write_end(&w, '}');
     json_write_end(&w, '}');
     return buf_str(&out);

@@ -130,7 +130,7 @@ struct identity {
 
 struct wake {
     struct arena *arena;
-    str conversation, waker;  /* for which news are asked for, and as whom; empty: none */
+    str conversation, waker;   /* for which news are asked for, and as whom; empty: none */
     struct exchange *exchange; /* that asks or reports; NULL: none does */
     int64_t again_ms;          /* no sooner is it asked again when it was told not to */
     pid_t pid;                 /* of the command that hands something over; 0: none does */
