@@ -70,6 +70,7 @@ TEST(project_has_a_state_that_fits_the_built_in_schema)
     CHECK_STR(at(call(t->w, "state.read", "{'state_id':'" STR_FMT "'}", STR_ARG(id)),
                  "/schema_name"),
               "project");
+    CHECK(str_eq(at(call(t->w, "state.read", "{'state_id':'shop'}"), "/state_id"), id));
     CHECK_OK(call(t->w, "state.patch",
                   "{'state_id':'" STR_FMT "','merge':{'goal':'a shop','plan':{'p1':{'title':'x'}},"
                   "'decisions':{'d1':'sqlite'},'extra':[1]}}",

@@ -245,7 +245,12 @@ static err state_for(struct tx *tx, const struct project_new *n, struct state *o
                     ": give \"initial_data\", or the \"state\" that is to be shared. " STR_FMT,
                     STR_ARG(schema.name), STR_ARG(e->message)),
             e->members);
-    return e;
+    TRY(e);
+    /* Its members call it by the project's name, unless another state has that. */
+    str taken = n->name;
+    TRY(state_resolve(tx, &taken));
+    return state_is_name(n->name) && str_eq(taken, n->name) ? state_name_new(tx, out, n->name)
+                                                            : NULL;
 }
 
 static err created_emit(struct tx *tx, const struct project *p)

@@ -332,11 +332,28 @@ static const struct {
 } examples[] = {
     { "agent.create", "{'name':'%s','description':'reads','profile':'claude','tags':['t']}" },
     { "project.create", "{'name':'%s','project_dir':'/work'}" },
+    { "wake.report", "{'waker':'same','failed':'%s'}" },
     { "profile.create", "{'name':'%s','start':['run','{prompt}'],'unset':['A*']}" },
 };
 
+/* A waker of a session that is there. */
+static struct json wake_input(struct inputs *in)
+{
+    struct json session;
+
+    inputs_team_refer(in, STR("session"), &session);
+    return json_of(in->arena,
+                   arena_printf(in->arena,
+                                "{'session_id':'" STR_FMT "','waker':'same','way':'rewake',"
+                                "'timeout':0}",
+                                STR_ARG(json_text(&session)))
+                       .at);
+}
+
 static struct json input_of(struct inputs *in, const struct json *schema)
 {
+    if (op_is(in, "wake.take"))
+        return wake_input(in);
     for (size_t i = 0; i < COUNT(examples); i++)
         if (op_is(in, examples[i].op))
             return json_of(in->arena, arena_printf(in->arena, examples[i].input,

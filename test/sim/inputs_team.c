@@ -98,8 +98,9 @@ static bool refer_event(struct inputs *in, struct json *out)
     static const char *const names[] = { "SessionStart", "UserPromptSubmit", "Stop",
                                          "StopFailure",  "SessionEnd",       "Nonsense" };
     const char *name = chance(in, 3) ? names[random_below(in->random, COUNT(names))] : "PreToolUse";
-    str id = chance(in, 4) ? arena_printf(in->arena, "c%u", random_below(in->random, 8))
-                           : any_client_id(in);
+    str id = chance(in, 4)   ? arena_printf(in->arena, "c%u", random_below(in->random, 8))
+             : chance(in, 3) ? STR("reviewer") /* as a waker calls it */
+                             : any_client_id(in);
 
     *out = json_object();
     json_put(in->arena, out, STR("session_id"), json_string(id));
@@ -230,22 +231,10 @@ static bool refer_receiver(struct inputs *in, struct json *out)
     return op_is(in, "message.send");
 }
 
-static bool refer_waker(struct inputs *in, struct json *out)
-{
-    *out = text(chance(in, 40) ? "waker-other" : "waker-same");
-    return true;
-}
-
-static bool refer_conversation(struct inputs *in, struct json *out)
-{
-    *out = json_string(any_client_id(in));
-    return op_is(in, "wake.take");
-}
-
 static bool refer_client(struct inputs *in, struct json *out)
 {
     *out = text("claude");
-    return op_is(in, "wake.take");
+    return op_is(in, "hook.event") && !chance(in, 4);
 }
 
 static const struct {
@@ -258,8 +247,6 @@ static const struct {
     { "common_dir", refer_common_dir },
     { "state", refer_project_state },
     { "to", refer_receiver },
-    { "waker", refer_waker },
-    { "conversation", refer_conversation },
     { "client", refer_client },
     { "session_id", refer_session_id },
     { "session_name", refer_session_name },
