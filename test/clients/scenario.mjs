@@ -35,7 +35,7 @@ export async function prepare(server) {
 
 const rootTools = [
   'delete_all_agent_sessions', 'get_agent_session_result', 'get_agent_session_status',
-  'list_agent_blueprints', 'list_agent_sessions', 'resume_agent_session', 'start_agent_session',
+  'list_agent_blueprints', 'list_agent_sessions', 'resume_agent_session', 'send_message', 'start_agent_session',
   'state_create', 'state_patch', 'state_read', 'state_schema', 'state_update',
 ];
 
