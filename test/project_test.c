@@ -124,23 +124,23 @@ TEST(folder_of_a_project_is_found_with_all_that_is_below_it)
     } cases[] = {
         { "h1", "/home/ann/shop/.git", true }, { "h2", "/home/ann/shop/.git", false },
         { "h1", "/home/ann/shop", false },     { "h1", "/home/ann/shop/.gitx", false },
-        { "h1", "/work/plain", true },         { "h1", "/work/plain/deep/down", true },
-        { "h1", "/work/plainer", false },      { "h1", "/", false },
+        { "h1", "/srv/plain", true },          { "h1", "/srv/plain/deep/down", true },
+        { "h1", "/srv/plainer", false },       { "h1", "/", false },
     };
     struct fixture *t = fixture_with_project();
 
-    CHECK_OK(call(t->w, "project.join", "{'name':'shop','host':'h1','common_dir':'/work/plain'}")
-                 ->error);
+    CHECK_OK(
+        call(t->w, "project.join", "{'name':'shop','host':'h1','common_dir':'/srv/plain'}")->error);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         CHECK_INT(json_get(answer_of(call(t->w, "project.list", "{'host':'%s','common_dir':'%s'}",
                                           cases[i].host, cases[i].folder)),
                            "projects")
                       ->len,
                   cases[i].found);
-    CHECK_OK(call(t->w, "project.leave", "{'name':'shop','host':'h1','common_dir':'/work/plain'}")
+    CHECK_OK(call(t->w, "project.leave", "{'name':'shop','host':'h1','common_dir':'/srv/plain'}")
                  ->error);
     CHECK_ERR(refused(t->w, "project.leave",
-                      "{'name':'shop','host':'h1','common_dir':'/work/plain'}"),
+                      "{'name':'shop','host':'h1','common_dir':'/srv/plain'}"),
               ERR_NOT_FOUND);
     fixture_free(t);
 }

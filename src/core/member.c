@@ -73,7 +73,7 @@ static err state_choose(struct tx *tx, struct session *s, const struct member_pl
 err member_settle(struct tx *tx, struct session *s, const struct member_place *place, str *notice)
 {
     struct project project;
-    bool found = false, chosen = place->state.len;
+    bool found = false;
 
     if (!s->attended || s->parent_id.len)
         return NULL;
@@ -87,7 +87,7 @@ err member_settle(struct tx *tx, struct session *s, const struct member_place *p
         TRY(session_store(tx, s));
     }
     TRY(state_choose(tx, s, place, notice));
-    if (found && !s->state_id.len && !(chosen && !notice->len)) {
+    if (found && !s->state_id.len) {
         TRY(session_state_select(tx, s->id, project.state_id));
         TRY(session_load(tx, s->id, s));
     }
