@@ -347,6 +347,45 @@ TEST(callback_whose_turn_never_begins_is_tried_again)
     team_free(t);
 }
 
+/* What it carried has arrived with the turn that was lost: nothing is there to be told again, and the
+ * cycle ends as it does after any turn of work. */
+TEST(callback_whose_turn_began_and_is_lost_before_it_begins_again_settles_its_parent)
+{
+    static const char *const ends[] = { "runner.timed_out", "runner.failed", "runner.stopped" };
+    static const char *const settled[] = { "failed - 0 1!", "failed - 0 1!", "stopped - 0 1!" };
+
+    for (int i = 0; i < 3; i++) {
+        struct team *t = team_with_child(WITH("'max_retries':0"));
+
+        turn(t, "child", "work");
+        begin(t, "root", "callback");
+        heard(t, "root", 0, 0, 1);
+        after_ms(t, t->rules.lease_ms);
+        claim(t, "root", "callback");
+        is(t, "root", "running - 0 1");
+        CHECK_OK(report(t, ends[i], ",'client_id':'c-1'")->error);
+        is(t, "root", settled[i]);
+        heard(t, "root", 0, 0, 1);
+        claim_none(t);
+        team_free(t);
+    }
+}
+
+/* The same when no runner is left that could have its conversation. */
+TEST(callback_whose_turn_began_and_that_nobody_takes_again_settles_its_parent)
+{
+    struct team *t = team_with_child(WITH("'max_retries':0"));
+
+    turn(t, "child", "work");
+    begin(t, "root", "callback");
+    CHECK_OK(call(t, "runner.remove", "{'runner_id':'" STR_FMT "'}", STR_ARG(t->runner))->error);
+    after_ms(t, t->rules.lease_ms);
+    after_ms(t, t->rules.match_ms);
+    is(t, "root", "failed - 0 1!");
+    heard(t, "root", 0, 0, 1);
+    team_free(t);
+}
+
 /* A parent that fails hears of its children later, in a cycle of its own. */
 TEST(failed_parent_is_resumed_by_its_children)
 {

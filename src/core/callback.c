@@ -314,14 +314,16 @@ static enum happening happening_of(struct tx *tx, const struct session *s, const
 
 err callback_after_run(struct tx *tx, const struct event *e)
 {
+    size_t undelivered = 0;
     struct run r;
     struct session s;
 
     TRY(run_load(tx, e->subject, &r));
     TRY(session_load(tx, r.session_id, &s));
-    bool undelivered = r.purpose == PURPOSE_CALLBACK && !run_began(&r);
-    if (undelivered)
-        TRY(callback_return(tx, &r));
+    /* A turn that began once has told what it carried, also when it was lost with its runner and
+     * ended before it began again: then nothing is left to deliver, and it ends as any other does. */
+    if (r.purpose == PURPOSE_CALLBACK && !run_began(&r))
+        TRY(callback_return(tx, &r, &undelivered));
     if (s.settled || s.run_id.len || r.cycle != s.cycle)
         return NULL;
     if (undelivered && r.status != RUN_STOPPED)

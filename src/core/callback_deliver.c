@@ -161,13 +161,12 @@ err callback_arrive(struct tx *tx, const struct run *carrier)
     return NULL;
 }
 
-err callback_return(struct tx *tx, const struct run *carrier)
+err callback_return(struct tx *tx, const struct run *carrier, size_t *count)
 {
     struct callback *all;
-    size_t count;
 
-    TRY(carried_list(tx, carrier->id, &all, &count));
-    for (size_t i = 0; i < count; i++)
+    TRY(carried_list(tx, carrier->id, &all, count));
+    for (size_t i = 0; i < *count; i++)
         TRY(callback_become(tx, &all[i], CALLBACK_WAITING, STR("")));
     return NULL;
 }

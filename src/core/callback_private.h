@@ -17,7 +17,7 @@ err callback_deliver(struct tx *tx, struct session *parent, bool *delivers);
 /* The run that carries callbacks has begun: they have arrived. */
 err callback_arrive(struct tx *tx, const struct run *carrier);
 
-/* It ended and had not begun: they wait again. */
-err callback_return(struct tx *tx, const struct run *carrier);
+/* It ended and had not begun: those that have not arrived wait again, so many. */
+err callback_return(struct tx *tx, const struct run *carrier, size_t *count);
 
 #endif
