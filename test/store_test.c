@@ -221,6 +221,36 @@ STORE_TEST(a_savepoint_takes_back_one_command_of_a_batch)
     fixture_close(&p);
 }
 
+/* It is answered at once, and what it wrote goes back like any other write: also where it is all that
+ * its command has done, and where a failure of it is what refuses the command. */
+STORE_TEST(a_savepoint_takes_back_what_a_statement_has_told_by_returning)
+{
+    static const char insert[] = "INSERT INTO thing (name, size) VALUES ($1, $2) RETURNING size";
+    struct fixture p = fixture_open(2);
+    struct store_node node;
+    const struct row *row;
+
+    CHECK_OK(store_begin(p.w, check_arena(), &node));
+    for (int i = 0; i < 10; i++) {
+        struct sql_args args = ARGS(TEXT(arena_printf(check_arena(), "n%d", i)), INT(i));
+        CHECK_OK(store_mark(p.w));
+        if (i % 3 == 0)
+            put(p.w, arena_printf(check_arena(), "first%d", i), i);
+        CHECK_OK(sql_one_(p.w, &row, insert, args));
+        CHECK_INT(row_int(row, 0), i);
+        if (i == 4)
+            CHECK_ERR(sql_one_(p.w, &row, insert, args), ERR_INTERNAL);
+        if (i % 2)
+            CHECK_OK(store_keep(p.w));
+        else
+            store_undo(p.w);
+        CHECK(!store_dead(p.w));
+    }
+    commit(p.w, &node);
+    CHECK_INT(count(p.r), 7); /* the odd ones, and what 3 and 9 had put before */
+    fixture_close(&p);
+}
+
 /* Whether taking a change back ends the transaction or not, nothing of it stays. */
 STORE_TEST(a_cheap_mark_takes_back_what_changed_nothing_and_never_keeps_a_half)
 {

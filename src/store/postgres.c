@@ -88,8 +88,14 @@ static err held_send(struct postgres *q)
     return NULL;
 }
 
-/* A command that reads after it has written must see what it wrote, and may be refused after that.
- * What earlier commands have sent is answered first: a failure of theirs must end the transaction,
+/* What writes and gives rows. */
+static bool is_told_by_returning(const char *text)
+{
+    return strstr(text, "RETURNING") != NULL;
+}
+
+/* A command that reads after it has written must see what it wrote, and may be refused after that;
+ * so it is with a statement that writes and is answered at once. What earlier commands have sent is answered first: a failure of theirs must end the transaction,
  * and not go back with this command. */
 static err held_send_behind_savepoint(struct postgres *q)
 {
@@ -111,7 +117,7 @@ static err postgres_run(struct sql *s, const char *text, struct sql_args args, s
         held_add(q, text, args);
         return NULL;
     }
-    if (q->held)
+    if (q->held || (q->holds && rows && is_told_by_returning(text)))
         TRY(held_send_behind_savepoint(q));
     TRY(postgres_statement(q, text, args, rows ? &found : NULL));
     if (rows) {
