@@ -85,14 +85,41 @@ TEST(what_is_taken_together_takes_no_longer_than_it_may)
 {
     struct fair_queue *t = fair_queue_new(64, 64);
     struct fair_item list[64];
-    int64_t us = 20000;
+    struct fair_batch batch = { .left_us = 20000 };
 
     for (int i = 0; i < 40; i++)
         fair_queue_took(t, STR("a"), 9000);
     CHECK_INT(PUT(t, "a1", "a2", "a3", "a4", "a5"), 0);
-    CHECK_INT(fair_queue_take(t, list, 64, 0, &us), 3); /* the third uses it up */
-    CHECK(us <= 0);
-    CHECK_INT(fair_queue_take(t, list, 64, 0, &us), 0);
+    CHECK_INT(fair_queue_take(t, list, 64, 0, &batch), 2); /* the third would be too much */
+    CHECK_INT(fair_queue_take(t, list, 64, 0, &batch), 0);
+    CHECK_INT(batch.count, 2);
+    CHECK_INT(fair_queue_length(t), 3);
+    fair_queue_free(t);
+}
+
+/* What takes longer than all of a batch may is alone in one: nobody waits for it who came before, and
+ * who came meanwhile waits for no second one. It has its turn all the same, after each of theirs. */
+TEST(what_takes_long_makes_nobody_wait_who_is_done_before_it)
+{
+    struct fair_queue *t = fair_queue_new(64, 64);
+    static const char *const expected[] = { "a1", "b1 c1", "a2", "b2", "a3", "a4", "b3", "" };
+    struct fair_item list[64];
+
+    for (int i = 0; i < 40; i++)
+        fair_queue_took(t, STR("a"), 30000);
+    CHECK_INT(PUT(t, "a1", "a2", "a3", "a4"), 0);
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        struct fair_batch batch = { .left_us = 20000 };
+        size_t n = fair_queue_take(t, list, 64, 0, &batch);
+        if (i == 0) /* these come while it is done */
+            CHECK_INT(PUT(t, "b1", "c1"), 0);
+        if (i == 2)
+            CHECK_INT(PUT(t, "b2"), 0);
+        if (i == 5)
+            CHECK_INT(PUT(t, "b3"), 0);
+        n += fair_queue_take(t, list + n, 64 - n, 0, &batch); /* what joins them */
+        CHECK_STR(shown(list, n), expected[i]);
+    }
     fair_queue_free(t);
 }
 

@@ -43,8 +43,8 @@ struct writer {
     struct command **batch; /* that is being performed */
     size_t batch_done;      /* of these, and what they took, when that was last looked at */
     int64_t batch_us;
-    int64_t batch_began_us; /* when the transaction had its turn; 0: it has not yet */
-    int64_t batch_left_us;  /* of the time for it, by what its commands will take */
+    int64_t batch_began_us;  /* when the transaction had its turn; 0: it has not yet */
+    struct fair_batch taken; /* for it, by what its commands will take */
 
     int64_t log_moved;  /* how long the log was when the checkpointer was last called */
     int64_t restart_at; /* and where it begins anew */
@@ -178,7 +178,7 @@ static void log_look(struct writer *w)
 static size_t take(struct writer *w, struct command **room, size_t most, int64_t wait_ms)
 {
     struct fair_item turns[BATCH_MOST];
-    size_t count = fair_queue_take(w->threads->writes, turns, most, wait_ms, &w->batch_left_us);
+    size_t count = fair_queue_take(w->threads->writes, turns, most, wait_ms, &w->taken);
 
     for (size_t i = 0; i < count; i++) {
         room[i] = turns[i].value;
@@ -438,7 +438,7 @@ void *writer_run(void *threads)
     w.tick_at_ms = w.tick ? 0 : INT64_MAX;
     node_init(&w);
     while (!fair_queue_ended(t->writes)) {
-        w.batch_left_us = BATCH_US;
+        w.taken = (struct fair_batch){ .left_us = BATCH_US };
         size_t n = take(&w, commands, (size_t)w.config->batch_max, wait_ms(&w));
         if (n) {
             writer_turn(&w, commands, n);

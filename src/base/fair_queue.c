@@ -214,17 +214,22 @@ static void wait_for_some(struct fair_queue *t, int64_t wait_ms)
                            : pthread_cond_timedwait(&t->changed, &t->lock, &until);
 }
 
-static struct fair_item take_one(struct fair_queue *t, int64_t *us)
+/* Whose turn it is, as soon as what it has got is enough: how long its first item will take. */
+static int64_t turn_find(struct fair_queue *t)
 {
     assert(t->at && t->count > 0);
     while (t->at->due_us < takes_us(t, t->at->first->item.tenant))
         turn_next(t);
+    return takes_us(t, t->at->first->item.tenant);
+}
+
+static struct fair_item take_one(struct fair_queue *t, int64_t us)
+{
     struct tenant *l = t->at;
     struct slot *p = l->first;
     struct fair_item taken = p->item;
 
-    *us = takes_us(t, taken.tenant);
-    l->due_us -= *us;
+    l->due_us -= us;
     l->first = p->next;
     p->next = t->free_slots;
     t->free_slots = p;
@@ -237,18 +242,22 @@ static struct fair_item take_one(struct fair_queue *t, int64_t *us)
 }
 
 size_t fair_queue_take(struct fair_queue *t, struct fair_item *list, size_t most, int64_t wait_ms,
-                       int64_t *us)
+                       struct fair_batch *batch)
 {
-    int64_t left = us ? *us : INT64_MAX, took;
+    struct fair_batch any = { .left_us = INT64_MAX }, *b = batch ? batch : &any;
     size_t count = 0;
 
     pthread_mutex_lock(&t->lock);
     wait_for_some(t, wait_ms);
-    for (; count < most && t->count && left > 0; left -= took)
-        list[count++] = take_one(t, &took);
+    while (count < most && t->count && b->left_us > 0) {
+        int64_t us = turn_find(t);
+        if (b->count && us > b->left_us)
+            break;
+        list[count++] = take_one(t, us);
+        b->left_us -= us;
+        b->count++;
+    }
     pthread_mutex_unlock(&t->lock);
-    if (us)
-        *us = left;
     return count;
 }
 

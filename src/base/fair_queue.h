@@ -26,11 +26,19 @@ void fair_queue_free(struct fair_queue *t);
  * its tenant that went in, are moved to the front of the list: gives how many they are. */
 size_t fair_queue_put(struct fair_queue *t, struct fair_item *list, size_t count);
 
+/* What is done together, and is waited for together: the time that there is for it, by what the items
+ * will take, and how many there are of it already. */
+struct fair_batch {
+    int64_t left_us;
+    size_t count;
+};
+
 /* Takes what is waiting, at most `most`, and waits for the first as long as `wait_ms` says; −1:
- * until there is one. 0: the time has passed, or it is closed and empty. What they will take is
- * taken off `us`, and the one that uses it up is the last; NULL: it does not matter. */
+ * until there is one. 0: the time has passed, or it is closed and empty. They are added to `batch`:
+ * what takes longer than is left of its time is taken only as its first, so that nobody waits for
+ * that who need not. Then it is the first of the next. NULL: it does not matter. */
 size_t fair_queue_take(struct fair_queue *t, struct fair_item *list, size_t most, int64_t wait_ms,
-                       int64_t *us);
+                       struct fair_batch *batch);
 
 /* How long something of a tenant has taken: about as long as the next will. */
 void fair_queue_took(struct fair_queue *t, str tenant, int64_t us);
