@@ -93,6 +93,7 @@ struct fake_server {
     bool away;          /* nobody is answered */
     int missed;         /* requests that were not, because of that */
     const char *refuse; /* reports of this kind: 409 */
+    bool offers_wakes;  /* what is offered are errands: /wakes/ID is told "wake" of ID */
     bool stop;          /* progress is answered so */
     const char *stop_run; /* claims name it */
     int claims;
@@ -128,12 +129,15 @@ static str fake_answer(struct fake_server *f, str method, str target, str token,
             pthread_cond_timedwait(&f->changed, &f->mutex, &until);
         arena_take(a);
         if (f->given < f->offered)
-            return arena_printf(a, "{\"run\":%s}", f->offers[f->given++]);
+            return arena_printf(a, f->offers_wakes ? "{\"wake\":%s}" : "{\"run\":%s}",
+                                f->offers[f->given++]);
         *status = 204;
         return STR("");
     }
-    str rest = str_slice(path, strlen("/runner/runs/"), path.len);
+    bool wake = str_starts(path, STR("/wakes/"));
+    str rest = str_slice(path, strlen(wake ? "/wakes/" : "/runner/runs/"), path.len);
     str_cut(rest, '/', &id, &what);
+    what = wake ? STR("wake") : what;
     struct told_report *r = &f->reports[f->count];
     r->run_id = arena_copy(a, id);
     r->what = arena_copy(a, what);

@@ -653,3 +653,97 @@ TEST(daemon_of_an_agent_ends_when_its_keeper_is_killed)
     gone_wait(agents);
     runner_end(runner, SIGTERM);
 }
+
+/* ---- errands ---- */
+
+/* A program that is called codex, of this text, in ./bin. */
+static str codex_put(const char *text)
+{
+    char *here = getcwd(NULL, 0);
+    str bin = arena_printf(check_arena(), "%s/bin", here);
+
+    free(here);
+    mkdir("bin", 0700);
+    check_write("bin/codex", str_from(text));
+    CHECK(chmod("bin/codex", 0700) == 0);
+    return bin;
+}
+
+static const char *errand(str bin)
+{
+    return arena_printf(check_arena(),
+                        "{'waker':'wkr_1','conversation':'01a1e0af','home':'" STR_FMT
+                        "/home','path':'" STR_FMT ":/bin:/usr/bin','text':'[baton cb_1] $(x) it'}",
+                        STR_ARG(bin), STR_ARG(bin))
+        .at;
+}
+
+#define RECORD "#!/bin/sh\nprintf '%s\\n' \"$CODEX_HOME\" \"$@\" >>${CODEX_HOME%/*}/called\n"
+
+TEST(idle_client_is_told_by_its_own_queue_with_its_own_home)
+{
+    struct fake_server *f = fake_new();
+    str bin = codex_put(RECORD);
+
+    fake_set(f, &f->offers_wakes, true);
+    fake_offer(f, errand(bin));
+    pid_t runner = runner_launch(f, NULL);
+    const struct told_report *r = fake_wait(f, "wkr_1", "wake", 1);
+    CHECK(json_bool_or(r->body, "handed", false));
+    CHECK_STR(r->token, "rn_of_the_runner");
+    CHECK_STR(check_read("bin/called"), arena_printf(check_arena(),
+                                                     STR_FMT "/home\nqueue\n--thread=01a1e0af\n"
+                                                             "--message=[baton cb_1] $(x) it\n",
+                                                     STR_ARG(bin))
+                                            .at);
+    runner_end(runner, SIGTERM);
+}
+
+TEST(queue_that_does_not_take_it_is_told_with_its_reason)
+{
+    static const struct {
+        const char *program, *reason;
+    } cases[] = {
+        { "#!/bin/sh\necho 'no such thread' >&2\nexit 1\n", "no such thread" },
+        { "#!/bin/sh\nkill -9 $$\n", "said nothing to the point" },
+        { "#!/nowhere/at/all\n", "there is no program 'codex'" },
+    };
+    struct fake_server *f = fake_new();
+    pid_t runner = runner_launch(f, NULL);
+
+    fake_set(f, &f->offers_wakes, true);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fake_offer(f, errand(codex_put(cases[i].program)));
+        CHECK_HAS(body_str(fake_wait(f, "wkr_1", "wake", (int)i + 1), "failed"), cases[i].reason);
+    }
+    runner_end(runner, SIGTERM);
+}
+
+/* What was handed over is told by whoever did it, whatever becomes of the runner; and claims go on
+ * meanwhile. */
+TEST(errand_outlives_its_runner_and_a_server_that_is_away)
+{
+    struct fake_server *f = fake_new();
+    str bin = codex_put("#!/bin/sh\nfirst=${CODEX_HOME%/*}\ntouch $first/begun\n"
+                        "while ! test -e $first/go; do sleep 0.05; done\necho x >>$first/called\n");
+    struct timespec little = { .tv_nsec = 10000000 };
+
+    fake_set(f, &f->offers_wakes, true);
+    fake_offer(f, errand(bin));
+    pid_t runner = runner_launch(f, NULL);
+    while (access("bin/begun", F_OK) < 0)
+        nanosleep(&little, NULL);
+    runner_end(runner, SIGKILL);
+    fake_set(f, &f->away, true);
+    check_write("bin/go", STR(""));
+    while (access("bin/called", F_OK) < 0 || f->missed < 1)
+        nanosleep(&little, NULL);
+    fake_set(f, &f->away, false);
+    CHECK(json_bool_or(fake_wait(f, "wkr_1", "wake", 1)->body, "handed", false));
+    CHECK_STR(check_read("bin/called"), "x\n");
+    runner = runner_launch(f, NULL); /* its directory is free */
+    fake_set(f, &f->offers_wakes, false);
+    fake_offer(f, script_run("run_1", 1, "cat", ""));
+    fake_wait(f, "run_1", "completed", 1);
+    runner_end(runner, SIGTERM);
+}

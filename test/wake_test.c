@@ -259,3 +259,220 @@ TEST(prompt_of_a_person_is_never_taken_for_a_double)
                 "'prompt':'[baton ] [baton cb_] [baton cb_unknown msg_x'"));
     fixture_free(t);
 }
+
+/* ---- a runner in place of a waker that is gone ---- */
+
+#define QUEUE(at) \
+    "'host':'" at "','user':'ann','client_home':'/home/ann/.codex','client_path':'/opt/bin:/bin'"
+
+/* A Codex that tells where its queue is, idle, whose child has begun. `more`: of that hook. */
+static struct fixture *fixture_codex(const char *more)
+{
+    struct fixture *t = fixture_new();
+
+    as_runner(t);
+    t->runner = json_str(answer_of(call(t->w, "runner.register",
+                                        "{'hostname':'here','user':'ann','capacity':10}")),
+                         "runner_id");
+    t->w->actor = the_operator;
+    CHECK_OK(call(t->w, "hook.event",
+                  "{'client':'codex',%s,'event':{'session_id':'" A
+                  "','cwd':'/home/ann/shop','hook_event_name':'UserPromptSubmit','prompt':'x'}}",
+                  more)
+                 ->error);
+    start(t, "codex-shop-11111111", "child", "");
+    begin(t, "child");
+    SILENT(hook(t, "codex", A, "Stop", ""));
+    return t;
+}
+
+static const struct json *errand(struct fixture *t)
+{
+    as_runner(t);
+    struct command *c =
+        call(t->w, "runner.claim", "{'runner_id':'" STR_FMT "'}", STR_ARG(t->runner));
+    t->w->actor = the_operator;
+    CHECK_OK(c->error);
+    return c->answer.waits || c->answer.empty ? NULL : json_get(answer_of(c), "wake");
+}
+
+static struct command *errand_report(struct fixture *t, const struct json *e, const char *how)
+{
+    as_runner(t);
+    struct command *c =
+        call(t->w, "wake.report", "{'waker':'" STR_FMT "',%s}", STR_ARG(json_str(e, "waker")), how);
+    t->w->actor = the_operator;
+    return c;
+}
+
+static struct command *bridge_asks(struct fixture *t)
+{
+    t->w->actor = the_operator;
+    return call(t->w, "wake.take",
+                "{'client':'codex','conversation':'" A "','waker':'bridge','way':'queue'}");
+}
+
+static str errand_mark(const struct json *e)
+{
+    str head, rest;
+
+    CHECK(str_cut(json_str(e, "text"), ']', &head, &rest));
+    return arena_printf(check_arena(), STR_FMT "]", STR_ARG(head));
+}
+
+TEST(runner_wakes_a_client_whose_own_waker_is_gone)
+{
+    struct fixture *t = fixture_codex(QUEUE("here"));
+
+    done(t, "own");    /* which settles it: there is no state */
+    CHECK(!errand(t)); /* its own waker would go first */
+    after_ms(t, 7000);
+    const struct json *e = errand(t);
+    CHECK_STR(json_str(e, "conversation"), A);
+    CHECK_STR(json_str(e, "home"), "/home/ann/.codex");
+    CHECK_STR(json_str(e, "path"), "/opt/bin:/bin");
+    CHECK_HAS(json_str(e, "text"), "Session `child` has completed");
+    CHECK(!errand(t));
+    CHECK_OK(errand_report(t, e, "'handed':true")->error);
+    after_ms(t, 3600 * 1000);
+    CHECK(!errand(t));
+    SILENT(hook(
+        t, "codex", A, "UserPromptSubmit",
+        arena_printf(check_arena(), "'prompt':'" STR_FMT " text'", STR_ARG(errand_mark(e))).at));
+    CHECK_HAS(
+        hook(
+            t, "codex", A, "UserPromptSubmit",
+            arena_printf(check_arena(), "'prompt':'" STR_FMT " text'", STR_ARG(errand_mark(e))).at),
+        "'decision':'block'");
+    fixture_free(t);
+}
+
+/* Who is there takes it at once, and is not superseded by a runner that has stood in for it. */
+TEST(waker_beside_its_client_goes_before_a_runner)
+{
+    struct fixture *t = fixture_codex(QUEUE("here"));
+
+    CHECK_STR(str_from(status(bridge_asks(t))), "none");
+    done(t, "own");
+    CHECK_STR(str_from(status(bridge_asks(t))), "news");
+    after_ms(t, 3600 * 1000);
+    CHECK(!errand(t));
+    CHECK_OK(call(t->w, "wake.report", "{'waker':'bridge','failed':'no'}")->error);
+    after_ms(t, 7000); /* it was away for so long */
+    const struct json *e = errand(t);
+    CHECK(e);
+    CHECK_STR(str_from(status(bridge_asks(t))), "waits");
+    CHECK_OK(errand_report(t, e, "'failed':'there is no program codex'")->error);
+    CHECK_STR(str_from(status(bridge_asks(t))), "news");
+    fixture_free(t);
+}
+
+/* The server does not hear how it went: it is offered again, to whoever is there then. */
+TEST(errand_of_a_runner_that_died_is_offered_again)
+{
+    struct fixture *t = fixture_codex(QUEUE("here"));
+
+    done(t, "own");
+    after_ms(t, 7000);
+    const struct json *first = errand(t);
+    after_ms(t, 60 * 1000); /* the time of a lease */
+    CHECK(!errand(t));
+    after_ms(t, 7000);
+    const struct json *second = errand(t);
+    CHECK(second && !str_eq(json_str(first, "waker"), json_str(second, "waker")));
+    CHECK(str_eq(errand_mark(first), errand_mark(second)));
+    SILENT(hook(
+        t, "codex", A, "UserPromptSubmit",
+        arena_printf(check_arena(), "'prompt':'" STR_FMT "'", STR_ARG(errand_mark(first))).at));
+    CHECK_OK(errand_report(t, first, "'handed':true")->error);
+    CHECK_OK(errand_report(t, second, "'failed':'too late'")->error);
+    after_ms(t, 3600 * 1000);
+    CHECK(!errand(t));
+    fixture_free(t);
+}
+
+TEST(queue_that_fails_again_and_again_is_none_until_a_hook_tells_of_it)
+{
+    static const int64_t waits_ms[] = { 7000, 28000, 112000 };
+    struct fixture *t = fixture_codex(QUEUE("here"));
+
+    done(t, "own");
+    for (int i = 0; i < 3; i++) {
+        after_ms(t, waits_ms[i] - 1);
+        CHECK(!errand(t));
+        after_ms(t, 1);
+        const struct json *e = errand(t);
+        CHECK(e);
+        CHECK_OK(errand_report(t, e, "'failed':'no such thread'")->error);
+    }
+    after_ms(t, 24 * 3600 * 1000);
+    CHECK(!errand(t));
+    t->w->actor = the_operator; /* one that carries nothing */
+    CHECK_OK(call(t->w, "hook.event",
+                  "{'client':'codex'," QUEUE("here") ",'event':{'session_id':'" A
+                                                     "','hook_event_name':'PostToolUseFailure'}}")
+                 ->error);
+    after_ms(t, 7000);
+    CHECK(errand(t));
+    fixture_free(t);
+}
+
+TEST(runners_of_other_machines_and_users_are_given_no_errands)
+{
+    struct fixture *t = fixture_codex(QUEUE("there"));
+
+    done(t, "own");
+    after_ms(t, 3600 * 1000);
+    CHECK(!errand(t));
+    fixture_free(t);
+
+    t = fixture_codex("'host':'here','user':'bob','client_home':'/home/bob/.codex'");
+    done(t, "own");
+    after_ms(t, 3600 * 1000);
+    CHECK(!errand(t));
+    fixture_free(t);
+}
+
+TEST(runner_at_its_capacity_hears_of_errands_with_its_sign_of_life)
+{
+    struct fixture *t = fixture_codex(QUEUE("here"));
+
+    done(t, "own");
+    after_ms(t, 7000);
+    as_runner(t);
+    struct command *c =
+        call(t->w, "runner.heartbeat", "{'runner_id':'" STR_FMT "'}", STR_ARG(t->runner));
+    CHECK_HAS(at(c, "/wake/text"), "Session `child` has completed");
+    t->w->actor = (struct actor){ .kind = ACTOR_RUNNER, .name = STR("x"), .token_id = STR("rn_2") };
+    str report = arena_printf(check_arena(), "{'waker':'" STR_FMT "','handed':true}",
+                              STR_ARG(at(c, "/wake/waker")));
+    CHECK_ERR(refused(t->w, "wake.report", report.at), ERR_NOT_FOUND); /* another one's */
+    fixture_free(t);
+}
+
+/* What it says would be run by a runner. */
+TEST(session_is_not_believed_where_its_queue_is)
+{
+    struct fixture *t = fixture_codex("'host':'here'");
+
+    done(t, "own");
+    as_session(t, "child");
+    CHECK_OK(call(t->w, "hook.event",
+                  "{'client':'codex'," QUEUE("here") ",'event':{'session_id':'own',"
+                                                     "'hook_event_name':'UserPromptSubmit'}}")
+                 ->error);
+    after_ms(t, 3600 * 1000);
+    CHECK(!errand(t));
+    fixture_free(t);
+}
+
+TEST(client_that_has_ended_is_woken_by_no_runner)
+{
+    struct fixture *t = fixture_codex(QUEUE("here"));
+
+    done(t, "own");
+    hook(t, "codex", A, "SessionEnd", "'reason':'other'");
+    after_ms(t, 3600 * 1000);
+    CHECK(!errand(t));
+    fixture_free(t);
+}

@@ -3,7 +3,10 @@
 
 #include "os/processes.h"
 
-enum { UP_MAX = 6 }; /* processes between */
+enum {
+    UP_MAX = 6,           /* processes between */
+    ARGUMENTS_MAX = 4096, /* bytes that are looked at */
+};
 
 /* They start others, and are no clients. */
 static const char *const between[] = { "sh",  "bash",    "dash",  "zsh",  "ash",  "ksh",    "fish",
@@ -22,20 +25,40 @@ static bool is_among(str name, const char *const *names, size_t count)
     return false;
 }
 
+static bool client_find(const char *processes, int64_t pid, struct process *p)
+{
+    if (!process_read(processes, pid, p))
+        return false;
+    for (int i = 0; i < UP_MAX; i++) {
+        if (p->parent < 1 || !process_read(processes, p->parent, p))
+            return false;
+        if (!is_among(str_from(p->name), between, COUNT(between)))
+            return !is_among(str_from(p->name), inits, COUNT(inits));
+    }
+    return false;
+}
+
 str ancestor_client(struct arena *a, const char *processes, int64_t pid)
 {
     struct process p;
 
-    if (!process_read(processes, pid, &p))
-        return STR("");
-    for (int i = 0; i < UP_MAX; i++) {
-        if (p.parent < 1 || !process_read(processes, p.parent, &p))
-            return STR("");
-        if (is_among(str_from(p.name), between, COUNT(between)))
-            continue;
-        if (is_among(str_from(p.name), inits, COUNT(inits)))
-            return STR("");
-        return process_identity(a, processes, &p);
+    return client_find(processes, pid, &p) ? process_identity(a, processes, &p) : STR("");
+}
+
+bool ancestor_was_told(const char *processes, int64_t pid, str word)
+{
+    char room[ARGUMENTS_MAX];
+    struct process p;
+
+    if (!client_find(processes, pid, &p))
+        return false;
+    str arguments = { room, process_arguments(p.pid, room, sizeof room) }, argument;
+    while (arguments.len) {
+        str rest = STR("");
+        str_cut(arguments, '\0', &argument, &rest);
+        if (str_eq(argument, word))
+            return true;
+        arguments = rest;
     }
-    return STR("");
+    return false;
 }

@@ -13,4 +13,7 @@
  * (PROCESSES), or when the client is gone and somebody else has become the parent. */
 str ancestor_client(struct arena *a, const char *processes, int64_t pid);
 
+/* Whether that process was started with this word among its arguments. */
+bool ancestor_was_told(const char *processes, int64_t pid, str word);
+
 #endif

@@ -6,12 +6,14 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "cli/ancestor.h"
 #include "cli/hook_input.h"
 #include "cli/hook_wait.h"
 #include "cli/place.h"
 #include "client/caller.h"
 #include "client/socket.h"
+#include "os/exec.h"
 
 enum {
     TIME_MS = 2000, /* for all of it; BATON_HOOK_TIMEOUT_MS says otherwise */
@@ -90,7 +92,29 @@ static err answer_check(struct arena *a, const struct response *r)
                : err_new(a, ERR_INTERNAL, "expected the server's answer to be an object");
 }
 
-enum { PARAMS_MAX = 4 + PLACE_MEMBERS };
+enum {
+    QUEUE_MEMBERS = 3,
+    PARAMS_MAX = 4 + PLACE_MEMBERS + QUEUE_MEMBERS,
+    PATH_BYTES_MAX = 4096,
+};
+
+/* Where a runner of this machine finds Codex and the queue of the conversation. One that runs a single
+ * prompt is never idle. */
+static size_t queue_members(struct arena *a, struct url_param out[QUEUE_MEMBERS])
+{
+    const char *given = getenv("CODEX_HOME"), *home = getenv("HOME"), *path = getenv("PATH");
+    str codex = given && *given ? str_from(given) : arena_printf(a, "%s/.codex", home ? home : "");
+    size_t count = 0;
+
+    if (!str_starts(codex, STR("/")) || codex.len > PLACE_DIR_BYTES_MAX || !utf8_valid(codex) ||
+        ancestor_was_told(PROCESSES, getpid(), STR("exec")))
+        return 0;
+    out[count++] = (struct url_param){ "user", exec_user_name(a, STR("")) };
+    out[count++] = (struct url_param){ "client_home", codex };
+    if (path && *path && strlen(path) <= PATH_BYTES_MAX && utf8_valid(str_from(path)))
+        out[count++] = (struct url_param){ "client_path", str_from(path) };
+    return count;
+}
 
 /* What the server is told beside the event: whose it is, where it is, and for a client that tells its
  * tools nothing of the conversation, which process it is. */
@@ -110,7 +134,10 @@ static size_t params_make(struct cli *c, struct url_param params[PARAMS_MAX])
         params[count++] = (struct url_param){ "process", process };
     if (state)
         params[count++] = (struct url_param){ "state", str_from(state) };
-    return count + place_members(c->arena, params + count);
+    count += place_members(c->arena, params + count);
+    if (strcmp(c->args[0], "codex") == 0)
+        count += queue_members(c->arena, params + count);
+    return count;
 }
 
 static err event_send(struct cli *c, int64_t until_ms, str event, str *answer)

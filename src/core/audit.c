@@ -308,6 +308,11 @@ static const struct rule rules[] = {
       " OR NOT EXISTS (SELECT 1 FROM session s WHERE s.session_id = w.session_id)"
       " ORDER BY 1, 2 LIMIT $1",
       "something waits to wake it, and it is not there", HARMLESS },
+    { "wake_queue.session", "session", "failures",
+      "SELECT q.session_id, q.failures FROM wake_queue q WHERE q.conversation = ''"
+      " OR NOT EXISTS (SELECT 1 FROM session s WHERE s.session_id = q.session_id)"
+      " ORDER BY 1 LIMIT $1",
+      "its client has a queue, and it is not there", HARMLESS },
     { "file_touch.session", "session", "lines added",
       "SELECT f.session_id, f.added FROM file_touch f"
       " WHERE f.added < 0 OR f.removed < 0 OR f.wrote_at > f.seen_at"

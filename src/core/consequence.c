@@ -7,6 +7,7 @@
 #include "core/member.h"
 #include "core/permission.h"
 #include "core/retain.h"
+#include "core/wake_queue.h"
 
 enum { CONSEQUENCES_MAX = 10000 }; /* of one command */
 
@@ -25,6 +26,8 @@ static const struct {
     { EVENT_SESSION_SETTLED, permission_after_settled }, /* nobody need decide any more */
     { EVENT_SESSION_SETTLED, retain_after_settled },   /* how long it is kept */
     { EVENT_SESSION_DELETED, retain_after_deleted },
+    { EVENT_CALLBACK_WAITING, wake_queue_after_news  }, /* a runner may have to wake it */
+    { EVENT_MESSAGE_SENT,    wake_queue_after_news   },
     { EVENT_APPROVAL_RESOLVED, callback_after_approval }, /* who was not resumed by it goes on */
 };
 // clang-format on

@@ -32,6 +32,8 @@
     X(TOKEN_LEASE,       "token_lease")    /* revokes a token whose holder was not heard        */  \
     X(MEMBER_SILENT,     "member_silent")  /* takes a member for silent                         */  \
     X(WAKE_RETURN,       "wake_return")    /* offers again what a waker has taken in vain      */  \
+    X(WAKE_OFFER,        "wake_offer")     /* lets a runner wake whom nobody has woken          */  \
+    X(WAKE_LEASE,        "wake_lease")     /* offers again what a runner has taken in vain     */  \
     X(RETAIN_STATE,      "retain_state")   /* deletes the state of a root that has ended        */  \
     X(RETAIN_TREE,       "retain_tree")    /* deletes sessions that have ended                  */
 

@@ -32,6 +32,7 @@
     X(RUN_STOPPING,      "run_stopping")               \
     X(RUN_FINISHED,      "run_finished")               \
     X(CALLBACK_WAITING,  "callback_waiting")           \
+    X(WAKE_OFFERED,      "wake_offered")               \
     X(MESSAGE_SENT,      "message_sent")               \
     X(MESSAGE_DELIVERED, "message_delivered")          \
     X(CALLBACK_DELIVERED, "callback_delivered")        \

@@ -12,7 +12,7 @@
 #include "core/alias.h"
 #include "core/project.h"
 #include "core/token.h"
-#include "core/wake.h"
+#include "core/wake_queue.h"
 
 #define TABLE(table, LIST, key_count, after, order, limit)                             \
     .name = #table, .keys = (key_count), .columns = COLUMNS_TABLE(LIST),               \
@@ -48,6 +48,7 @@ const struct rows_table rows_tables[] = {
     { BY_2(project_folder, PROJECT_FOLDER_COLUMNS, hostname, common_dir) },
     { BY_1(message, MESSAGE_COLUMNS, message_id) },
     { BY_2(waker, WAKER_COLUMNS, session_id, number) },
+    { BY_1(wake_queue, WAKE_QUEUE_COLUMNS, session_id) },
     { BY_2(file_touch, FILE_TOUCH_COLUMNS, session_id, file) },
     {
         BY_1(replay, REPLAY_COLUMNS,

@@ -437,7 +437,7 @@ static err rows_delete(struct tx *tx, str id)
     TRY(sql_exec(tx->sql,
                  "DELETE FROM due WHERE subject = $1"
                  " AND kind IN ('session_stop', 'update_overdue', 'callback_deliver',"
-                 "  'member_silent', 'wake_return', 'retain_tree')",
+                 "  'member_silent', 'wake_return', 'wake_offer', 'retain_tree')",
                  self));
     TRY(sql_exec(tx->sql,
                  "DELETE FROM due WHERE kind = 'permission_expire' AND subject IN"
@@ -447,7 +447,12 @@ static err rows_delete(struct tx *tx, str id)
     TRY(run_change(tx, "DELETE FROM run WHERE session_id = $1", self));
     TRY(sql_exec(tx->sql, "DELETE FROM session_event WHERE session_id = $1", self));
     TRY(sql_exec(tx->sql, "DELETE FROM message WHERE receiver_id = $1", self));
+    TRY(sql_exec(tx->sql,
+                 "DELETE FROM due WHERE kind = 'wake_lease' AND subject IN"
+                 " (SELECT waker_id FROM waker WHERE session_id = $1)",
+                 self));
     TRY(sql_exec(tx->sql, "DELETE FROM waker WHERE session_id = $1", self));
+    TRY(sql_exec(tx->sql, "DELETE FROM wake_queue WHERE session_id = $1", self));
     TRY(sql_exec(tx->sql, "DELETE FROM file_touch WHERE session_id = $1", self));
     TRY(alias_drop(tx, id));
     TRY(sql_exec(tx->sql,

@@ -435,8 +435,26 @@ static const char *const step_12[] = {
     NULL,
 };
 
+static const char *const step_13[] = {
+    /* Where the queue of a client is, for runners of its machine: see wake_queue.h. */
+    "CREATE TABLE wake_queue ("
+    " session_id TEXT COLLATE \"C\" PRIMARY KEY,"
+    " hostname TEXT COLLATE \"C\" NOT NULL,"
+    " work_user TEXT COLLATE \"C\" NOT NULL,"
+    " conversation TEXT NOT NULL,"
+    " home TEXT NOT NULL,"
+    " path TEXT NOT NULL,"
+    " offered BIGINT NOT NULL,"
+    " failures BIGINT NOT NULL)",
+    "CREATE INDEX wake_queue_offered ON wake_queue (hostname, work_user, session_id)"
+    " WHERE offered = 1",
+    "ALTER TABLE waker ADD COLUMN runner_id TEXT COLLATE \"C\" NOT NULL DEFAULT ''",
+    NULL,
+};
+
 const struct tables_step tables_steps[] = {
     { 1, step_1 }, { 2, step_2 }, { 3, step_3 }, { 4, step_4 },   { 5, step_5 },   { 6, step_6 },
     { 7, step_7 }, { 8, step_8 }, { 9, step_9 }, { 10, step_10 }, { 11, step_11 }, { 12, step_12 },
+    { 13, step_13 },
 };
 const int tables_step_count = sizeof tables_steps / sizeof *tables_steps;

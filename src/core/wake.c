@@ -1,14 +1,11 @@
 /* wake.c: wakers, and what they carry. */
-#include "core/wake.h"
-
 #include <assert.h>
 
 #include "core/columns.h"
-#include "core/project.h"
-#include "core/prompt.h"
+#include "core/wake_private.h"
+#include "core/wake_queue.h"
 
 enum {
-    NEWS_MAX = 20,    /* of each kind that one waking tells of */
     IDS_MAX = 100,    /* that are looked for in a prompt */
     MARKERS_MAX = 20, /* and in how many places of it */
 };
@@ -17,148 +14,19 @@ enum {
 
 /* ---- wakers ---- */
 
+/* A runner is none of them: one that stands in for a waker takes nothing from it but what it carries. */
 static err newest(struct tx *tx, str session_id, struct waker *out, bool *found)
 {
     const struct row *row;
 
     TRY(sql_one(tx->sql, &row,
                 "SELECT " WAKER_NAMES " FROM waker WHERE session_id = $1"
-                " ORDER BY number DESC LIMIT 1",
+                " AND runner_id = '' ORDER BY number DESC LIMIT 1",
                 ARGS(TEXT(session_id))));
     *found = row;
     if (row)
         COLUMNS_READ(WAKER_COLUMNS, tx, row, "waker", out);
     return NULL;
-}
-
-static err waker_find(struct tx *tx, str id, struct waker *out, bool *found)
-{
-    const struct row *row;
-
-    TRY(sql_one(tx->sql, &row,
-                "SELECT " WAKER_NAMES " FROM waker WHERE waker_id = $1"
-                " ORDER BY number DESC LIMIT 1",
-                ARGS(TEXT(id))));
-    *found = row;
-    if (row)
-        COLUMNS_READ(WAKER_COLUMNS, tx, row, "waker", out);
-    return NULL;
-}
-
-/* Old ones are told that they are; those that never ask again are forgotten by and by. */
-static err waker_add(struct tx *tx, str session_id, str id, enum wake_way way)
-{
-    struct waker last = { .number = 0 };
-    bool found;
-
-    TRY(newest(tx, session_id, &last, &found));
-    struct waker w = { session_id, last.number + 1, id, way, false, tx->now_ms };
-    TRY(sql_exec(tx->sql, INSERT_INTO(waker, WAKER_COLUMNS), ARGS(VALUES(WAKER_COLUMNS, (&w)))));
-    return sql_exec(tx->sql, "DELETE FROM waker WHERE session_id = $1 AND number <= $2",
-                    ARGS(TEXT(session_id), INT(w.number - WAKERS_KEPT)));
-}
-
-/* ---- what they carry ---- */
-
-#define CALLBACKS "SELECT " CALLBACK_NAMES " FROM callback WHERE parent_id = $1 AND status = "
-#define MESSAGES \
-    "SELECT " MESSAGE_NAMES " FROM message WHERE receiver_id = $1 AND status = 'pending'"
-
-struct load {
-    struct callback *callbacks;
-    struct message *messages;
-    size_t callback_count, message_count;
-};
-
-static void load_read(struct tx *tx, const struct row *callbacks, const struct row *messages,
-                      struct load *out)
-{
-    out->callbacks = ARENA_ARRAY(tx->arena, struct callback, out->callback_count);
-    out->messages = ARENA_ARRAY(tx->arena, struct message, out->message_count);
-    for (size_t i = 0; i < out->callback_count; i++) {
-        out->callbacks[i] = (struct callback){ .cycle = 0 };
-        COLUMNS_READ(CALLBACK_COLUMNS, tx, &callbacks[i], "callback", (&out->callbacks[i]));
-    }
-    for (size_t i = 0; i < out->message_count; i++) {
-        out->messages[i] = (struct message){ .seq = 0 };
-        COLUMNS_READ(MESSAGE_COLUMNS, tx, &messages[i], "message", (&out->messages[i]));
-    }
-}
-
-/* What waits to be told and may wake it. */
-static err load_waiting(struct tx *tx, str session_id, struct load *out)
-{
-    const struct row *callbacks, *messages;
-
-    TRY(sql_all(tx->sql, &callbacks, &out->callback_count,
-                CALLBACKS "'waiting' ORDER BY seq LIMIT $2",
-                ARGS(TEXT(session_id), INT(NEWS_MAX))));
-    TRY(sql_all(tx->sql, &messages, &out->message_count,
-                MESSAGES " AND carrier = '' AND wakes = 1 ORDER BY seq LIMIT $2",
-                ARGS(TEXT(session_id), INT(NEWS_MAX))));
-    load_read(tx, callbacks, messages, out);
-    return NULL;
-}
-
-/* What a waker has; an empty id: what any has that did not hand it over. */
-static err load_carried(struct tx *tx, str session_id, str waker_id, struct load *out)
-{
-    const struct row *callbacks, *messages;
-
-    TRY(sql_all(tx->sql, &callbacks, &out->callback_count,
-                CALLBACKS "'in_flight' AND (run_id = $2 OR ($2 = '' AND run_id NOT IN"
-                          " (SELECT waker_id FROM waker WHERE session_id = $1 AND handed = 1)))"
-                          " ORDER BY seq LIMIT $3",
-                ARGS(TEXT(session_id), TEXT(waker_id), INT(NEWS_MAX))));
-    TRY(sql_all(tx->sql, &messages, &out->message_count,
-                MESSAGES " AND carrier <> '' AND (carrier = $2 OR ($2 = '' AND carrier NOT IN"
-                         " (SELECT waker_id FROM waker WHERE session_id = $1 AND handed = 1)))"
-                         " ORDER BY seq LIMIT $3",
-                ARGS(TEXT(session_id), TEXT(waker_id), INT(NEWS_MAX))));
-    load_read(tx, callbacks, messages, out);
-    return NULL;
-}
-
-static err load_give(struct tx *tx, struct load *l, str waker_id)
-{
-    for (size_t i = 0; i < l->callback_count; i++)
-        TRY(callback_become(tx, &l->callbacks[i],
-                            waker_id.len ? CALLBACK_IN_FLIGHT : CALLBACK_WAITING, waker_id));
-    for (size_t i = 0; i < l->message_count; i++) {
-        l->messages[i].carrier = waker_id;
-        TRY(message_store(tx, &l->messages[i]));
-    }
-    return NULL;
-}
-
-/* One text, which begins with the ids of all that it tells of. */
-static void load_tell(struct tx *tx, const struct load *l, struct wake_news *out)
-{
-    str *ids = ARENA_ARRAY(tx->arena, str, l->callback_count + l->message_count);
-    struct buf text = buf_in(tx->arena);
-
-    for (size_t i = 0; i < l->callback_count; i++)
-        ids[out->id_count++] = l->callbacks[i].id;
-    for (size_t i = 0; i < l->message_count; i++)
-        ids[out->id_count++] = l->messages[i].id;
-    buf_add(&text, STR("[baton"));
-    for (size_t i = 0; i < out->id_count; i++)
-        buf_printf(&text, " " STR_FMT, STR_ARG(ids[i]));
-    buf_add(&text, STR("]\n\n"));
-    if (l->callback_count)
-        buf_add(&text, prompt_callbacks(tx, l->callbacks, l->callback_count));
-    if (l->callback_count && l->message_count)
-        buf_byte(&text, '\n');
-    if (l->message_count)
-        buf_add(&text, prompt_messages(tx, l->messages, l->message_count));
-    out->answer = WAKE_NEWS;
-    out->ids = ids;
-    out->text = buf_str(&text);
-}
-
-static bool load_is_empty(const struct load *l)
-{
-    return l->callback_count + l->message_count == 0;
 }
 
 /* When the oldest of it began to wait. */
@@ -175,25 +43,6 @@ static int64_t load_since(const struct load *l)
 
 /* ---- taking ---- */
 
-static err off_reason(struct tx *tx, const struct session *s, str *out)
-{
-    struct project project;
-    bool found = false;
-
-    *out = STR("");
-    if (!team_rules_of(tx)->wake)
-        *out = STR("waking is off on this server (wake)");
-    else if (!s->attended)
-        *out = STR("the session is run from here, and is resumed instead");
-    else if (!s->wakes)
-        *out = STR("waking is off for this session");
-    else if (s->project.len)
-        TRY(project_find(tx, s->project, &project, &found));
-    if (found && !project.wakes)
-        *out = STR("waking is off for this project");
-    return NULL;
-}
-
 err wake_take(struct tx *tx, const struct session *s, str waker_id, enum wake_way way,
               struct wake_news *out)
 {
@@ -203,7 +52,7 @@ err wake_take(struct tx *tx, const struct session *s, str waker_id, enum wake_wa
     bool known, any;
 
     *out = (struct wake_news){ .answer = WAKE_NONE };
-    TRY(off_reason(tx, s, &out->reason));
+    TRY(wake_off_reason(tx, s, &out->reason));
     if (out->reason.len) {
         out->answer = WAKE_OFF;
         return NULL;
@@ -211,7 +60,7 @@ err wake_take(struct tx *tx, const struct session *s, str waker_id, enum wake_wa
     TRY(waker_find(tx, waker_id, &own, &known));
     if (!known || !str_eq(own.session_id, s->id)) {
         out->answer = WAKE_REGISTERED;
-        return waker_add(tx, s->id, waker_id, way);
+        return waker_add(tx, (struct waker){ s->id, .id = waker_id, .way = way });
     }
     TRY(newest(tx, s->id, &last, &any));
     assert(any);
@@ -250,6 +99,21 @@ static err waker_get(struct tx *tx, str id, struct waker *out)
                  : err_new(tx->arena, ERR_NOT_FOUND, "there is no waker " STR_FMT, STR_ARG(id));
 }
 
+/* Of one that is a runner: whether it is the actor's. */
+static err waker_is_own(struct tx *tx, const struct waker *w, bool *out)
+{
+    struct runner r;
+    err e = NULL;
+
+    *out = tx->actor->kind == ACTOR_RUNNER && w->runner_id.len;
+    if (*out)
+        e = runner_get(tx, w->runner_id, &r);
+    if (e && e->kind != ERR_NOT_FOUND)
+        return e;
+    *out &= !e;
+    return NULL;
+}
+
 err wake_session(struct tx *tx, str waker_id, struct session *out)
 {
     struct waker w;
@@ -257,7 +121,8 @@ err wake_session(struct tx *tx, str waker_id, struct session *out)
 
     TRY(waker_get(tx, waker_id, &w));
     TRY(session_load(tx, w.session_id, out));
-    TRY(session_in_reach(tx, out, &reached));
+    TRY(w.runner_id.len || tx->actor->kind == ACTOR_RUNNER ? waker_is_own(tx, &w, &reached)
+                                                           : session_in_reach(tx, out, &reached));
     return reached
                ? NULL
                : err_new(tx->arena, ERR_NOT_FOUND, "there is no waker " STR_FMT, STR_ARG(waker_id));
@@ -272,25 +137,13 @@ err wake_handed(struct tx *tx, str waker_id)
                     ARGS(TEXT(w.session_id), INT(w.number)));
 }
 
-static err load_return(struct tx *tx, str session_id, str waker_id, bool told)
-{
-    struct load l;
-
-    TRY(load_carried(tx, session_id, waker_id, &l));
-    if (load_is_empty(&l))
-        return NULL;
-    TRY(load_give(tx, &l, STR("")));
-    if (!told)
-        return NULL;
-    return event_emit(tx, (struct event){ .type = EVENT_CALLBACK_WAITING, .subject = session_id },
-                      NULL);
-}
-
 err wake_failed(struct tx *tx, str waker_id)
 {
     struct waker w;
 
     TRY(waker_get(tx, waker_id, &w));
+    if (w.runner_id.len)
+        TRY(wake_queue_failed(tx, w.session_id));
     return load_return(tx, w.session_id, waker_id, true);
 }
 
@@ -386,9 +239,10 @@ err wake_on_end(struct tx *tx, const struct session *s)
     bool any;
 
     TRY(load_return(tx, s->id, STR(""), false));
+    TRY(wake_queue_drop(tx, s->id));
     TRY(newest(tx, s->id, &last, &any));
     if (!any || last.way == WAY_CLOSED)
         return NULL;
-    return waker_add(tx, s->id, arena_printf(tx->arena, "closed-%lld", (long long)*tx->seq),
-                     WAY_CLOSED);
+    str id = arena_printf(tx->arena, "closed-%lld", (long long)*tx->seq);
+    return waker_add(tx, (struct waker){ s->id, .id = id, .way = WAY_CLOSED });
 }

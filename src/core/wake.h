@@ -6,7 +6,8 @@
  * the ids. So nothing is lost when a waker, the server or the client dies in between, and what comes
  * twice is known by its id.
  *
- * There is one waker for a session: the newest. A session that is at work is given the time of
+ * There is one waker for a session: the newest. Where there is none any more, a runner may be one for
+ * once, and supersedes nobody: see wake_queue.h. A session that is at work is given the time of
  * wake_grace_ms to hear by its own hooks and tools, which cost less. */
 #ifndef CORE_WAKE_H
 #define CORE_WAKE_H
@@ -21,7 +22,8 @@ struct waker {
     int64_t number; /* the highest of its session is the newest */
     str id;         /* as it calls itself */
     enum wake_way way;
-    bool handed; /* what it took is with its client for good: a queue that outlives it */
+    bool handed;   /* what it took is with its client for good: a queue that outlives it */
+    str runner_id; /* the runner that this is; empty: it is a process beside the client */
     int64_t created_at_ms;
 };
 
@@ -33,7 +35,8 @@ struct waker {
     X(waker_id,  TEXT, INSERT, w->id)         \
     X(way,        WORD, INSERT, w->way)        \
     X(handed,     FLAG, STORE,  w->handed)     \
-    X(created_at, TIME, INSERT, w->created_at_ms)
+    X(created_at, TIME, INSERT, w->created_at_ms) \
+    X(runner_id,  TEXT, INSERT, w->runner_id)
 #define WAKER_NAMES COLUMNS(WAKER_COLUMNS)
 // clang-format on
 

@@ -6,7 +6,7 @@
 
 #include "core/callback.h"
 #include "core/prompt.h"
-#include "core/wake.h"
+#include "core/wake_queue.h"
 #include "ops/ops.h"
 #include "ops/shapes.h"
 #include "ops/write.h"
@@ -297,6 +297,26 @@ static enum hook_client client_of(str name)
     return (enum hook_client)i;
 }
 
+enum { CONVERSATION_MAX = 200 }; /* bytes; a longer one is none of a client's */
+
+/* Where a runner of its machine can wake it. A session's own token is not believed: what it says would
+ * be run. */
+static err queue_note(struct tx *tx, const struct input *in, const struct hook *h)
+{
+    struct wake_queue q = { .session_id = h->s.id,
+                            .hostname = input_str(in, "host"),
+                            .user = input_str(in, "user"),
+                            .conversation = json_str(h->payload, "session_id"),
+                            .home = input_str(in, "client_home"),
+                            .path = input_str(in, "client_path") };
+    bool whole = q.hostname.len && q.user.len && q.home.len &&
+                 q.conversation.len <= CONVERSATION_MAX;
+
+    if (tx->actor->kind == ACTOR_SESSION || h->client != HOOK_CODEX || !h->s.attended || !whole)
+        return NULL;
+    return wake_queue_set(tx, &q);
+}
+
 static err hook_event_op(struct tx *tx, const struct input *in, struct answer *out)
 {
     const struct json *payload = input_json(in, "event");
@@ -313,6 +333,7 @@ static err hook_event_op(struct tx *tx, const struct input *in, struct answer *o
     if (there && tx->actor->kind != ACTOR_SESSION)
         TRY(member_settle(tx, &h.s, &place, &h.notice));
     if (there) {
+        TRY(queue_note(tx, in, &h));
         TRY(event_handle(tx, &h, &reply));
         out->notify = h.s.id;
     }
@@ -343,6 +364,10 @@ static const struct op ops[] = {
                 "common_dir": { "type": "string", "minLength": 1, "maxLength": 1200,
                     "description": "Git's common directory of its folder, or without git the folder: the project is found by it." },
                 "worktree": { "type": "string", "minLength": 1, "maxLength": 1200, "description": "The top of the working tree that it is in." },
+                "user": { "type": "string", "minLength": 1, "maxLength": 100, "description": "The user of the operating system that the client runs as." },
+                "client_home": { "type": "string", "pattern": "^/", "maxLength": 1200,
+                    "description": "The folder by which the client's own command finds its conversations, as CODEX_HOME; with the operator's token: a runner of its machine and user may wake it by that." },
+                "client_path": { "type": "string", "minLength": 1, "maxLength": 4096, "description": "Its search path for programs." },
                 "project": { "type": "string", "minLength": 1, "maxLength": 100,
                     "description": "The project that it is to be a member of, whatever its folder; off: of none." }
             }

@@ -7,6 +7,7 @@
 #include "core/output.h"
 #include "core/prompt.h"
 #include "core/run.h"
+#include "core/wake_queue.h"
 #include "ops/ops.h"
 #include "ops/page.h"
 #include "ops/shapes.h"
@@ -130,7 +131,9 @@ struct claim {
 
 static bool claim_wakes(const void *self, const struct event *e)
 {
-    return run_wakes(&((const struct claim *)self)->runner, e);
+    const struct runner *r = &((const struct claim *)self)->runner;
+
+    return run_wakes(r, e) || wake_errand_wakes(r, e);
 }
 
 /* Where it goes on. What has come before it was to look on may be where it has been: then it goes
@@ -155,7 +158,27 @@ static void claim_wait(struct tx *tx, struct claim *c, struct answer *out)
     out->wait_self = c;
 }
 
-/* What there is to say to a runner, if anything: what to stop comes before what to start. */
+/* A client that is to be woken: it takes a moment, and no place of a run. */
+static err errand_write(struct tx *tx, const struct runner *r, struct json_writer *w, bool *said)
+{
+    struct wake_errand e;
+
+    TRY(wake_errand_take(tx, r, &e));
+    *said = e.waker.len > 0;
+    if (!*said)
+        return NULL;
+    write_begin(w, STR("wake"), '{');
+    write_text(w, STR("waker"), e.waker);
+    write_text(w, STR("conversation"), e.queue.conversation);
+    write_text(w, STR("home"), e.queue.home);
+    write_or_null(w, STR("path"), e.queue.path);
+    write_text(w, STR("text"), e.text);
+    json_write_end(w, '}');
+    return NULL;
+}
+
+/* What there is to say to a runner, if anything: what to stop comes before what to start, and who waits
+ * before both begins. */
 static err claim_answer(struct tx *tx, const struct input *in, struct claim *c, struct answer *out,
                         bool *said)
 {
@@ -169,6 +192,9 @@ static err claim_answer(struct tx *tx, const struct input *in, struct claim *c, 
         write_texts(&out->json, STR("stop_runs"), held.stop, held.stop_count);
         return NULL;
     }
+    TRY(errand_write(tx, r, &out->json, said));
+    if (*said)
+        return NULL;
     TRY(run_claim(tx, r, &held, &c->tour, &run, &out->minted));
     *said = run.id.len > 0;
     if (held.count >= r->capacity)
@@ -454,6 +480,7 @@ static err runner_heartbeat_op(struct tx *tx, const struct input *in, struct ans
     const struct json *runs = input_json(in, "runs");
     struct run_held held;
     struct runner r;
+    bool errand;
 
     TRY(runner_get(tx, input_str(in, "runner_id"), &r));
     TRY(runner_seen(tx, &r));
@@ -463,11 +490,16 @@ static err runner_heartbeat_op(struct tx *tx, const struct input *in, struct ans
     json_write_begin(&out->json, '{');
     write_text(&out->json, STR("runner_id"), r.id);
     write_texts(&out->json, STR("stop_runs"), held.stop, held.stop_count);
+    TRY(errand_write(tx, &r, &out->json, &errand));
     json_write_end(&out->json, '}');
     return NULL;
 }
 
 // clang-format off
+
+/* Somebody at a client of this machine who is to be told something. */
+#define ERRAND JSON("wake": { "type": "object", \
+    "description": "An idle client to wake by its own queue: waker (for wake.report), conversation, home (of the client), path (to find it by; or null) and text." })
 
 #define RUNNER_ID JSON("runner_id": { "type": "string", "description": "The runner, as it was registered." })
 
@@ -532,23 +564,23 @@ static const struct op ops[] = {
         .run = runner_register_op,
     },
     {
-        .name = "runner.heartbeat", .http = "POST /runner/heartbeat", .effect = OP_WRITES, .on = ON_HTTP, .by = BY_RUNNER,
+        .name = "runner.heartbeat", .http = "POST /runner/heartbeat", .effect = OP_WRITES, .secret = true, .on = ON_HTTP, .by = BY_RUNNER,
         .summary = "Say that a runner is there, and what it runs.",
         .input = FIELDS(JSON("runner_id"), RUNNER_ID "," JSON(
             "runs": { "type": "array", "maxItems": 1000, "items": { "type": "string" },
                 "description": "Runs that it has: their leases begin anew." })),
-        .output = SHAPE(JSON("runner_id", "stop_runs"), RUNNER_ID "," SHAPE_LIST("stop_runs", "Runs that it is to stop.", JSON({ "type": "string" }))),
+        .output = SHAPE(JSON("runner_id", "stop_runs"), RUNNER_ID "," ERRAND "," SHAPE_LIST("stop_runs", "Runs that it is to stop.", JSON({ "type": "string" }))),
         .run = runner_heartbeat_op,
     },
     {
         .name = "runner.claim", .http = "GET /runner/runs", .effect = OP_WRITES, .wait = true, .secret = true, .on = ON_HTTP, .by = BY_RUNNER,
-        .summary = "Take the next run for a runner, or wait for one; or hear which to stop.",
+        .summary = "Take the next run for a runner, or wait for one; or hear which to stop, or whom to wake.",
         .input = FIELDS(JSON("runner_id"), RUNNER_ID "," JSON(
             "known": { "type": "array", "maxItems": 1000, "items": { "type": "string" },
                 "description": "Runs that it was given and is about to start, or was told to stop: they are not told again. May be repeated." })),
         .output = SHAPE("", JSON(
             "run": { "type": "object", "description": "The run that is the runner's now: run_id, type, purpose, session_id, session_name, prompt, agent, profile, project_dir, client_id, attempt, fence, token, lease_seconds, max_seconds, metadata, git and env." },
-            "deregistered": { "type": "boolean", "description": "There is no such runner any more: register again." }) ","
+            "deregistered": { "type": "boolean", "description": "There is no such runner any more: register again." }) "," ERRAND ","
             SHAPE_LIST("stop_runs", "Runs that it is to stop.", JSON({ "type": "string" }))),
         .run = runner_claim_op,
     },

@@ -10,7 +10,7 @@
 #include "core/permission.h"
 #include "core/retain.h"
 #include "core/token.h"
-#include "core/wake.h"
+#include "core/wake_queue.h"
 #include "ops/ops.h"
 #include "ops/write.h"
 
@@ -34,6 +34,8 @@ static const struct due_work works[DUE_KIND_COUNT] = {
     [DUE_TOKEN_LEASE] = { .run = callback_due_lease },
     [DUE_MEMBER_SILENT] = { .run = member_due_silent },
     [DUE_WAKE_RETURN] = { .run = wake_due_return },
+    [DUE_WAKE_OFFER] = { .run = wake_due_offer },
+    [DUE_WAKE_LEASE] = { .run = wake_due_lease },
     [DUE_RETAIN_STATE] = { .run = retain_state },
     [DUE_RETAIN_TREE] = { .run = retain_tree },
 };

@@ -116,7 +116,7 @@ static const struct op ops[] = {
     },
     {
         .name = "wake.report", .http = "POST /wakes/{waker}", .effect = OP_WRITES,
-        .on = ON_HTTP, .by = BY_OPERATOR | BY_SESSION,
+        .on = ON_HTTP, .by = BY_OPERATOR | BY_SESSION | BY_RUNNER,
         .summary = "Tell that a client has what it was to be woken with, or that it cannot be had there: then others get it.",
         .input = FIELDS(JSON("waker"), WAKER "," JSON(
             "handed": { "type": "boolean", "description": "The client has it, and keeps it over its own restart." },

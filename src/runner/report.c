@@ -9,7 +9,7 @@
 
 enum { ANSWER_MS = 15000, PAUSE_MOST_MS = 15000 };
 
-static enum report_answer answer_of(err e)
+enum report_answer report_answer_of(err e)
 {
     if (!e)
         return REPORT_TAKEN;
@@ -58,7 +58,7 @@ enum report_answer report_once(struct report *r, struct arena *a, const char *wh
         .timeout_ms = ANSWER_MS,
     };
     err e = caller_call(r->caller, a, &call, answer);
-    enum report_answer result = answer_of(e);
+    enum report_answer result = report_answer_of(e);
 
     if (e && result != REPORT_LATER)
         log_warn("report.refused", LOG_S("run", r->run_id), LOG_S("what", str_from(what)),

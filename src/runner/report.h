@@ -32,6 +32,9 @@ enum report_answer report_once(struct report *r, struct arena *a, const char *wh
 enum report_answer report_until(struct report *r, const char *what, int64_t number,
                                 const struct json *facts, int64_t patience_ms);
 
+/* What it means for who tells something that a call went so. */
+enum report_answer report_answer_of(err e);
+
 /* How a caller tells a refusal in the log of a machine: by its status. */
 err report_refusal(struct arena *a, const struct response *r);
 

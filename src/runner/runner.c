@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "client/socket.h"
+#include "runner/errand.h"
 #include "runner/folder.h"
 #include "runner/report.h"
 #include "runner/runner_private.h"
@@ -220,6 +221,12 @@ static void stops_take(struct worker *w, const struct json *ids)
     }
 }
 
+static void errand_take(struct worker *w, const struct json *wake)
+{
+    if (json_is(wake, JSON_OBJECT))
+        errand_start(w->arena, w->o, wake);
+}
+
 static err beat(struct worker *w, const struct json *ids)
 {
     struct json body = json_object();
@@ -232,6 +239,7 @@ static err beat(struct worker *w, const struct json *ids)
     json_put(w->arena, &body, STR("runs"), *ids);
     TRY(post(w, "/runner/heartbeat", &body, &answer));
     stops_take(w, json_get(answer, "stop_runs"));
+    errand_take(w, json_get(answer, "wake"));
     return NULL;
 }
 
@@ -294,6 +302,7 @@ static err claim(struct worker *w)
     if (json_bool_or(answer, "deregistered", false))
         removed(w, away_ms);
     stops_take(w, json_get(answer, "stop_runs"));
+    errand_take(w, json_get(answer, "wake"));
     if (json_is(json_get(answer, "run"), JSON_OBJECT))
         run_take(w, json_get(answer, "run"));
     return NULL;

@@ -10,11 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/ancestor.h"
 #include "cli/bridge/private.h"
 #include "json/write.h"
 #include "os/exec.h"
 #include "os/fd.h"
-#include "os/processes.h"
 #include "os/random.h"
 
 enum {
@@ -25,7 +25,6 @@ enum {
     WAKER_BYTES = 12,
     LOOK_MS = 20, /* between two looks at it */
     REASON_MAX = 500,
-    ARGUMENTS_MAX = 4096, /* bytes of our parent's that are looked at */
 };
 
 extern char **environ;
@@ -216,22 +215,6 @@ static void take_begin(struct bridge *b, int64_t delay_ms)
 
 /* ---- whom ---- */
 
-/* One that runs a single prompt is never idle: what was queued for it would come too late. */
-static bool is_unattended(void)
-{
-    char room[ARGUMENTS_MAX];
-    str arguments = { room, process_arguments(getppid(), room, sizeof room) }, word;
-
-    while (arguments.len) {
-        str rest = STR("");
-        str_cut(arguments, '\0', &word, &rest);
-        if (str_eq(word, STR("exec")))
-            return true;
-        arguments = rest;
-    }
-    return false;
-}
-
 void wake_follow(struct bridge *b)
 {
     struct wake *k = &b->wake;
@@ -242,8 +225,8 @@ void wake_follow(struct bridge *b)
         return;
     if (!other && (k->exchange || b->now_ms < k->again_ms))
         return;
-    if (k->unattended < 0)
-        k->unattended = is_unattended();
+    if (k->unattended < 0) /* one that runs a single prompt is never idle */
+        k->unattended = ancestor_was_told(PROCESSES, getpid(), STR("exec"));
     if (k->unattended)
         return;
     if (k->exchange && k->exchange->kind == &report)
