@@ -93,7 +93,7 @@ struct fake_server {
     bool away;          /* nobody is answered */
     int missed;         /* requests that were not, because of that */
     const char *refuse; /* reports of this kind: 409 */
-    bool offers_wakes;  /* what is offered are errands: /wakes/ID is told "wake" of ID */
+    bool offers_wakes;  /* what is offered are errands: /runner/wakes/ID is told "wake" of ID */
     bool stop;          /* progress is answered so */
     const char *stop_run; /* claims name it */
     int claims;
@@ -134,8 +134,8 @@ static str fake_answer(struct fake_server *f, str method, str target, str token,
         *status = 204;
         return STR("");
     }
-    bool wake = str_starts(path, STR("/wakes/"));
-    str rest = str_slice(path, strlen(wake ? "/wakes/" : "/runner/runs/"), path.len);
+    bool wake = str_starts(path, STR("/runner/wakes/"));
+    str rest = str_slice(path, strlen(wake ? "/runner/wakes/" : "/runner/runs/"), path.len);
     str_cut(rest, '/', &id, &what);
     what = wake ? STR("wake") : what;
     struct told_report *r = &f->reports[f->count];

@@ -72,6 +72,7 @@ static const struct {
     { "project.member",   "UPDATE session SET project = 'none' WHERE name = 'lead'" },
     { "message.status",   "INSERT INTO message (message_id, sender_id, sender_name, receiver_id, receiver_name, seq, status, wakes, carrier, error, created_at, delivered_at, message) VALUES ('msg_1', '', 'op', 'ses_none', 'x', 1, 'pending', 0, '', '', 1, 0, 'x')" },
     { "waker.session",   "INSERT INTO waker (session_id, number, waker_id, way, handed, created_at) VALUES ('ses_none', 1, 'w', 'rewake', 0, 1)" },
+    { "wake_queue.session", "INSERT INTO wake_queue (session_id, hostname, work_user, conversation, home, path, offered, failures) VALUES ('ses_none', 'h', 'u', 'c', '/h', '', 0, 0)" },
     { "permission.due",   "DELETE FROM due WHERE kind = 'permission_expire'" },
     { "permission.due",   "UPDATE permission SET status = 'nonsense'" },
     { "permission.due",   "UPDATE permission SET session_id = 'ses_none'" },

@@ -444,9 +444,13 @@ TEST(runner_at_its_capacity_hears_of_errands_with_its_sign_of_life)
         call(t->w, "runner.heartbeat", "{'runner_id':'" STR_FMT "'}", STR_ARG(t->runner));
     CHECK_HAS(at(c, "/wake/text"), "Session `child` has completed");
     t->w->actor = (struct actor){ .kind = ACTOR_RUNNER, .name = STR("x"), .token_id = STR("rn_2") };
-    str report = arena_printf(check_arena(), "{'waker':'" STR_FMT "','handed':true}",
-                              STR_ARG(at(c, "/wake/waker")));
-    CHECK_ERR(refused(t->w, "wake.report", report.at), ERR_NOT_FOUND); /* another one's */
+    as_runner(t);
+    str other =
+        json_str(answer_of(call(t->w, "runner.register", "{'hostname':'here2'}")), "runner_id");
+    str report = arena_printf(check_arena(),
+                              "{'runner_id':'" STR_FMT "','waker':'" STR_FMT "','handed':true}",
+                              STR_ARG(other), STR_ARG(at(c, "/wake/waker")));
+    CHECK_ERR(refused(t->w, "runner.woken", report.at), ERR_NOT_FOUND); /* another one's */
     fixture_free(t);
 }
 

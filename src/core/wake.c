@@ -99,21 +99,6 @@ static err waker_get(struct tx *tx, str id, struct waker *out)
                  : err_new(tx->arena, ERR_NOT_FOUND, "there is no waker " STR_FMT, STR_ARG(id));
 }
 
-/* Of one that is a runner: whether it is the actor's. */
-static err waker_is_own(struct tx *tx, const struct waker *w, bool *out)
-{
-    struct runner r;
-    err e = NULL;
-
-    *out = tx->actor->kind == ACTOR_RUNNER && w->runner_id.len;
-    if (*out)
-        e = runner_get(tx, w->runner_id, &r);
-    if (e && e->kind != ERR_NOT_FOUND)
-        return e;
-    *out &= !e;
-    return NULL;
-}
-
 err wake_session(struct tx *tx, str waker_id, struct session *out)
 {
     struct waker w;
@@ -121,30 +106,30 @@ err wake_session(struct tx *tx, str waker_id, struct session *out)
 
     TRY(waker_get(tx, waker_id, &w));
     TRY(session_load(tx, w.session_id, out));
-    TRY(w.runner_id.len || tx->actor->kind == ACTOR_RUNNER ? waker_is_own(tx, &w, &reached)
-                                                           : session_in_reach(tx, out, &reached));
+    TRY(session_in_reach(tx, out, &reached));
     return reached
                ? NULL
                : err_new(tx->arena, ERR_NOT_FOUND, "there is no waker " STR_FMT, STR_ARG(waker_id));
 }
 
-err wake_handed(struct tx *tx, str waker_id)
+err wake_report(struct tx *tx, str waker_id, str failed)
 {
+    struct json data = json_object();
+    struct session s;
     struct waker w;
+    int64_t number;
 
     TRY(waker_get(tx, waker_id, &w));
-    return sql_exec(tx->sql, "UPDATE waker SET handed = 1 WHERE session_id = $1 AND number = $2",
-                    ARGS(TEXT(w.session_id), INT(w.number)));
-}
-
-err wake_failed(struct tx *tx, str waker_id)
-{
-    struct waker w;
-
-    TRY(waker_get(tx, waker_id, &w));
+    if (!failed.len)
+        return sql_exec(tx->sql,
+                        "UPDATE waker SET handed = 1 WHERE session_id = $1 AND number = $2",
+                        ARGS(TEXT(w.session_id), INT(w.number)));
     if (w.runner_id.len)
         TRY(wake_queue_failed(tx, w.session_id));
-    return load_return(tx, w.session_id, waker_id, true);
+    TRY(load_return(tx, w.session_id, waker_id, true));
+    TRY(session_load(tx, w.session_id, &s));
+    json_put(tx->arena, &data, STR("content"), json_string(failed));
+    return session_event_note(tx, &s, STR("wake_failed"), json_printed(tx->arena, &data), &number);
 }
 
 /* ---- receipts ---- */

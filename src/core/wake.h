@@ -64,9 +64,9 @@ err wake_take(struct tx *tx, const struct session *s, str waker_id, enum wake_wa
 /* The session of a waker. NOT_FOUND when it is not known (any more), or out of the actor's reach. */
 err wake_session(struct tx *tx, str waker_id, struct session *out);
 
-/* A waker says that its client has what it was given, or that it cannot have it: then others may. */
-err wake_handed(struct tx *tx, str waker_id);
-err wake_failed(struct tx *tx, str waker_id);
+/* A waker says that its client has what it was given; or why it cannot have it: then others may, and
+ * the session's events say so. */
+err wake_report(struct tx *tx, str waker_id, str failed);
 
 /* A prompt of the client: what of ours it holds has arrived. `again`: it is nothing but what had arrived
  * before, and need not be read twice. */

@@ -193,6 +193,19 @@ err wake_errand_take(struct tx *tx, const struct runner *r, struct wake_errand *
     return NULL;
 }
 
+err wake_errand_check(struct tx *tx, const struct runner *r, str waker)
+{
+    struct waker w;
+    bool found;
+
+    TRY(waker_find(tx, waker, &w, &found));
+    return found && str_eq(w.runner_id, r->id)
+               ? NULL
+               : err_new(tx->arena, ERR_NOT_FOUND,
+                         "runner " STR_FMT " was given no waking " STR_FMT, STR_ARG(r->id),
+                         STR_ARG(waker));
+}
+
 bool wake_errand_wakes(const struct runner *r, const struct event *e)
 {
     const struct json *data;

@@ -58,6 +58,9 @@ struct wake_errand {
 /* The next errand for a runner, which is its own from now on. */
 err wake_errand_take(struct tx *tx, const struct runner *r, struct wake_errand *out);
 
+/* NOT_FOUND when this is no errand of that runner: only it says how that went, by wake_report. */
+err wake_errand_check(struct tx *tx, const struct runner *r, str waker);
+
 /* Whether an event says that there may be one. */
 bool wake_errand_wakes(const struct runner *r, const struct event *e);
 

@@ -285,6 +285,18 @@ static err runner_progress_op(struct tx *tx, const struct input *in, struct answ
     return report_answer(tx, &r, out);
 }
 
+static err runner_woken_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    str waker = input_str(in, "waker");
+    struct runner r;
+
+    out->empty = true;
+    TRY(runner_get(tx, input_str(in, "runner_id"), &r));
+    TRY(runner_seen(tx, &r));
+    TRY(wake_errand_check(tx, &r, waker));
+    return wake_report(tx, waker, input_str(in, "failed"));
+}
+
 /* ---- ends ---- */
 
 static int64_t millionths(const struct json *dollars)
@@ -499,7 +511,7 @@ static err runner_heartbeat_op(struct tx *tx, const struct input *in, struct ans
 
 /* Somebody at a client of this machine who is to be told something. */
 #define ERRAND JSON("wake": { "type": "object", \
-    "description": "An idle client to wake by its own queue: waker (for wake.report), conversation, home (of the client), path (to find it by; or null) and text." })
+    "description": "An idle client to wake by its own queue: waker (for runner.woken), conversation, home (of the client), path (to find it by; or null) and text." })
 
 #define RUNNER_ID JSON("runner_id": { "type": "string", "description": "The runner, as it was registered." })
 
@@ -583,6 +595,15 @@ static const struct op ops[] = {
             "deregistered": { "type": "boolean", "description": "There is no such runner any more: register again." }) "," ERRAND ","
             SHAPE_LIST("stop_runs", "Runs that it is to stop.", JSON({ "type": "string" }))),
         .run = runner_claim_op,
+    },
+    {
+        .name = "runner.woken", .http = "POST /runner/wakes/{waker}", .effect = OP_WRITES, .on = ON_HTTP, .by = BY_RUNNER,
+        .summary = "Report that a client has what it was to be woken with, or that it cannot be had there: then others get it.",
+        .input = FIELDS(JSON("runner_id", "waker"), RUNNER_ID "," JSON(
+            "waker": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$", "description": "What the claim or the heartbeat has called it." },
+            "handed": { "type": "boolean", "description": "The client has it, and keeps it over its own restart." },
+            "failed": { "type": "string", "minLength": 1, "maxLength": 1000, "description": "Why it could not be handed over." })),
+        .output = SHAPE("", ""), .run = runner_woken_op,
     },
     {
         .name = "runner.started", .http = "POST /runner/runs/{run_id}/started", .effect = OP_WRITES, .on = ON_HTTP, .by = BY_RUNNER,

@@ -76,18 +76,12 @@ static err wake_take_op(struct tx *tx, const struct input *in, struct answer *ou
 
 static err wake_report_op(struct tx *tx, const struct input *in, struct answer *out)
 {
-    str waker = input_str(in, "waker"), failed = input_str(in, "failed");
-    struct json data = json_object();
+    str waker = input_str(in, "waker");
     struct session s;
-    int64_t number;
 
     out->empty = true;
     TRY(wake_session(tx, waker, &s));
-    if (!failed.len)
-        return wake_handed(tx, waker);
-    TRY(wake_failed(tx, waker));
-    json_put(tx->arena, &data, STR("content"), json_string(failed));
-    return session_event_note(tx, &s, STR("wake_failed"), json_printed(tx->arena, &data), &number);
+    return wake_report(tx, waker, input_str(in, "failed"));
 }
 
 // clang-format off
@@ -116,7 +110,7 @@ static const struct op ops[] = {
     },
     {
         .name = "wake.report", .http = "POST /wakes/{waker}", .effect = OP_WRITES,
-        .on = ON_HTTP, .by = BY_OPERATOR | BY_SESSION | BY_RUNNER,
+        .on = ON_HTTP, .by = BY_OPERATOR | BY_SESSION,
         .summary = "Tell that a client has what it was to be woken with, or that it cannot be had there: then others get it.",
         .input = FIELDS(JSON("waker"), WAKER "," JSON(
             "handed": { "type": "boolean", "description": "The client has it, and keeps it over its own restart." },

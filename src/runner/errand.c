@@ -115,7 +115,7 @@ static enum report_answer report_send(struct caller *caller, struct arena *a, st
 {
     const struct json *answer;
     struct call call = { .method = "POST",
-                         .pattern = "/wakes/{waker}",
+                         .pattern = "/runner/wakes/{waker}",
                          PARAMS({ "waker", waker }),
                          .body = json_printed(a, body),
                          .reads = true, /* the same report again changes nothing */
@@ -144,7 +144,8 @@ static void report(const struct runner_options *o, str waker, const struct json 
     arena_free(a);
 }
 
-static void errand_do(struct arena *a, const struct runner_options *o, const struct json *wake)
+static void errand_do(struct arena *a, const struct runner_options *o, str runner_id,
+                      const struct json *wake)
 {
     str waker = json_str(wake, "waker"), why = STR("");
     struct json body = json_object();
@@ -152,6 +153,7 @@ static void errand_do(struct arena *a, const struct runner_options *o, const str
 
     if (e)
         why = e->message;
+    json_put(a, &body, STR("runner_id"), json_string(runner_id));
     if (why.len)
         json_put(a, &body, STR("failed"), json_string(why));
     else
@@ -163,7 +165,8 @@ static void errand_do(struct arena *a, const struct runner_options *o, const str
 
 /* The runner has one thread, so that anything may be called in its child. What the runner holds, its
  * directory's lock above all, is not the child's. */
-void errand_start(struct arena *a, const struct runner_options *o, const struct json *wake)
+void errand_start(struct arena *a, const struct runner_options *o, str runner_id,
+                  const struct json *wake)
 {
     sigset_t none;
     pid_t pid = fork();
@@ -180,6 +183,6 @@ void errand_start(struct arena *a, const struct runner_options *o, const struct 
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     setsid();
-    errand_do(a, o, wake);
+    errand_do(a, o, runner_id, wake);
     _exit(0);
 }

@@ -10,6 +10,7 @@
 #include "runner/runner.h"
 
 /* Starts it: `wake` is as the server gave it. */
-void errand_start(struct arena *a, const struct runner_options *o, const struct json *wake);
+void errand_start(struct arena *a, const struct runner_options *o, str runner_id,
+                  const struct json *wake);
 
 #endif

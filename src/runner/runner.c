@@ -224,7 +224,7 @@ static void stops_take(struct worker *w, const struct json *ids)
 static void errand_take(struct worker *w, const struct json *wake)
 {
     if (json_is(wake, JSON_OBJECT))
-        errand_start(w->arena, w->o, wake);
+        errand_start(w->arena, w->o, str_from(w->id), wake);
 }
 
 static err beat(struct worker *w, const struct json *ids)
