@@ -299,8 +299,9 @@ static const struct json *errand(struct fixture *t)
 static struct command *errand_report(struct fixture *t, const struct json *e, const char *how)
 {
     as_runner(t);
-    struct command *c =
-        call(t->w, "wake.report", "{'waker':'" STR_FMT "',%s}", STR_ARG(json_str(e, "waker")), how);
+    struct command *c = call(t->w, "runner.woken",
+                             "{'runner_id':'" STR_FMT "','waker':'" STR_FMT "',%s}",
+                             STR_ARG(t->runner), STR_ARG(json_str(e, "waker")), how);
     t->w->actor = the_operator;
     return c;
 }

@@ -576,7 +576,7 @@ static const struct op ops[] = {
         .run = runner_register_op,
     },
     {
-        .name = "runner.heartbeat", .http = "POST /runner/heartbeat", .effect = OP_WRITES, .secret = true, .on = ON_HTTP, .by = BY_RUNNER,
+        .name = "runner.heartbeat", .http = "POST /runner/heartbeat", .effect = OP_WRITES, .on = ON_HTTP, .by = BY_RUNNER,
         .summary = "Say that a runner is there, and what it runs.",
         .input = FIELDS(JSON("runner_id"), RUNNER_ID "," JSON(
             "runs": { "type": "array", "maxItems": 1000, "items": { "type": "string" },
