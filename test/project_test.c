@@ -531,3 +531,105 @@ TEST(nobody_can_fill_another_ones_messages)
     t->w->actor = the_operator;
     fixture_free(t);
 }
+
+/* Who was sent what a call has sent, in the order of their names. */
+static str receivers(struct command *c)
+{
+    static const char *const names[] = { ANN, BOB, "kid1", "kid2", "grandkid", "other" };
+    struct buf out = buf_in(check_arena());
+
+    CHECK_OK(c->error);
+    const struct json *all = json_get(answer_of(c), "messages");
+    CHECK(all && all->len > 0);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (uint32_t k = 0; k < all->len; k++)
+            if (str_eq(json_str(&all->items[k], "receiver_name"), str_from(names[i])))
+                buf_printf(&out, "%s ", names[i]);
+    return str_trim(buf_str(&out));
+}
+
+static struct fixture *fixture_with_roles(void)
+{
+    struct fixture *t = fixture_with_members();
+
+    CHECK_OK(call(t->w, "agent.create", "{'name':'reviewer','profile':'claude'}")->error);
+    start(t, ANN, "kid1", ",'agent_name':'reviewer'");
+    start(t, ANN, "kid2", "");
+    start(t, "kid1", "grandkid", ",'agent_name':'reviewer'");
+    start(t, BOB, "other", ",'agent_name':'reviewer'");
+    return t;
+}
+
+#define SEND(to) call(t->w, "message.send", "{'to':'" to "','message':'hello'}")
+
+TEST(message_to_a_role_or_a_tree_goes_to_all_of_it_that_its_sender_may_write_to)
+{
+    struct fixture *t = fixture_with_roles();
+
+    CHECK_STR(receivers(SEND("role:reviewer")), "kid1 grandkid other");
+    CHECK_STR(receivers(SEND("tree:" ANN)), ANN " kid1 kid2 grandkid");
+    CHECK_STR(receivers(SEND("tree:kid1")), "kid1 grandkid");
+    as_session(t, ANN);
+    CHECK_STR(receivers(SEND("role:reviewer")), "kid1 grandkid");  /* the other is not below it */
+    CHECK_STR(receivers(SEND("tree:" ANN)), "kid1 kid2 grandkid"); /* not to itself */
+    CHECK_STR(receivers(SEND("tree:" BOB)), BOB);
+    as_session(t, "kid1");
+    CHECK_STR(receivers(SEND("role:reviewer")), "grandkid");
+    CHECK_ERR(SEND("tree:" ANN)->error, ERR_NOT_FOUND);
+    as_session(t, "kid2");
+    CHECK_ERR(SEND("role:reviewer")->error, ERR_NOT_FOUND);
+    CHECK_ERR(SEND("tree:kid2")->error, ERR_NOT_FOUND);
+    CHECK_HAS(SEND("team:kid2")->error->message, "role:NAME");
+    t->w->actor = the_operator;
+    CHECK_OK(call(t->w, "session.stop", "{'session_id':'kid2'}")->error);
+    CHECK_STR(receivers(SEND("tree:" ANN)), ANN " kid1 grandkid"); /* the live ones */
+    fixture_free(t);
+}
+
+TEST(message_to_many_goes_to_all_or_to_none)
+{
+    struct fixture *t = fixture_with_roles();
+
+    as_session(t, ANN);
+    for (int i = 0; i < 200; i++)
+        CHECK_OK(call(t->w, "message.send", "{'to':'grandkid','message':'%d'}", i)->error);
+    CHECK_ERR(SEND("tree:" ANN)->error, ERR_LIMIT);
+    t->w->actor = the_operator;
+    CHECK_INT(
+        json_get(answer_of(call(t->w, "message.list", "{'session':'kid1'}")), "messages")->len, 0);
+    fixture_free(t);
+}
+
+TEST(message_to_more_than_may_be_is_refused_and_says_so)
+{
+    struct fixture *t = fixture_with_project();
+
+    for (int i = 0; i < 65; i++)
+        CHECK_OK(
+            call(t->w, "session.create", "{'session_name':'s%d','agent_name':'many'}", i)->error);
+    err e = SEND("role:many")->error;
+    CHECK_ERR(e, ERR_LIMIT);
+    CHECK_HAS(e->message, "at most 64");
+    CHECK_OK(call(t->w, "session.stop", "{'session_id':'s0'}")->error);
+    CHECK_INT(json_get(answer_of(SEND("role:many")), "messages")->len, 64);
+    fixture_free(t);
+}
+
+/* The path names the receiver; a key is one of both operations' own. */
+TEST(message_to_a_session_by_its_path_is_sent_once_for_each_key)
+{
+    struct fixture *t = fixture_with_members();
+
+    as_session(t, ANN);
+    for (int i = 0; i < 2; i++)
+        CHECK_STR(at(call(t->w, "session.message",
+                          "{'session_id':'" BOB "','message':'hello','key':'k'}"),
+                     "/receiver_name"),
+                  BOB);
+    CHECK_ERR(
+        call(t->w, "session.message", "{'session_id':'" BOB "','message':'x','key':'k'}")->error,
+        ERR_UNFIT);
+    t->w->actor = the_operator;
+    CHECK_INT(json_get(answer_of(call(t->w, "message.list", "{}")), "messages")->len, 1);
+    fixture_free(t);
+}

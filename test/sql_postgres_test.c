@@ -461,6 +461,45 @@ static void members_run(struct world *w)
 #undef TAKE
 }
 
+/* An idle client is woken by a runner, in vain; and messages for many. */
+static void errands_run(struct world *w)
+{
+#define CODEX(home, event)                                          \
+    "{'client':'codex','host':'eh','user':'ö','client_home':'" home \
+    "','event':{'session_id':'q1','cwd':'/ö','hook_event_name':'" event "'}}"
+    static const struct step before[] = {
+        { .op = "hook.event", .input = CODEX("/a", "UserPromptSubmit") },
+        { .op = "session.create", .input = "{'session_name':'role','agent_name':'tester'}" },
+        { .op = "message.send", .input = "{'to':'role:tester','message':'ö'}" },
+        { .op = "message.send", .input = "{'to':'tree:codex-q1','message':'ö'}" },
+        { .op = "hook.event", .input = CODEX("/b", "Stop") },
+        { .op = "message.send", .input = "{'to':'codex-q1','message':'ö'}" },
+    };
+    const struct actor operator= w->actor;
+
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++)
+        step_run(w, &before[i]);
+    for (int i = 0; i < 3; i++) {
+        world_pass(w, 200 * 1000);
+        str runner = runner_of(w, "eh", ",'user':'ö'");
+        str input = arena_printf(check_arena(), "{'runner_id':'" STR_FMT "'}", STR_ARG(runner));
+        struct command *c = world_call(w, "runner.claim", input.at, "");
+        input = arena_printf(check_arena(),
+                             "{'runner_id':'" STR_FMT "','waker':'" STR_FMT "','failed':'why'}",
+                             STR_ARG(runner), STR_ARG(at(c, "/wake/waker")));
+        CHECK_OK(world_call(w, "runner.woken", input.at, "")->error);
+        w->actor = operator;
+    }
+    w->actor = (struct actor){ .kind = ACTOR_SESSION,
+                               .name = STR("codex-q1"),
+                               .session_id = STR("codex-q1") };
+    step_run(w, &(struct step){ .op = "message.send",
+                                .input = "{'to':'role:tester','message':'x'}",
+                                .refused = true });
+    w->actor = operator;
+#undef CODEX
+}
+
 /* A tree that ended longer ago than it is kept, and its state. */
 static void ended_run(struct world *w)
 {
@@ -540,6 +579,7 @@ static void scenario_run(struct world *w)
     callbacks_run(w);
     hooks_run(w);
     members_run(w);
+    errands_run(w);
     ended_run(w);
     files_run(w);
 }

@@ -84,6 +84,53 @@ err message_send(struct tx *tx, const struct session *to, str text, bool by_serv
                     ARGS(VALUES(MESSAGE_COLUMNS, out)));
 }
 
+/* ---- for whom ---- */
+
+/* No name and no id of a session has a colon. */
+static err group_find(struct tx *tx, str kind, str name, struct session **out, size_t *count)
+{
+    int64_t most = MESSAGE_RECEIVERS_MAX + 1;
+    struct session top;
+
+    if (str_eq(kind, STR("role")))
+        return session_with_role(tx, name, most, out, count);
+    if (!str_eq(kind, STR("tree")))
+        return err_new(tx->arena, ERR_INVALID,
+                       "expected a session, \"role:NAME\" or \"tree:NAME\", found \"" STR_FMT ":\"",
+                       STR_ARG(utf8_cut(kind, 80)));
+    TRY(session_see(tx, name, &top));
+    return session_in_tree(tx, &top, most, out, count);
+}
+
+err message_receivers(struct tx *tx, str to, struct session **out, size_t *count)
+{
+    str kind, name;
+
+    if (str_cut(to, ':', &kind, &name)) {
+        TRY(group_find(tx, kind, name, out, count));
+        if (*count > MESSAGE_RECEIVERS_MAX)
+            return err_new(tx->arena, ERR_LIMIT,
+                           "expected at most %d live sessions of " STR_FMT
+                           ", found more: write to a part of them, as with tree:NAME",
+                           MESSAGE_RECEIVERS_MAX, STR_ARG(to));
+        if (*count)
+            return NULL;
+        return err_new(tx->arena, ERR_NOT_FOUND,
+                       "nobody is there that " STR_FMT
+                       " means: only live sessions get such a message, and not the one that writes "
+                       "it",
+                       STR_ARG(to));
+    }
+    *out = ARENA_NEW(tx->arena, struct session);
+    *count = 1;
+    TRY(session_see(tx, to, *out));
+    if (str_eq((*out)->id, tx->actor->session_id))
+        return err_new(tx->arena, ERR_INVALID,
+                       "a session cannot write to itself: list_agent_sessions tells who else there "
+                       "is");
+    return NULL;
+}
+
 /* ---- waiting ---- */
 
 err message_pending(struct tx *tx, str receiver_id, bool waking, struct message **out,

@@ -10,6 +10,7 @@
 
 #define MESSAGE_BYTES_MAX 16384
 #define MESSAGES_PENDING_MAX 200 /* of one receiver */
+#define MESSAGE_RECEIVERS_MAX 64 /* of one that is for many */
 
 struct message {
     str id;
@@ -47,6 +48,11 @@ struct message {
  * long; LIMIT when too many wait for that session already. Emits message_sent. */
 err message_send(struct tx *tx, const struct session *to, str text, bool by_server,
                  struct message *out);
+
+/* Whom the actor means: a session by its name or id; "role:NAME", all live ones whose agent that is;
+ * "tree:NAME", that session and all live ones below it. NOT_FOUND when there is none that it may write to,
+ * LIMIT when they are more than MESSAGE_RECEIVERS_MAX, INVALID for the actor itself. */
+err message_receivers(struct tx *tx, str to, struct session **out, size_t *count);
 
 /* Those that wait for a session and that nobody has taken, the oldest first; `waking`: only those that
  * wake it. */

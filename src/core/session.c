@@ -132,6 +132,63 @@ err session_see(struct tx *tx, str id_or_name, struct session *out)
     return reached ? NULL : session_not_there(tx, id_or_name);
 }
 
+/* ---- groups ---- */
+
+#define BELOW(id)                                            \
+    "WITH RECURSIVE below (id) AS ("                         \
+    " SELECT session_id FROM session WHERE session_id = " id \
+    " UNION ALL SELECT s.session_id FROM session s JOIN below b ON s.parent_id = b.id)"
+
+static err group_read(struct tx *tx, const struct row *rows, size_t count, struct session **out)
+{
+    *out = ARENA_ARRAY(tx->arena, struct session, count);
+    for (size_t i = 0; i < count; i++)
+        session_read(tx, &rows[i], &(*out)[i]);
+    return NULL;
+}
+
+err session_with_role(struct tx *tx, str agent, int64_t limit, struct session **out, size_t *count)
+{
+    const struct actor *a = tx->actor;
+    const struct row *rows;
+    str project;
+
+    TRY(project_of_actor(tx, &project));
+    if (a->kind == ACTOR_SESSION)
+        TRY(sql_all(
+            tx->sql, &rows, count,
+            BELOW("$1") " SELECT " SESSION_READ " FROM session"
+                        " WHERE agent = $2 AND live = 1 AND session_id <> $1"
+                        " AND (session_id IN (SELECT id FROM below)"
+                        "  OR (project = $3 AND project <> '' AND attended = 1 AND parent_id = ''))"
+                        " ORDER BY session_id LIMIT $4",
+            ARGS(TEXT(a->session_id), TEXT(agent), TEXT(project), INT(limit))));
+    else
+        TRY(sql_all(tx->sql, &rows, count,
+                    "SELECT " SESSION_READ " FROM session WHERE agent = $1 AND live = 1"
+                    " AND ($2 = '' OR state_id = $2) ORDER BY session_id LIMIT $3",
+                    ARGS(TEXT(agent), TEXT(a->state_id), INT(limit))));
+    return group_read(tx, rows, *count, out);
+}
+
+err session_in_tree(struct tx *tx, const struct session *top, int64_t limit, struct session **out,
+                    size_t *count)
+{
+    const struct row *rows;
+    bool reached;
+
+    TRY(session_in_reach(tx, top, &reached));
+    TRY(sql_all(
+        tx->sql, &rows, count,
+        BELOW("$1") " SELECT " SESSION_READ " FROM session"
+                    " WHERE session_id IN (SELECT id FROM below) AND live = 1 AND session_id <> $2"
+                    " AND ($3 = 1 OR session_id = $1) AND ($4 = '' OR state_id = $4)"
+                    " ORDER BY session_id LIMIT $5",
+        ARGS(TEXT(top->id), TEXT(tx->actor->session_id), INT(reached),
+             TEXT(tx->actor->kind == ACTOR_SESSION ? STR("") : tx->actor->state_id), INT(limit))));
+    return group_read(tx, rows, *count, out);
+}
+
 err session_load(struct tx *tx, str id, struct session *out)
 {
     bool found;
@@ -176,7 +233,8 @@ err session_in_reach(struct tx *tx, const struct session *s, bool *out)
 static bool is_indexed_alike(const struct session *a, const struct session *b)
 {
     return a->status == b->status && a->settled == b->settled && str_eq(a->profile, b->profile) &&
-           str_eq(a->state_id, b->state_id) && str_eq(a->project, b->project);
+           str_eq(a->agent, b->agent) && str_eq(a->state_id, b->state_id) &&
+           str_eq(a->project, b->project);
 }
 
 err session_store(struct tx *tx, struct session *s)

@@ -73,7 +73,7 @@ struct session {
     X(parent_id,       TEXT,     INSERT, s->parent_id)               \
     X(root_id,         TEXT,     INSERT, s->root_id)                 \
     X(depth,           INT,      INSERT, s->depth)                   \
-    X(agent,           TEXT,     STORE,  s->agent)                   \
+    X(agent,           TEXT,     INDEX,  s->agent)                   \
     X(profile,         TEXT,     INDEX,  s->profile)                 \
     X(project_dir,     TEXT,     STORE,  s->project_dir)             \
     X(status,          WORD,     INDEX,  s->status)                  \
@@ -124,6 +124,13 @@ err session_get(struct tx *tx, str id_or_name, struct session *out);
 
 /* The same for reading and writing to: a member sees the other members of its project as well. */
 err session_see(struct tx *tx, str id_or_name, struct session *out);
+
+/* Those that are live, the actor itself not among them, in the order of their ids, at most `limit`:
+ * whose agent this is, among those that it may write to; or a session that it sees, with those below it
+ * where it reaches them. */
+err session_with_role(struct tx *tx, str agent, int64_t limit, struct session **out, size_t *count);
+err session_in_tree(struct tx *tx, const struct session *top, int64_t limit, struct session **out,
+                    size_t *count);
 
 /* By id or name, whoever asks; `found` is false, and `out` as it was, when there is none. */
 err session_find(struct tx *tx, str id_or_name, struct session *out, bool *found);

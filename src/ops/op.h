@@ -123,6 +123,7 @@ struct op {
     const char *tool_output; /* of its answer, what the tool has: name → true, or its members */
     bool wait;               /* it may answer that it waits */
     bool secret;             /* its answer holds a secret and is never kept for a repeat */
+    bool keyed;              /* its field `key` is the Idempotency-Key, where none came with it */
     bool peek;               /* with nothing but its capture, its answer may be in the cache */
     const char *summary;     /* one sentence, for people */
     const char *hint;        /* when to use it, for agents; NULL: the summary */

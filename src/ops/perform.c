@@ -142,6 +142,13 @@ static bool is_keyed(const struct command *c)
     return c->key.len && c->op->effect == OP_WRITES && !c->op->secret;
 }
 
+/* Tools and command lines have no head to say it in. */
+static void key_take(struct command *c)
+{
+    if (c->op->keyed && !c->key.len)
+        c->key = json_str(c->input, "key");
+}
+
 /* ---- what needs no database ---- */
 
 enum { PREPARED_BYTES = 256 << 10 }; /* of a command's memory, from which on it is worth the way */
@@ -155,6 +162,7 @@ static err prepare(const struct op_table *table, struct command *c)
 {
     TRY(rights_check(c));
     TRY(input_check(table, c));
+    key_take(c);
     if (is_keyed(c))
         c->digest = request_digest(c);
     if (c->op->prepare) {
@@ -182,7 +190,7 @@ static err command_run(struct engine *e, struct tx *tx, struct command *c)
     struct buf out = buf_in(c->arena);
     struct input in = { c->op,        c->input,  op_fields(e->table, c->op),
                         c->wait_over, c->waited, c->ready };
-    bool keyed = is_keyed(c);
+    bool keyed;
     str digest = c->digest, kept = STR("");
     struct state selected;
 
@@ -190,7 +198,9 @@ static err command_run(struct engine *e, struct tx *tx, struct command *c)
         TRY(rights_check(c));
         TRY(input_check(e->table, c));
         in.json = c->input; /* with its fields by their own names */
+        key_take(c);
     }
+    keyed = is_keyed(c);
     if (c->selects.len)
         TRY(state_head(tx, c->selects, &selected));
     if (keyed) {

@@ -227,7 +227,11 @@ static bool refer_project_state(struct inputs *in, struct json *out)
 
 static bool refer_receiver(struct inputs *in, struct json *out)
 {
-    *out = json_string(any_session(in));
+    str name = any_session(in);
+
+    *out = json_string(chance(in, 6)   ? arena_printf(in->arena, "tree:" STR_FMT, STR_ARG(name))
+                       : chance(in, 8) ? STR("role:reviewer")
+                                       : name);
     return op_is(in, "message.send");
 }
 
