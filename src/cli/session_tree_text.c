@@ -3,8 +3,10 @@
 #include "cli/session_tree.h"
 
 enum {
-    NAME_LEAST = 10, /* characters of names, or a third of the line, before columns are left out */
-    LAST_LEAST = 12, /* and of what a session did last */
+    NAME_LEAST = 10,  /* characters of names, or a third of the line, before columns are left out */
+    LAST_LEAST = 12,  /* and of what a session did last; */
+    LAST_MORE = 12,   /* so many more where a name is cut anyway */
+    MIDDLE_LEAST = 9, /* characters of a name that is cut in its middle */
     GAP = 2,
 };
 
@@ -117,12 +119,12 @@ static const struct {
     { TREE_UPDATE,   "update",   false, 7, cell_update },
     { TREE_AGENT,    "agent",    false, 3, cell_agent },
     { TREE_AGE,      "age",      true,  8, cell_age },
-    { TREE_TOKENS,   "tokens",   true,  2, cell_tokens },
+    { TREE_TOKENS,   "tokens",   true,  1, cell_tokens },
     { TREE_COST,     "cost",     true,  4, cell_cost },
     { TREE_COST_ALL, "with all", true,  6, cell_cost_all },
     { TREE_QUEUED,   "queued",   true,  5, cell_queued },
-    { TREE_CHILDREN, "children", true,  1, cell_children },
-    { TREE_LAST,     "last",     false, 0, cell_last },
+    { TREE_CHILDREN, "children", true,  0, cell_children },
+    { TREE_LAST,     "last",     false, 2, cell_last },
 };
 // clang-format on
 
@@ -173,7 +175,8 @@ static size_t layout_width(const struct layout *o, size_t name)
     return width;
 }
 
-/* Leaves columns out until names have room, the status last; then names get what there is. */
+/* Leaves columns out until names have room, the status last; then names get what there is. What a session
+ * did last is worth more than the whole of a long name. */
 static void layout_fit(const struct drawing *d, struct layout *o)
 {
     size_t width = d->style->width, least = width / 3 > NAME_LEAST ? width / 3 : NAME_LEAST;
@@ -181,12 +184,14 @@ static void layout_fit(const struct drawing *d, struct layout *o)
     if (!width)
         return;
     least = o->name < least ? o->name : least;
-    for (int stays = 0; stays <= 9 && layout_width(o, stays < 3 ? o->name : least) > width; stays++)
+    for (int stays = 0; stays <= 9 && layout_width(o, stays < 2 ? o->name : least) > width; stays++)
         for (size_t i = 0; i < COLUMNS; i++)
             if (columns[i].stays == stays)
                 o->shown[i] = false;
     size_t rest = layout_width(o, 0);
     size_t room = width > rest ? width - rest : 1;
+    if (o->name > room && o->shown[COLUMNS - 1])
+        room = room > least + LAST_MORE ? room - LAST_MORE : room < least ? room : least;
     o->name = o->name > room ? room : o->name;
     o->width[COLUMNS - 1] = width - layout_width(o, o->name) + LAST_LEAST;
 }
@@ -235,8 +240,20 @@ static void put_cell(const struct drawing *d, enum paint paint, str text, size_t
         put_spaces(d->out, space);
 }
 
-static str name_shown(const struct drawing *d, const struct tree_row *row)
+/* Both of its ends: names that are made of a client's, a folder's and an id differ in either. */
+static str name_cut(const struct drawing *d, str name, size_t room)
 {
+    if (name.len <= room || room < MIDDLE_LEAST || render_text_width(name) != name.len)
+        return name;
+    size_t tail = (room - 1) / 2;
+    return arena_printf(d->arena, STR_FMT "%s" STR_FMT,
+                        STR_ARG(str_slice(name, 0, room - 1 - tail)), d->style->unicode ? "…" : "~",
+                        STR_ARG(str_slice(name, name.len - tail, name.len)));
+}
+
+static str name_shown(const struct drawing *d, const struct tree_row *row, size_t width)
+{
+    size_t before = (size_t)row->depth * 3;
     static const char *const signs[2][4] = { { "|  ", "   ", "|- ", "`- " },
                                              { "│  ", "   ", "├─ ", "└─ " } };
     const char *const *sign = signs[d->style->unicode];
@@ -246,7 +263,7 @@ static str name_shown(const struct drawing *d, const struct tree_row *row)
         buf_add(&out, str_from(sign[row->branch.at[i] == '|' ? 0 : 1]));
     if (row->depth > 0)
         buf_add(&out, str_from(sign[row->last ? 3 : 2]));
-    buf_add(&out, row->node->name);
+    buf_add(&out, name_cut(d, row->node->name, width > before ? width - before : 0));
     return buf_str(&out);
 }
 
@@ -285,7 +302,7 @@ static void put_row(const struct drawing *d, const struct layout *o, const struc
         buf_add(d->out, STR("\033[7m"));
     if (o->gutter)
         buf_printf(d->out, "%c%c ", selected ? '>' : ' ', n->rank == RANK_NEEDS_YOU ? '!' : ' ');
-    put_cell(d, PAINT_PLAIN, name_shown(d, row), o->name, false);
+    put_cell(d, PAINT_PLAIN, name_shown(d, row, o->name), o->name, false);
     for (size_t i = 0; i < COLUMNS; i++) {
         if (!o->shown[i])
             continue;

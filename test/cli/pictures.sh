@@ -354,6 +354,31 @@ END
 CLICOLOR_FORCE= run session list
 ! grep -q "$(printf '\033')" out || fail 'expected no colours'
 
+# Two long names that differ at their ends leave each other, and what was said last, to be read.
+for n in 1 2; do
+    run session start "codex-a-folder-whose-name-is-as-long-as-it-may-be-0199a2134$n" -a bad -p go --wait
+    exits 16
+done
+picture terminal session tree <<'END'
+   session                               status    age  last
+   reviewer                              finished  AGE  done
+ ! broken                                failed    AGE  the agent ended with ex…
+   pusher                                idle      AGE  I wait for your word
+   a_name_that_is_longer_than_most       running   AGE
+ ! codex-a-folder-who…may-be-0199a21341  failed    AGE  the agent ended with ex…
+ ! codex-a-folder-who…may-be-0199a21342  failed    AGE  the agent ended with ex…
+END
+picture terminal top --once <<'END'
+3 need you, 1 running, 1 idle, 1 ended  1 runner, N of N busy
+   session                     status    agent          age  last
+ ! broken                      failed    bad/shell      AGE  the agent ended wi…
+ ! codex-a-folde…e-0199a21341  failed    bad/shell      AGE  the agent ended wi…
+ ! codex-a-folde…e-0199a21342  failed    bad/shell      AGE  the agent ended wi…
+   a_name_that_i…er_than_most  running   slow/shell     AGE
+   pusher                      idle      careful/shell  AGE  I wait for your wo…
+   reviewer                    finished  echo/shell     AGE  done
+END
+
 # No agent outlives this.
 run session stop a_name_that_is_longer_than_most
 run session result a_name_that_is_longer_than_most --wait
