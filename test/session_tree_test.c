@@ -381,3 +381,29 @@ TEST(frame_shows_the_files_that_two_are_at)
         CHECK(height < 4 || str_contains(frame, STR("eve")));
     }
 }
+
+TEST(frame_names_who_has_not_heard_where_there_is_room)
+{
+    struct session_tree tree = tree_of(members, (struct tree_source){ .urgent_first = true });
+    struct top_view v = {
+        .tree = &tree,
+        .now_ms = NOW_MS,
+        .unheard = value_of("[{'session_name':'ann','ends':2,'messages':1,"
+                            "'since':'2025-01-15T10:37:00Z'},{'session_name':'bob','ends':0,"
+                            "'messages':1,'since':'?'},{'ends':1},{'ends':1}]"),
+    };
+    struct buf json = buf_in(check_arena());
+
+    CHECK_HAS(frame_of(&v),
+              "ann has not heard of 2 ends and 1 message for 3m: its client hears at "
+              "its next prompt\n"
+              "bob has not heard of 1 message: its client hears at its next prompt\n");
+    top_json(&json, &v);
+    CHECK_HAS(buf_str(&json), "\"unheard\":[{\"session_name\":\"ann\",");
+    for (size_t height = 1; height < 20; height++) {
+        v.height = height;
+        v.live = true;
+        CHECK_INT(lines_of(frame_of(&v)), height > 3 ? height : 3);
+        CHECK(str_contains(frame_of(&v), STR("bob has not heard")) == (height >= 12));
+    }
+}

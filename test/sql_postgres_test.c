@@ -481,6 +481,7 @@ static void errands_run(struct world *w)
         step_run(w, &before[i]);
     for (int i = 0; i < 3; i++) {
         world_pass(w, 200 * 1000);
+        step_run(w, &(struct step){ .op = "wake.list", .input = "{}" });
         str runner = runner_of(w, "eh", ",'user':'ö'");
         str input = arena_printf(check_arena(), "{'runner_id':'" STR_FMT "'}", STR_ARG(runner));
         struct command *c = world_call(w, "runner.claim", input.at, "");

@@ -481,3 +481,32 @@ TEST(client_that_has_ended_is_woken_by_no_runner)
     CHECK(!errand(t));
     fixture_free(t);
 }
+
+/* ---- clients that cannot be woken ---- */
+
+static str unheard(struct fixture *t)
+{
+    t->w->actor = the_operator;
+    return json_shown(check_arena(), answer_of(call(t->w, "wake.list", "{}")));
+}
+
+TEST(news_that_no_client_is_woken_for_are_listed_until_it_has_heard)
+{
+    struct fixture *t = fixture_new();
+
+    hook(t, "gemini", A, "BeforeAgent", "'prompt':'x'");
+    start(t, "gemini-shop-11111111", "child", "");
+    begin(t, "child");
+    SILENT(hook(t, "gemini", A, "AfterAgent", ""));
+    done(t, "own");
+    CHECK_STR(unheard(t), "{'unheard':[]}"); /* it could still be woken */
+    after_ms(t, 6999);
+    CHECK_STR(unheard(t), "{'unheard':[]}");
+    after_ms(t, 1);
+    CHECK_HAS(unheard(t), "'session_name':'gemini-shop-11111111','ends':1,'messages':0,'since':'");
+    CHECK_OK(call(t->w, "message.send", "{'to':'gemini-shop-11111111','message':'come'}")->error);
+    CHECK_HAS(unheard(t), "'ends':1,'messages':1,");
+    CHECK_HAS(hook(t, "gemini", A, "BeforeAgent", "'prompt':'y'"), "has completed");
+    CHECK_STR(unheard(t), "{'unheard':[]}");
+    fixture_free(t);
+}

@@ -10,6 +10,7 @@
 #include "cli/init/init.h"
 #include "cli/place.h"
 #include "cli/session_verbs.h"
+#include "cli/unheard.h"
 #include "cli/worktree.h"
 
 enum {
@@ -207,13 +208,15 @@ static int64_t callbacks_waiting(struct status *s)
 static err waits_ask(struct status *s)
 {
     struct url_param waiting = { "status", STR("waiting") };
-    struct json permissions = json_array();
+    struct json permissions = json_array(), unheard;
 
     TRY(list(s, "/permissions", &waiting, "permissions", &permissions));
     if (permissions.kind == JSON_NULL)
         permissions = json_array(); /* they are not for who may not decide */
     put(s, &s->waits, "permissions", permissions);
     put_count(s, &s->waits, "callbacks", callbacks_waiting(s));
+    unheard_load(&s->caller, s->arena, &unheard);
+    put(s, &s->waits, "unheard", unheard);
     if (permissions.len)
         suggest(s, "baton permission list --status waiting",
                 "shows what agents want to do; `permission resolve ID allow|deny` decides");
@@ -344,7 +347,8 @@ static const char *waits_word(const char **word)
 static void put_waits(struct status *s, struct buf *out)
 {
     const struct json *permissions = json_get(&s->waits, "permissions"),
-                      *failed = json_get(&s->waits, "failed");
+                      *failed = json_get(&s->waits, "failed"),
+                      *unheard = json_get(&s->waits, "unheard");
     int64_t callbacks = json_int_or(&s->waits, "callbacks", 0);
     const char *word = "for you";
 
@@ -369,7 +373,14 @@ static void put_waits(struct status *s, struct buf *out)
     if (failed->len > SHOWN_MAX)
         put_line(s, out, "",
                  arena_printf(s->arena, "and %u more that failed", failed->len - SHOWN_MAX));
-    if (callbacks)
+    for (uint32_t i = 0; i < unheard->len && i < SHOWN_MAX; i++)
+        put_line(s, out, waits_word(&word),
+                 unheard_told(s->arena, &unheard->items[i], cli_now_ms()));
+    if (unheard->len > SHOWN_MAX)
+        put_line(s, out, "",
+                 arena_printf(s->arena, "and %u more that have not heard",
+                              unheard->len - SHOWN_MAX));
+    if (callbacks && !unheard->len) /* they are mostly the same */
         put_line(s, out, waits_word(&word),
                  arena_printf(s->arena,
                               "%lld end%s of agents that who started them was not told of yet",

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/session_verbs.h"
+#include "cli/unheard.h"
 #include "client/socket.h"
 
 enum {
@@ -28,7 +29,7 @@ struct top {
     struct caller caller;
     struct arena *now, *next; /* of what is shown, and of what is asked for */
     struct arena *frame;
-    struct json sessions, runs, runners, files;
+    struct json sessions, runs, runners, files, unheard;
     struct session_tree tree;
     struct top_view view;
     char selected[NAME_MAX_BYTES];
@@ -38,6 +39,8 @@ struct top {
     int64_t loaded_ms, took_ms;
     str last;   /* the line of JSON that was printed last */
     char *kept; /* its memory */
+    bool rings;
+    char *rung; /* those that have not heard and that it has rung for; NULL: it has just begun */
 };
 
 /* ---- what there is ---- */
@@ -106,7 +109,8 @@ static void files_load_all(struct top *t)
 static err load(struct top *t)
 {
     struct url_param pending = { "status", STR("pending") };
-    struct json sessions = t->sessions, runs = t->runs, runners = t->runners, files = t->files;
+    struct json sessions = t->sessions, runs = t->runs, runners = t->runners, files = t->files,
+                unheard = t->unheard;
     struct call get_ready = { .method = "GET", .pattern = "/ready" };
     const struct json *ready = NULL;
     int64_t begun = socket_clock_ms();
@@ -120,8 +124,10 @@ static err load(struct top *t)
         e = list(t, "/runners", NULL, "runners", &t->runners);
     if (!e && caller_call(&t->caller, t->next, &get_ready, &ready))
         ready = NULL;
-    if (!e)
+    if (!e) {
         files_load_all(t);
+        unheard_load(&t->caller, t->next, &t->unheard);
+    }
     t->loaded_ms = socket_clock_ms();
     t->took_ms = t->loaded_ms - begun;
     if (e) { /* what was there stays */
@@ -129,6 +135,7 @@ static err load(struct top *t)
         t->runs = runs;
         t->runners = runners;
         t->files = files;
+        t->unheard = unheard;
         return e;
     }
     struct arena *gone = t->now;
@@ -144,6 +151,7 @@ static err load(struct top *t)
     t->view.runners = source.runners;
     t->view.own = json_get(ready, "runner");
     t->view.files = t->files.len ? &t->files : NULL;
+    t->view.unheard = t->unheard.len ? &t->unheard : NULL;
     return NULL;
 }
 
@@ -194,6 +202,28 @@ static void selection_keep(struct top *t)
     select_row(t, 0);
 }
 
+/* Whether one is among them that was not before. Whoever begins to look sees them. */
+static bool unheard_is_new(struct top *t)
+{
+    struct buf all = buf_in(t->frame);
+    bool fresh = false;
+
+    for (uint32_t i = 0; i < t->unheard.len; i++) {
+        const struct json *one = &t->unheard.items[i];
+        str name = arena_printf(t->frame, STR_FMT " " STR_FMT "\n",
+                                STR_ARG(json_str(one, "session_id")),
+                                STR_ARG(json_str(one, "since")));
+        fresh = fresh || (t->rung && !str_contains(str_from(t->rung), name));
+        buf_add(&all, name);
+    }
+    str text = buf_str(&all);
+    mem_free(t->rung);
+    t->rung = mem_alloc(text.len + 1);
+    memcpy(t->rung, text.at, text.len);
+    t->rung[text.len] = '\0';
+    return fresh;
+}
+
 static void draw(struct top *t)
 {
     arena_reset(t->frame);
@@ -204,6 +234,8 @@ static void draw(struct top *t)
     top_scroll(&t->view);
     top_frame(&frame, &t->view);
     terminal_frame(&out, buf_str(&frame));
+    if (unheard_is_new(t) && t->rings)
+        buf_byte(&out, '\a');
     cli_write(t->cli, buf_str(&out));
     if (!cli_flush(t->cli))
         t->over = true;
@@ -420,6 +452,7 @@ static err top_run(struct cli *c)
     caller_init(&t.caller, cli_value(c, "--data"));
     t.caller.timeout_ms = ASK_MS;
     t.last = STR("");
+    t.rings = !cli_flag(c, "--no-bell");
     err e = load(&t);
     if (e)
         e = err_copy(c->arena, e);
@@ -430,6 +463,7 @@ static err top_run(struct cli *c)
     arena_free(t.next);
     arena_free(t.frame);
     mem_free(t.kept);
+    mem_free(t.rung);
     return e;
 }
 
@@ -437,6 +471,7 @@ static err top_run(struct cli *c)
 static const struct option top_options[] = {
     { "--once", 0, NULL,  "print what there is now, and end" },
     { "--json", 0, NULL,  "one line of JSON, and another one for each change" },
+    { "--no-bell", 0, NULL, "do not ring when somebody begins to wait to hear of something" },
     { "--data", 0, "DIR", "ask the server of this data directory" },
     { 0 },
 };
@@ -454,6 +489,10 @@ const struct verb top_verb = {
                "\n"
                "A member of a project of which nothing was heard for long is silent. Below the\n"
                "trees are the files that two members are at, with when and how much each wrote.\n"
+               "\n"
+               "Whoever has not heard of an end or of your message, because the client cannot be\n"
+               "woken, is named below them, and the bell of the terminal rings once when one\n"
+               "begins to wait; not with --no-bell.\n"
                "\n"
                "What needs you: a root that has failed within the last day, and runs that wait\n"
                "while there is no runner.\n"

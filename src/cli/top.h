@@ -15,6 +15,7 @@ struct top_view {
     const struct json *runners; /* NULL: not known */
     const struct json *own;     /* the server's own runner, as /ready has it; NULL: not known */
     const struct json *files;   /* that two members are at, as file.list has them; NULL: none */
+    const struct json *unheard; /* who has not heard, as wake.list has them; NULL: none */
     bool cut;                   /* there are more sessions than were asked for */
     int64_t now_ms;
     size_t width, height; /* 0: no limit */

@@ -3,10 +3,12 @@
 
 #include "base/date.h"
 #include "cli/cli.h"
+#include "cli/unheard.h"
 
 enum {
     LINES_AROUND = 3,  /* totals, titles, and the last line */
     FILES_LIVE = 3,    /* that a terminal shows, */
+    UNHEARD_LIVE = 3,  /* and who has not heard, */
     FILES_HEIGHT = 12, /* of at least so many lines */
 };
 
@@ -88,6 +90,23 @@ static str totals(struct arena *a, const struct top_view *v)
     return buf_str(&out);
 }
 
+/* ---- who has not heard ---- */
+
+static size_t unheard_lines(const struct top_view *v)
+{
+    size_t count = v->unheard ? v->unheard->len : 0;
+
+    if (!v->height)
+        return count;
+    return v->height < FILES_HEIGHT ? 0 : count < UNHEARD_LIVE ? count : UNHEARD_LIVE;
+}
+
+static void put_unheard(struct buf *out, const struct top_view *v)
+{
+    for (size_t i = 0; i < unheard_lines(v); i++)
+        put_line(out, v, PAINT_KEY, unheard_told(out->arena, &v->unheard->items[i], v->now_ms));
+}
+
 /* ---- files that two are at ---- */
 
 /* How many have a line. */
@@ -164,7 +183,7 @@ size_t top_selected(const struct top_view *v)
 
 static size_t rows_shown(const struct top_view *v)
 {
-    size_t around = LINES_AROUND + files_lines(v);
+    size_t around = LINES_AROUND + files_lines(v) + unheard_lines(v);
 
     return v->height > around ? v->height - around : 1;
 }
@@ -197,6 +216,7 @@ static void put_list(struct buf *out, const struct top_view *v)
         session_tree_print(out, v->tree, &look);
     else
         put_line(out, v, PAINT_PLAIN, STR("`baton session start NAME -p PROMPT` starts one"));
+    put_unheard(out, v);
     put_files(out, v);
 }
 
@@ -338,6 +358,10 @@ void top_json(struct buf *out, const struct top_view *v)
     if (v->own) {
         json_write_name(&w, STR("runner"));
         json_write_str(&w, json_str(v->own, "state"));
+    }
+    if (v->unheard) {
+        json_write_name(&w, STR("unheard"));
+        json_write_value(&w, v->unheard);
     }
     if (v->files) {
         json_write_name(&w, STR("files"));

@@ -231,3 +231,33 @@ err wake_on_end(struct tx *tx, const struct session *s)
     str id = arena_printf(tx->arena, "closed-%lld", (long long)*tx->seq);
     return waker_add(tx, (struct waker){ s->id, .id = id, .way = WAY_CLOSED });
 }
+
+/* ---- what was not heard ---- */
+
+err wake_unheard(struct tx *tx, str after, int64_t limit, const struct unheard **out, size_t *count)
+{
+    const struct team_rules *rules = team_rules_of(tx);
+    const struct row *rows;
+
+    TRY(sql_all(
+        tx->sql, &rows, count,
+        "SELECT s.session_id, s.name, sum(there.ends), sum(there.messages), min(there.since)"
+        " FROM (SELECT parent_id AS id, 1 AS ends, 0 AS messages, created_at AS since"
+        "  FROM callback WHERE status = 'waiting' AND parent_id > $1"
+        " UNION ALL SELECT parent_id, 1, 0, created_at"
+        "  FROM callback WHERE status = 'in_flight' AND parent_id > $1"
+        " UNION ALL SELECT receiver_id, 0, 1, created_at"
+        "  FROM message WHERE status = 'pending' AND wakes = 1 AND receiver_id > $1) there"
+        " JOIN session s ON s.session_id = there.id"
+        " WHERE s.attended = 1 AND s.live = 1 AND ($2 = '' OR s.state_id = $2)"
+        " GROUP BY s.session_id, s.name HAVING min(there.since) <= $3"
+        " ORDER BY s.session_id LIMIT $4",
+        ARGS(TEXT(after), TEXT(tx->actor->state_id),
+             INT(tx->now_ms - rules->wake_grace_ms - rules->wake_return_ms), INT(limit))));
+    struct unheard *all = ARENA_ARRAY(tx->arena, struct unheard, *count);
+    for (size_t i = 0; i < *count; i++)
+        all[i] = (struct unheard){ row_str(&rows[i], 0), row_str(&rows[i], 1), row_int(&rows[i], 2),
+                                   row_int(&rows[i], 3), row_int(&rows[i], 4) };
+    *out = all;
+    return NULL;
+}

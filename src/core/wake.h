@@ -72,6 +72,18 @@ err wake_report(struct tx *tx, str waker_id, str failed);
  * before, and need not be read twice. */
 err wake_receipt(struct tx *tx, const struct session *s, str prompt, bool *again);
 
+/* A live session whose client somebody outside has started, and which has not heard what would wake it for
+ * longer than that takes: it cannot be woken, or is not any more. */
+struct unheard {
+    str session_id, name;
+    int64_t ends, messages;
+    int64_t since_ms; /* of the oldest of them */
+};
+
+/* By id, from `after` on. */
+err wake_unheard(struct tx *tx, str after, int64_t limit, const struct unheard **out,
+                 size_t *count);
+
 /* The client begins, stops its turn or ends: what wakers took and what never arrived is offered again,
  * at once or (a stop) after a while. At its end no waker of it is the newest. */
 err wake_on_start(struct tx *tx, const struct session *s);

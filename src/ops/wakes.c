@@ -4,6 +4,7 @@
 #include "core/alias.h"
 #include "ops/hooks.h"
 #include "ops/ops.h"
+#include "ops/page.h"
 #include "ops/shapes.h"
 #include "ops/write.h"
 
@@ -84,6 +85,26 @@ static err wake_report_op(struct tx *tx, const struct input *in, struct answer *
     return wake_report(tx, waker, input_str(in, "failed"));
 }
 
+static err wake_list_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    const struct unheard *all;
+    size_t count;
+
+    TRY(wake_unheard(tx, input_str(in, "after"), page_rows(in), &all, &count));
+    size_t shown = page_begin(in, out, STR("unheard"), count);
+    for (size_t i = 0; page_row(out, i, &shown); i++) {
+        json_write_begin(&out->json, '{');
+        write_text(&out->json, STR("session_id"), all[i].session_id);
+        write_text(&out->json, STR("session_name"), all[i].name);
+        write_int(&out->json, STR("ends"), all[i].ends);
+        write_int(&out->json, STR("messages"), all[i].messages);
+        write_time(&out->json, STR("since"), all[i].since_ms);
+        json_write_end(&out->json, '}');
+    }
+    page_end(out, shown < count ? all[shown - 1].session_id : STR(""));
+    return NULL;
+}
+
 // clang-format off
 
 #define WAKER JSON("waker": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$", \
@@ -107,6 +128,19 @@ static const struct op ops[] = {
             "text": { "type": "string", "description": "What the agent is to read; it begins with the ids, by which the client's receipt is known." },
             "ids": { "type": "array", "items": { "type": "string" }, "description": "The callbacks and messages that the text tells of." })),
         .run = wake_take_op,
+    },
+    {
+        .name = "wake.list", .http = "GET /wakes", .on = ON_HTTP, .by = BY_OPERATOR | BY_VIEWER,
+        .summary = "List agents that people have started and that have not heard what came for them: their clients cannot be woken, and hear at their next prompt.",
+        .input = FIELDS("", PAGE_AFTER_ID "," PAGE_LIMIT),
+        .output = SHAPE(JSON("unheard"), SHAPE_LIST("unheard", "By the id of the session.", SHAPE(
+            JSON("session_id", "session_name", "ends", "messages", "since"), JSON(
+                "session_id": { "type": "string", "description": "The session that has not heard." },
+                "session_name": { "type": "string", "description": "How it is called." },
+                "ends": { "type": "integer", "description": "Of how many ends of agents that it has started." },
+                "messages": { "type": "integer", "description": "And of how many messages of people." },
+                "since": { "type": "string", "format": "date-time", "description": "When the oldest of them came." }))) "," PAGE_NEXT),
+        .run = wake_list_op,
     },
     {
         .name = "wake.report", .http = "POST /wakes/{waker}", .effect = OP_WRITES,

@@ -1,7 +1,7 @@
 # Who is at work, who needs you, what it costs: at once, as lines, and live in a terminal.
 . "${0%/*}/lib"
 
-export LC_ALL=C
+export LC_ALL=C BATON_WAKE_GRACE=1ms BATON_WAKE_RETURN=1ms BATON_HOOK_TIMEOUT_MS=60000
 serve
 run top --once
 exits 0
@@ -116,6 +116,37 @@ cat <&4 >>out
 wait "$screen" || :
 what='baton top, terminated'
 grep -qF -f leave out || fail 'expected the screen to be given back after SIGTERM'
+
+# Who has not heard of something is named, and the bell rings when that begins.
+rings() {
+    run_on "{\"session_id\":\"$1\",\"cwd\":\"/shop\",\"hook_event_name\":\"SessionStart\"}" hook gemini
+    exits 0
+    rm -f pid
+    : >frames
+    TERM=xterm script -qec "echo \$\$ >pid; stty rows 30 cols 100; exec $BATON top $2" /dev/null >frames 2>err <&5 &
+    screen=$!
+    until grep -q "gemini-shop-$1" frames; do sleep 0.05; done
+    run message send "gemini-shop-$1" come
+    exits 0
+    until grep -q "gemini-shop-$1 has not heard of 1 message for" frames; do sleep 0.05; done
+    kill "$(cat pid)"
+    wait "$screen" || :
+    what="baton top $2"
+    [ "$(tr -cd '\007' <frames | wc -c)" = "$3" ] || fail "expected the bell $3 times"
+}
+rings one '' 1
+rings two --no-bell 0
+run top --once
+shows 'gemini-shop-one has not heard of 1 message for '
+shows ': its client hears at its next prompt'
+run status
+shows 'gemini-shop-two has not heard of 1 message for '
+run status --json
+shows '"unheard":[{"session_id":"'
+run_on '{"session_id":"one","hook_event_name":"BeforeAgent","prompt":"x"}' hook gemini
+run top --once --json
+shows '"unheard":[{"session_id":"'
+! grep -q '"unheard":.*"session_name":"gemini-shop-one","ends"' out || fail 'expected that it has heard'
 
 # s asks; anything but y is no.
 live 'sn\r\rq' ''
