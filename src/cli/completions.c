@@ -204,6 +204,8 @@ static void fish_verb(struct buf *out, const struct verb *v, str at)
         const char *flag = names ? arena_printf(out->arena, "-x -a '(baton names %s)' -l", names).at
                            : o->value ? "-r -l"
                                       : "-l";
+        if (o->letter)
+            flag = arena_printf(out->arena, "-s %c %s", o->letter, flag).at;
         fish_line(out, at, flag, o->name + 2, o->help);
     }
     fish_line(out, at, "-l", "help", "show help");

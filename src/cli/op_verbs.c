@@ -178,7 +178,7 @@ static const struct option *options_make(struct arena *a, const struct op *op,
     }
     if (versioned)
         out[n++] = match_option;
-    if (op->effect == OP_WRITES)
+    if (op->effect == OP_WRITES && !op->keyed) /* one that is has the field */
         out[n++] = write_option;
     if (alone)
         out[n++] = (struct option){ alone->option, alone->letter, NULL, alone->help };
