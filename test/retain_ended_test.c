@@ -164,3 +164,47 @@ TEST(a_large_tree_goes_in_pieces_from_below)
     world_audit(w);
     world_close(w);
 }
+
+/* One that is delivered to whoever asks for what waits, as session `name`. */
+static void message_read(struct world *w, const char *name)
+{
+    str id = shown(w, name, "session_id");
+    struct actor before = w->actor;
+
+    w->actor = (struct actor){ .kind = ACTOR_SESSION,
+                               .name = str_from(name),
+                               .token_id = STR("ss_1"),
+                               .session_id = str_slice(id, 1, id.len - 1) };
+    CHECK_HAS(at(call(w, "callback.take", "{}"), "/text"), "hello");
+    w->actor = before;
+}
+
+static uint32_t messages(struct world *w)
+{
+    return json_get(answer_of(call(w, "message.list", "{}")), "messages")->len;
+}
+
+/* Their receiver may go on for ever, and the ones that it has not read stay as long. */
+TEST_BOTH(messages_that_were_read_go_after_the_time_of_what_has_ended)
+{
+    struct world *w = world_with_root("");
+
+    for (int i = 0; i < 3; i++)
+        answer(w, "message.send", "{'to':'root','message':'hello'}");
+    message_read(w, "root");
+    answer(w, "message.send", "{'to':'root','message':'hello again'}");
+    world_pass(w, 3000LL * DAY_MS);
+    CHECK_INT(messages(w), 4); /* for good, unless the settings say */
+    w->retention.sessions_ms = DAY_MS;
+    w->retention.rows = 2; /* of a firing */
+    world_pass(w, 60 * 60 * 1000 + 1000);
+    CHECK_INT(messages(w), 1);
+    message_read(w, "root");
+    world_pass(w, DAY_MS - 1000);
+    CHECK_INT(messages(w), 1);
+    world_pass(w, 60 * 60 * 1000 + 2000);
+    CHECK_INT(messages(w), 0);
+    CHECK(has_session(w, "root"));
+    world_audit(w);
+    world_close(w);
+}

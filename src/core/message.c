@@ -198,6 +198,20 @@ err messages_take(struct tx *tx, const struct session *receiver, bool waking, st
     return NULL;
 }
 
+err message_forget(struct tx *tx, int64_t before_ms, int64_t limit, int64_t *count)
+{
+    const struct row *rows;
+    size_t n;
+
+    TRY(sql_all(tx->sql, &rows, &n,
+                "DELETE FROM message WHERE message_id IN"
+                " (SELECT message_id FROM message WHERE status = 'delivered' AND delivered_at < $1"
+                "  ORDER BY delivered_at LIMIT $2) RETURNING 1",
+                ARGS(INT(before_ms), INT(limit))));
+    *count = (int64_t)n;
+    return NULL;
+}
+
 /* ---- lists ---- */
 
 err message_find(struct tx *tx, str id, struct message *out, bool *found)

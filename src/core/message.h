@@ -70,6 +70,9 @@ err messages_take(struct tx *tx, const struct session *receiver, bool waking, st
 err message_store(struct tx *tx, struct message *m);
 err message_deliver(struct tx *tx, struct message *m);
 
+/* Forgets up to `limit` of those that were delivered before a time, the oldest first; *count: so many. */
+err message_forget(struct tx *tx, int64_t before_ms, int64_t limit, int64_t *count);
+
 err message_find(struct tx *tx, str id, struct message *out, bool *found);
 
 struct message_filter {

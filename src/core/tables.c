@@ -449,6 +449,7 @@ static const char *const step_13[] = {
     "CREATE INDEX wake_queue_offered ON wake_queue (hostname, work_user, session_id)"
     " WHERE offered = 1",
     "ALTER TABLE waker ADD COLUMN runner_id TEXT COLLATE \"C\" NOT NULL DEFAULT ''",
+    "CREATE INDEX message_by_end ON message (delivered_at) WHERE status = 'delivered'",
     "CREATE INDEX session_live_agent ON session (agent) WHERE live = 1",
     NULL,
 };
