@@ -34,12 +34,13 @@ struct waiting {
 
 static void become(const char *client, int in, int out, int error)
 {
-    char *argv[] = { "baton", "hook", (char *)client, "--wait", NULL };
+    bool waits = strcmp(client, "codex") != 0;
+    char *argv[] = { "baton", "hook", (char *)client, waits ? "--wait" : NULL, NULL };
 
     dup2(in, 0);
     dup2(out, 1);
     dup2(error, 2);
-    exit(hook_exit(cli_main(&program, 4, argv)));
+    exit(hook_exit(cli_main(&program, waits ? 4 : 3, argv)));
 }
 
 /* Starts one, below a process of its own that does nothing when `below` is given. */
@@ -83,7 +84,7 @@ static struct waiting wait_start(const char *client, const char *event, pid_t *b
     w.server.in = w.in;
     w.server.out = w.out;
     say(&w.server, event);
-    if (strcmp(client, "claude") == 0)
+    if (strcmp(client, "opencode") != 0)
         close(w.in);
     return w;
 }
@@ -348,4 +349,34 @@ TEST(a_plugin_that_says_no_more_ends_its_waker)
     HEARS(&w.server, "{'text':'Done. [baton cb_1]'}");
     close(w.in);
     expect_exit(&w, 0);
+}
+
+/* A client shows its person what a hook prints as systemMessage, and standard error to nobody. */
+TEST(hook_of_a_server_that_is_older_tells_the_person_once)
+{
+    static const struct {
+        const char *event, *printed;
+    } cases[] = {
+        { "{'session_id':'c-1','hook_event_name':'SessionStart'}",
+          "{\"systemMessage\":\"the baton server that runs is older than this baton, " },
+        { "{'session_id':'c-1','hook_event_name':'UserPromptSubmit'}", "" },
+    };
+
+    setenv("BATON_HOOK_TIMEOUT_MS", "60000", 1);
+    setenv("CODEX_HOME", "/home/ann/.codex", 1);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct waiting w = wait_start("codex", cases[i].event, NULL);
+        int fd = server_connected(&w.server);
+        CHECK_HAS(server_take(fd), "client_home=%2Fhome%2Fann%2F.codex&client_path=");
+        server_answer(fd, "400 Bad Request",
+                      "{'title':'Bad request','detail':'hook.event has no parameter x; it "
+                      "has: event'}");
+        str printed = read_to_end(w.out);
+        CHECK(str_starts(printed, str_from(cases[i].printed)));
+        CHECK(printed.len == 0 || str_contains(printed, STR("`baton stop`")));
+        CHECK_INT(printed.len > 0, cases[i].printed[0] != '\0');
+        CHECK_HAS(read_to_end(w.error), "is older than this baton");
+        expect_exit(&w, 0);
+        server_end(&w.server);
+    }
 }

@@ -140,6 +140,16 @@ static size_t params_make(struct cli *c, struct url_param params[PARAMS_MAX])
     return count;
 }
 
+/* A server of before this program does not know all that it is told now. */
+static bool server_is_older(struct arena *a, const struct response *r)
+{
+    return r->status == 400 && str_contains(response_detail(a, r), STR(" has no parameter "));
+}
+
+static const char older[] =
+    "the baton server that runs is older than this baton, so that its hooks do nothing: restart "
+    "the server: `baton stop` ends it, and the next agent that has baton's tools starts it";
+
 static err event_send(struct cli *c, int64_t until_ms, str event, str *answer)
 {
     struct url_param params[PARAMS_MAX];
@@ -159,9 +169,25 @@ static err event_send(struct cli *c, int64_t until_ms, str event, str *answer)
     err e = caller_request(&caller, c->arena, &call, &response);
     caller_release(&caller);
     TRY(e);
+    if (server_is_older(c->arena, &response))
+        return err_new(c->arena, ERR_UNSUPPORTED, "%s", older);
     TRY(answer_check(c->arena, &response));
     *answer = response.body;
     return NULL;
+}
+
+/* Clients show standard error to nobody. A conversation begins once: what it is told then is told to
+ * the person once. */
+static str told_at_start(struct cli *c, str event, err e)
+{
+    const struct json *payload;
+    struct json out = json_object();
+
+    if (e->kind != ERR_UNSUPPORTED || json_parse(c->arena, event, &json_limits_own, &payload) ||
+        !str_eq(json_str(payload, "hook_event_name"), STR("SessionStart")))
+        return STR("");
+    json_put(c->arena, &out, STR("systemMessage"), json_string(e->message));
+    return json_printed(c->arena, &out);
 }
 
 /* ---- the command ---- */
@@ -195,7 +221,7 @@ static err wait_run(struct cli *c)
 err hook_run(struct cli *c)
 {
     int64_t given = time_given(), until_ms = socket_clock_ms() + given - TIME_LEFT_MS;
-    str event, answer = STR("");
+    str event = STR(""), answer = STR("");
 
     if (!is_client(c->args[0]))
         return usage_error(
@@ -208,10 +234,11 @@ err hook_run(struct cli *c)
     if (!e)
         e = event_send(c, until_ms, event, &answer);
     time_limit(0);
-    if (e)
+    if (e) {
         cli_warn(c, e);
-    else
-        cli_write(c, answer);
+        answer = told_at_start(c, event, e);
+    }
+    cli_write(c, answer);
     return NULL;
 }
 
