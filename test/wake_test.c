@@ -452,6 +452,9 @@ TEST(runner_at_its_capacity_hears_of_errands_with_its_sign_of_life)
                               "{'runner_id':'" STR_FMT "','waker':'" STR_FMT "','handed':true}",
                               STR_ARG(other), STR_ARG(at(c, "/wake/waker")));
     CHECK_ERR(refused(t->w, "runner.woken", report.at), ERR_NOT_FOUND); /* another one's */
+    CHECK_OK(call(t->w, "runner.woken",
+                  "{'runner_id':'" STR_FMT "','waker':'wkr_gone','failed':'x'}", STR_ARG(other))
+                 ->error);
     fixture_free(t);
 }
 

@@ -114,22 +114,10 @@ err wake_session(struct tx *tx, str waker_id, struct session *out)
 
 err wake_report(struct tx *tx, str waker_id, str failed)
 {
-    struct json data = json_object();
-    struct session s;
     struct waker w;
-    int64_t number;
 
     TRY(waker_get(tx, waker_id, &w));
-    if (!failed.len)
-        return sql_exec(tx->sql,
-                        "UPDATE waker SET handed = 1 WHERE session_id = $1 AND number = $2",
-                        ARGS(TEXT(w.session_id), INT(w.number)));
-    if (w.runner_id.len)
-        TRY(wake_queue_failed(tx, w.session_id));
-    TRY(load_return(tx, w.session_id, waker_id, true));
-    TRY(session_load(tx, w.session_id, &s));
-    json_put(tx->arena, &data, STR("content"), json_string(failed));
-    return session_event_note(tx, &s, STR("wake_failed"), json_printed(tx->arena, &data), &number);
+    return waker_report(tx, &w, failed);
 }
 
 /* ---- receipts ---- */

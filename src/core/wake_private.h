@@ -40,4 +40,7 @@ err waker_add(struct tx *tx, struct waker w);
 
 err waker_find(struct tx *tx, str id, struct waker *out, bool *found);
 
+/* See wake_report. */
+err waker_report(struct tx *tx, const struct waker *w, str failed);
+
 #endif

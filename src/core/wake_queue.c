@@ -77,7 +77,7 @@ err wake_queue_drop(struct tx *tx, str session_id)
                     ARGS(TEXT(session_id)));
 }
 
-err wake_queue_failed(struct tx *tx, str session_id)
+static err queue_failed(struct tx *tx, str session_id)
 {
     struct wake_queue q;
     bool found;
@@ -88,6 +88,24 @@ err wake_queue_failed(struct tx *tx, str session_id)
     q.offered = false;
     q.failures++;
     return q.failures < FAILURES_MAX ? queue_store(tx, &q) : wake_queue_drop(tx, session_id);
+}
+
+err waker_report(struct tx *tx, const struct waker *w, str failed)
+{
+    struct json data = json_object();
+    struct session s;
+    int64_t number;
+
+    if (!failed.len)
+        return sql_exec(tx->sql,
+                        "UPDATE waker SET handed = 1 WHERE session_id = $1 AND number = $2",
+                        ARGS(TEXT(w->session_id), INT(w->number)));
+    if (w->runner_id.len)
+        TRY(queue_failed(tx, w->session_id));
+    TRY(load_return(tx, w->session_id, w->id, true));
+    TRY(session_load(tx, w->session_id, &s));
+    json_put(tx->arena, &data, STR("content"), json_string(failed));
+    return session_event_note(tx, &s, STR("wake_failed"), json_printed(tx->arena, &data), &number);
 }
 
 /* ---- when it is offered ---- */
@@ -193,17 +211,18 @@ err wake_errand_take(struct tx *tx, const struct runner *r, struct wake_errand *
     return NULL;
 }
 
-err wake_errand_check(struct tx *tx, const struct runner *r, str waker)
+err wake_errand_end(struct tx *tx, const struct runner *r, str waker, str failed)
 {
     struct waker w;
     bool found;
 
     TRY(waker_find(tx, waker, &w, &found));
-    return found && str_eq(w.runner_id, r->id)
-               ? NULL
-               : err_new(tx->arena, ERR_NOT_FOUND,
-                         "runner " STR_FMT " was given no waking " STR_FMT, STR_ARG(r->id),
-                         STR_ARG(waker));
+    if (!found)
+        return NULL;
+    if (str_eq(w.runner_id, r->id))
+        return waker_report(tx, &w, failed);
+    return err_new(tx->arena, ERR_NOT_FOUND, "runner " STR_FMT " was given no waking " STR_FMT,
+                   STR_ARG(r->id), STR_ARG(waker));
 }
 
 bool wake_errand_wakes(const struct runner *r, const struct event *e)

@@ -42,9 +42,6 @@ err wake_queue_set(struct tx *tx, const struct wake_queue *q);
 /* There is none any more. */
 err wake_queue_drop(struct tx *tx, str session_id);
 
-/* A runner could not use it. */
-err wake_queue_failed(struct tx *tx, str session_id);
-
 /* Something has come for a session: see consequence.h. */
 err wake_queue_after_news(struct tx *tx, const struct event *e);
 
@@ -58,8 +55,9 @@ struct wake_errand {
 /* The next errand for a runner, which is its own from now on. */
 err wake_errand_take(struct tx *tx, const struct runner *r, struct wake_errand *out);
 
-/* NOT_FOUND when this is no errand of that runner: only it says how that went, by wake_report. */
-err wake_errand_check(struct tx *tx, const struct runner *r, str waker);
+/* The runner says how one of its own went, as wake_report has it; NOT_FOUND when it is another one's. Of
+ * one that is gone with its session there is nothing to say, and that is no error. */
+err wake_errand_end(struct tx *tx, const struct runner *r, str waker, str failed);
 
 /* Whether an event says that there may be one. */
 bool wake_errand_wakes(const struct runner *r, const struct event *e);

@@ -287,14 +287,12 @@ static err runner_progress_op(struct tx *tx, const struct input *in, struct answ
 
 static err runner_woken_op(struct tx *tx, const struct input *in, struct answer *out)
 {
-    str waker = input_str(in, "waker");
     struct runner r;
 
     out->empty = true;
     TRY(runner_get(tx, input_str(in, "runner_id"), &r));
     TRY(runner_seen(tx, &r));
-    TRY(wake_errand_check(tx, &r, waker));
-    return wake_report(tx, waker, input_str(in, "failed"));
+    return wake_errand_end(tx, &r, input_str(in, "waker"), input_str(in, "failed"));
 }
 
 /* ---- ends ---- */
