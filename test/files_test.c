@@ -84,8 +84,8 @@ TEST(who_is_about_to_write_what_another_has_changed_is_told_once)
     quiet(hook_in(t, "claude", ANN, SHOP, "UserPromptSubmit", "'prompt':'on'"));
     str said = uses(t, "claude", ANN, "PreToolUse", "Edit", EDIT_A);
     CHECK_STR(said, "Changed by others since you last looked: \"src/a.c\" by `" BOB_NAME
-                    "` 2 s ago (+2 -1 lines so far). You are about to write there: read it again "
-                    "before that. `send_message` reaches them.\n");
+                    "` 2 s ago (+2 -1 lines so far). You came to write there: read it again, and "
+                    "make sure that nothing of theirs is lost. `send_message` reaches them.\n");
     quiet(uses(t, "claude", ANN, "PreToolUse", "Edit", EDIT_A));
     quiet(uses(t, "claude", ANN, "PostToolUse", "Edit", EDIT_A));
     quiet(uses(t, "claude", ANN, "PreToolUse", "Write", READ_A));

@@ -169,7 +169,9 @@ static void others_tell(struct tx *tx, struct telling *out, str path, const stru
 static str told_end(struct telling *out, enum file_act act)
 {
     static const char *const advice[] = {
-        [FILE_BEFORE_WRITE] = "You are about to write there: read it again before that.",
+        [FILE_BEFORE_WRITE] =
+            "You came to write there: read it again, and make sure that nothing of "
+            "theirs is lost.",
         [FILE_READ] = "They may still be at it.",
         [FILE_WROTE] = "You have written there now: make sure that nothing of theirs is lost.",
     };
