@@ -8,8 +8,8 @@
 cd "$(dirname "$0")/.." || exit 2
 root=$PWD
 library='ws@8.18.3'
-agents='claude=@anthropic-ai/claude-code@2.1.325
-codex=@openai/codex@0.166.0
+agents='claude=@anthropic-ai/claude-code@2.1.326
+codex=@openai/codex@0.169.0
 gemini=@google/gemini-cli@0.61.0
 opencode=opencode-ai@1.18.33'
 test=$root/test/cli/ws_library.sh
@@ -67,7 +67,7 @@ for agent in $agents; do
 done
 node test/clients/agents.mjs profiles "$BATON_NPM/agents" $names || failed=1
 
-for client in sdk_v1 sdk_v2 inspector lists claude codex gemini opencode waking; do
+for client in sdk_v1 sdk_v2 inspector lists claude codex gemini opencode waking team; do
     for program in build/baton build/asan/baton; do
         echo "$client, $program:"
         tools/client.sh $client "$root/$program"

@@ -62,7 +62,7 @@ export class Server {
   static async start(env = {}, ...args) {
     const server = new Server();
     server.work = folder();
-    server.data = join(server.work, 'data');
+    server.data = join(env.HOME ?? server.work, '.local/state/baton'); // where a client looks for it
     server.log = '';
     server.launch = () => server.#launch(env, args);
     process.on('exit', () => server.process.kill());

@@ -83,18 +83,19 @@ async function answerMessages(request, script) {
 
 // ---- OpenAI: /v1/responses ----
 
-// Tools of an MCP server come one by one, or together in a namespace of that server.
+// Tools of an MCP server come one by one, or together in a namespace of that server. A custom tool takes
+// a text, and no JSON.
 function offersOf(tools) {
   return tools.flatMap((tool) =>
     tool.type === 'namespace'
       ? tool.tools.map(({ name }) => ({ name, namespace: tool.name }))
-      : [{ name: tool.name ?? tool.type }],
+      : [{ name: tool.name ?? tool.type, ...(tool.type === 'custom' && { free: true }) }],
   );
 }
 
 function viewOfResponses({ input, tools = [] }) {
   const last = input.findLastIndex((item) => item.type === 'message' && item.role === 'user');
-  const calls = input.slice(last + 1).filter((item) => item.type === 'function_call');
+  const calls = input.slice(last + 1).filter((item) => /^(function|custom_tool)_call$/.test(item.type));
   return {
     asked: texts(input[last]?.content),
     since: calls.map((item) => ownName(item.name)),
@@ -107,9 +108,10 @@ function itemOf(answer, offered) {
     const content = [{ type: 'output_text', text: answer.text, annotations: [] }];
     return { type: 'message', id: fresh('msg'), role: 'assistant', status: 'completed', content };
   }
-  const offer = offered.find((o) => ownName(o.name) === answer.tool) ?? { name: answer.tool };
-  const args = JSON.stringify(answer.input);
-  return { type: 'function_call', id: fresh('fc'), call_id: fresh('call'), ...offer, arguments: args };
+  const { free, ...offer } = offered.find((o) => ownName(o.name) === answer.tool) ?? { name: answer.tool };
+  const call = { call_id: fresh('call'), ...offer };
+  if (free) return { type: 'custom_tool_call', id: fresh('ctc'), ...call, input: answer.input };
+  return { type: 'function_call', id: fresh('fc'), ...call, arguments: JSON.stringify(answer.input) };
 }
 
 function* streamOfResponse(response, item) {
@@ -121,7 +123,8 @@ function* streamOfResponse(response, item) {
 
 async function answerResponses(request, script) {
   const view = viewOfResponses(request);
-  const item = itemOf(await script(view), view.offered);
+  const answer = view.offered.length ? await script(view) : say('{"title":"Work"}');
+  const item = itemOf(answer, view.offered);
   const response = {
     id: fresh('resp'),
     object: 'response',

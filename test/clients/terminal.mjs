@@ -14,11 +14,11 @@ export function needTmux() {
 }
 
 export class Terminal {
-  constructor(program, args, { cwd, env }) {
+  constructor(program, args, { cwd, env, width = 140 }) {
     this.socket = join(folder(), 'tmux');
     // What the server of tmux starts with, the program has; and nothing of a terminal around us.
     const { TMUX, TMUX_PANE, ...own } = clean({ ...env, TERM: 'xterm-256color', PWD: cwd });
-    const size = ['-x', '140', '-y', '50'];
+    const size = ['-x', `${width}`, '-y', '50'];
     this.#tmux(['-f', '/dev/null', 'new-session', '-d', ...size, '-c', cwd, program, ...args], own);
     this.pid = Number(this.#tmux(['display-message', '-p', '#{pane_pid}']));
     finally_(() => this.end());

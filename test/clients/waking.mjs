@@ -5,8 +5,9 @@
 // this script says when it is done.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { clients, processesWith } from './attended.mjs';
 import { baton, check, clean, end, finally_, packages, until } from './harness.mjs';
 import { projectDirs, start } from './life.mjs';
 import { say, startModel, use } from './model.mjs';
@@ -14,8 +15,6 @@ import { needTmux, Terminal } from './terminal.mjs';
 
 needTmux();
 const only = process.argv[4];
-const native = `${process.platform}-${process.arch}`;
-const key = 'key-that-nobody-looks-at';
 const SECONDS = 1000;
 
 // ---- the model ----
@@ -55,119 +54,6 @@ const reads = (name) => {
 const firstRead = (name) =>
   model.requests.find(({ body }) => JSON.stringify(body).includes(`Session \`${name}\` has completed`));
 
-// ---- the clients ----
-
-const clients = {
-  claude: {
-    title: 'Claude Code',
-    program: `@anthropic-ai/claude-code-${native}/claude`,
-    args: [],
-    ready: /❯/,
-    clear: 'C-u',
-    stop: ['Escape'],
-    exit: '/exit',
-    waits: 1,
-    configure({ home, wired }) {
-      const quiet = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1' };
-      mkdirSync(join(home, '.claude'), { recursive: true });
-      writeFileSync(join(home, '.claude/settings.json'), JSON.stringify({ env: quiet }));
-      const trusted = { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true };
-      const settings = {
-        hasCompletedOnboarding: true,
-        theme: 'dark',
-        customApiKeyResponses: { approved: [key.slice(-20)] },
-        projects: { [wired]: trusted },
-      };
-      writeFileSync(join(home, '.claude.json'), JSON.stringify(settings));
-      return { ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: key };
-    },
-  },
-  codex: {
-    title: 'Codex',
-    program: '.bin/codex',
-    args: [],
-    asks: [/Trust all and continue/, '2', 'Enter'], // whether the hooks are to be trusted, once
-    ready: /Ask Codex to do anything/,
-    clear: 'C-c',
-    stop: ['Escape'],
-    paused: true, // after that, its queue waits for the end of the person's next turn
-    exit: '/quit',
-    // What it runs in the background, with its tools, outlives it by a minute.
-    left: ['app-server', 'daemon', 'stop'],
-    waits: 0, // its bridge does
-    configure({ home, wired }) {
-      mkdirSync(join(home, '.codex'), { recursive: true });
-      writeFileSync(
-        join(home, '.codex/config.toml'),
-        `model = "scripted"
-model_provider = "loopback"
-check_for_update_on_startup = false
-[analytics]
-enabled = false
-[model_providers.loopback]
-name = "loopback"
-base_url = "${model.url}/v1"
-wire_api = "responses"
-env_key = "LOOPBACK_KEY"
-[projects."${wired}"]
-trust_level = "trusted"
-`,
-      );
-      return { LOOPBACK_KEY: key };
-    },
-  },
-  opencode: {
-    title: 'opencode',
-    program: `opencode-${native}/bin/opencode`,
-    args: [],
-    ready: /Ask anything|ctrl\+p/,
-    clear: 'C-u',
-    stop: ['Escape', /again to interrupt/, 'Escape'],
-    exit: '/exit',
-    waits: 1,
-    configure({ home }) {
-      const loopback = {
-        npm: '@ai-sdk/anthropic',
-        options: { baseURL: `${model.url}/v1`, apiKey: key },
-        models: { scripted: { tool_call: true, limit: { context: 100000, output: 4000 } } },
-      };
-      const config = join(home, '.config/opencode');
-      mkdirSync(join(config, 'node_modules'), { recursive: true });
-      const settings = {
-        model: 'loopback/scripted',
-        small_model: 'loopback/scripted',
-        share: 'disabled',
-        autoupdate: false,
-        provider: { loopback },
-      };
-      writeFileSync(join(config, 'opencode.json'), JSON.stringify(settings));
-      // What it would get from a registry before it runs a plugin, and needs for none of ours.
-      const dependencies = { '@opencode-ai/plugin': '*' };
-      writeFileSync(join(config, 'package.json'), JSON.stringify({ dependencies }));
-      const lock = { lockfileVersion: 3, packages: { '': { dependencies } } };
-      writeFileSync(join(config, 'package-lock.json'), JSON.stringify(lock));
-      return { OPENCODE_DISABLE_MODELS_FETCH: '1', OPENCODE_DISABLE_DEFAULT_PLUGINS: '1' };
-    },
-  },
-};
-
-// ---- what is left behind ----
-
-// Processes whose environment or arguments have the text: { pid, words }.
-function processesWith(text) {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((pid) => {
-      try {
-        const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1);
-        const environment = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
-        return environment.includes(text) && words.length ? [{ pid: Number(pid), words }] : [];
-      } catch {
-        return [];
-      }
-    });
-}
-
 const isWaker = ({ words }) => words.includes('hook') && words.includes('--wait');
 
 // ---- what holds for each ----
@@ -178,7 +64,7 @@ async function wakes(name) {
   const program = join(packages, 'agents', name, 'node_modules', file);
   if (!existsSync(program)) return console.log(`skip ${title}: it is not here; make test-clients gets it`);
   const dirs = projectDirs(name, program);
-  const env = { ...dirs.env, ...configure(dirs) };
+  const env = { ...dirs.env, ...configure({ home: dirs.home, project: dirs.wired, model: model.url }) };
   const server = await start(env);
   await server.call('POST', '/agents', { name: 'player', profile: 'scripted' });
   work = server.work;
