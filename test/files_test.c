@@ -223,6 +223,41 @@ TEST(lines_are_counted_from_what_a_client_shows_of_them)
     fixture_free(t);
 }
 
+/* What Gemini CLI 0.61.0 and Codex 0.169.0 send of their own tools. Of a patch that has failed, whatever
+ * the reason, Codex sends nothing. */
+TEST(file_tools_of_real_clients_are_counted)
+{
+    str text = check_read(check_source("test/cases/file_hooks.json"));
+    const struct json *cases;
+    struct fixture *t = project_new();
+
+    CHECK_OK(json_parse(check_arena(), text, NULL, &cases));
+    for (uint32_t i = 0; i < cases->len; i++) {
+        const struct json *told = &cases->items[i];
+        const char *client = arena_copy(check_arena(), json_str(told, "client")).at;
+        str id = arena_printf(check_arena(), "r%u", i);
+        struct json event = *json_get(told, "event");
+        json_put(check_arena(), &event, STR("session_id"), json_string(id));
+        hook_in(t, client, id.at, "/shop", "SessionStart", "");
+        t->w->actor = the_operator;
+        str place = arena_printf(check_arena(),
+                                 "{'client':'%s','host':'here','common_dir':'" SHOP
+                                 "/.git','worktree':'/shop'}",
+                                 client);
+        struct command *c = world_command(t->w, "hook.event", place.at, "");
+        json_put(check_arena(), (struct json *)c->input, STR("event"), event);
+        op_perform(&t->w->engine, &c, 1);
+        CHECK_OK(c->error);
+        const struct json *f = json_at(files(t, ""), 0), *m = json_at(json_get(f, "members"), 0);
+        CHECK(str_eq(json_str(f, "path"), json_str(told, "file")));
+        CHECK_INT(json_int_or(m, "added", 0), json_int_or(told, "added", -1));
+        CHECK_INT(json_int_or(m, "removed", 0), json_int_or(told, "removed", -1));
+        hook_in(t, client, id.at, "/shop", "SessionEnd", "'reason':'other'");
+    }
+    CHECK_INT(cases->len, 7);
+    fixture_free(t);
+}
+
 TEST(tool_that_failed_has_written_nothing)
 {
     struct fixture *t = project_new();
