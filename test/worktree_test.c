@@ -223,16 +223,22 @@ TEST(worktree_is_what_git_says_it_is)
 
 /* ---- what is told of it ---- */
 
-static str members(void)
+static str members_of(const char *client, const char *told)
 {
     struct url_param params[PLACE_MEMBERS];
-    size_t count = place_members(check_arena(), params);
+    str folder = place_folder(check_arena(), str_from(client), str_from(told));
+    size_t count = place_members(check_arena(), folder, params);
     struct buf out = buf_in(check_arena());
 
     for (size_t i = 0; i < count; i++)
         buf_printf(&out, "%s=" STR_FMT " ", params[i].name,
                    STR_ARG(strcmp(params[i].name, "host") ? params[i].value : STR("here")));
     return buf_str(&out);
+}
+
+static str members(void)
+{
+    return members_of("claude", "");
 }
 
 TEST(place_tells_the_folder_that_the_agent_was_started_in)
@@ -265,4 +271,31 @@ TEST(place_tells_the_folder_that_the_agent_was_started_in)
     CHECK_STR(members(), "host=here ");
     setenv("CLAUDE_PROJECT_DIR", "/\xff", 1);
     CHECK_STR(members(), "host=here ");
+}
+
+/* A daemon runs the hooks of many conversations, with the environment of whoever was first. */
+TEST(place_of_a_client_that_tells_its_own_is_that_one)
+{
+    static const char *const clients[] = { "codex", "gemini", "opencode" };
+    str base = root();
+
+    git_dir("shop/.git");
+    git_dir("cart/.git");
+    folder("shop/src");
+    unsetenv("BATON_PROJECT");
+    CHECK(chdir("cart") == 0);
+    str cart = arena_printf(check_arena(), " worktree=" STR_FMT "/cart ", STR_ARG(base));
+    str shop = arena_printf(check_arena(), " worktree=" STR_FMT "/shop ", STR_ARG(base));
+    setenv("CLAUDE_PROJECT_DIR", "/", 1);
+    for (size_t i = 0; i < sizeof clients / sizeof *clients; i++) {
+        CHECK(str_ends(members_of(clients[i], in(base.at, "shop/src")), shop));
+        CHECK(str_ends(members_of(clients[i], ""), cart));
+        CHECK(str_ends(members_of(clients[i], "../shop"), cart));
+        CHECK(str_ends(members_of(clients[i], in(base.at, "gone")), cart));
+    }
+    /* Claude Code's goes where its agent goes. */
+    setenv("CLAUDE_PROJECT_DIR", in(base.at, "cart"), 1);
+    CHECK(str_ends(members_of("claude", in(base.at, "shop/src")), cart));
+    unsetenv("CLAUDE_PROJECT_DIR");
+    CHECK(str_ends(members_of("claude", in(base.at, "shop/src")), cart));
 }

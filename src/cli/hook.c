@@ -116,25 +116,38 @@ static size_t queue_members(struct arena *a, struct url_param out[QUEUE_MEMBERS]
     return count;
 }
 
+/* Where the client says that its conversation is: it may be a daemon, whose own place says nothing. That
+ * of Claude Code goes with each `cd`, and is not asked for. */
+static str folder_told(struct arena *a, str client, str event)
+{
+    const struct json *told;
+
+    if (str_eq(client, STR("claude")) || json_parse(a, event, &json_limits_own, &told))
+        return STR("");
+    return json_str(told, "cwd");
+}
+
 /* What the server is told beside the event: whose it is, where it is, and for a client that tells its
  * tools nothing of the conversation, which process it is. */
-static size_t params_make(struct cli *c, struct url_param params[PARAMS_MAX])
+static size_t params_make(struct cli *c, str event, struct url_param params[PARAMS_MAX])
 {
+    str client = str_from(c->args[0]);
+    str folder = place_folder(c->arena, client, folder_told(c->arena, client, event));
     const char *parent = place_variable("BATON_SESSION_ID");
     const char *state = place_variable("WORKFLOW_STATE_ID");
     str process = STR("");
     size_t count = 0;
 
-    if (strcmp(c->args[0], "gemini") == 0 || strcmp(c->args[0], "opencode") == 0)
+    if (str_eq(client, STR("gemini")) || str_eq(client, STR("opencode")))
         process = ancestor_client(c->arena, PROCESSES, getpid());
-    params[count++] = (struct url_param){ "client", str_from(c->args[0]) };
+    params[count++] = (struct url_param){ "client", client };
     if (parent)
         params[count++] = (struct url_param){ "parent", str_from(parent) };
     if (process.len)
         params[count++] = (struct url_param){ "process", process };
     if (state)
         params[count++] = (struct url_param){ "state", str_from(state) };
-    count += place_members(c->arena, params + count);
+    count += place_members(c->arena, folder, params + count);
     if (strcmp(c->args[0], "codex") == 0)
         count += queue_members(c->arena, params + count);
     return count;
@@ -153,7 +166,7 @@ static const char older[] =
 static err event_send(struct cli *c, int64_t until_ms, str event, str *answer)
 {
     struct url_param params[PARAMS_MAX];
-    size_t count = params_make(c, params);
+    size_t count = params_make(c, event, params);
     struct call call = { .method = "POST",
                          .pattern = "/hooks/{client}",
                          .params = params,

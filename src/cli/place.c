@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/utf8.h"
@@ -17,12 +19,25 @@ str place_host(struct arena *a)
     return arena_copy(a, str_from(host));
 }
 
-str place_folder(struct arena *a)
+static bool is_folder(struct arena *a, str path)
 {
-    const char *project = getenv("CLAUDE_PROJECT_DIR");
-    char *here = project && *project ? NULL : getcwd(NULL, 0);
-    str out = arena_copy(a, str_from(here ? here : project));
+    struct stat st;
 
+    return str_starts(path, STR("/")) && !memchr(path.at, '\0', path.len) &&
+           stat(arena_copy(a, path).at, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+str place_folder(struct arena *a, str client, str told)
+{
+    bool claude = str_eq(client, STR("claude"));
+    str project = str_from(claude ? getenv("CLAUDE_PROJECT_DIR") : NULL);
+
+    if (project.len)
+        return arena_copy(a, project);
+    if (!claude && is_folder(a, told))
+        return arena_copy(a, told);
+    char *here = getcwd(NULL, 0);
+    str out = arena_copy(a, str_from(here));
     free(here);
     return out;
 }
@@ -52,10 +67,10 @@ const char *place_variable(const char *variable)
     return NULL;
 }
 
-size_t place_members(struct arena *a, struct url_param out[PLACE_MEMBERS])
+size_t place_members(struct arena *a, str folder, struct url_param out[PLACE_MEMBERS])
 {
     const char *project = place_variable("BATON_PROJECT");
-    struct worktree w = worktree_find(a, place_folder(a));
+    struct worktree w = worktree_find(a, folder);
     str host = place_host(a);
     size_t count = 0;
 

@@ -15,13 +15,15 @@ enum {
 /* The machine's name, as its runner says it too. */
 str place_host(struct arena *a);
 
-/* The folder that the agent was started in: $CLAUDE_PROJECT_DIR, since a hook may be called from
- * wherever the agent has gone to, else the one that this process is in. */
-str place_folder(struct arena *a);
+/* The folder that the agent of a client was started in. Of Claude Code: $CLAUDE_PROJECT_DIR, since a
+ * hook may be called from wherever the agent has gone to; in the environment of others that is somebody
+ * else's. Of others: the one that they tell, where there is such a folder (empty: they tell none). Else
+ * the one that this process is in. */
+str place_folder(struct arena *a, str client, str told);
 
-/* The members host, common_dir, worktree and project that are known and can be told; gives how many
- * they are. */
-size_t place_members(struct arena *a, struct url_param out[PLACE_MEMBERS]);
+/* The members host, common_dir, worktree and project that are known of an agent in a folder and can be
+ * told; gives how many they are. */
+size_t place_members(struct arena *a, str folder, struct url_param out[PLACE_MEMBERS]);
 
 /* Whether it can be an id or a name of something in baton. */
 bool place_is_name(str text);

@@ -131,6 +131,11 @@ folder=.
 hook codex 44444444-dddd # elsewhere
 is codex-44444444-dddd '"project":null'
 
+# A daemon's hooks have its environment, and their own conversation's folder in what they are told.
+printf '{"session_id":"%s","cwd":"%s","hook_event_name":"SessionStart","source":"startup"}' 45454545-dddd "$top/shop/src" |
+    CLAUDE_PROJECT_DIR=$top BATON_HOOK_TIMEOUT_MS=60000 "$BATON" hook codex >out 2>err
+is codex-45454545-dddd '"project":"shop"'
+
 # A person's variables count, in both orders; what cannot be followed is named.
 run schema create any true
 run state create any '{"n":1}' --json

@@ -112,7 +112,7 @@ static void choose(struct identity *i, const struct rpc *first)
                                  STR_ARG(fit(a, own, ID_MAX_BYTES - NAME_MAX_BYTES / 2 - 8)));
     for (char *at = (char *)i->session_id.at; *at; at++)
         *at = *at == '_' ? '-' : *at;
-    i->session_name = identity_session_name(a, i->client, place_folder(a), own);
+    i->session_name = identity_session_name(a, i->client, place_folder(a, i->client, STR("")), own);
 }
 
 void identity_init(struct bridge *b, void (*leaves)(struct bridge *b))
@@ -363,10 +363,10 @@ static void enroll(struct bridge *b, bool with_state)
     struct buf out = buf_in(c->arena);
     struct json_writer w = json_writer_to(&out);
     const struct identity *i = &b->identity;
-    str directory = place_folder(c->arena), process = STR("");
+    str directory = place_folder(c->arena, i->client, STR("")), process = STR("");
     const char *parent = place_variable("BATON_SESSION_ID");
     struct url_param place[PLACE_MEMBERS];
-    size_t count = place_members(c->arena, place);
+    size_t count = place_members(c->arena, directory, place);
 
     if (i->by_process)
         process = ancestor_client(c->arena, PROCESSES, getpid());
