@@ -8,6 +8,7 @@
 #include "app/start_server.h"
 #include "app/stop_verb.h"
 #include "app/store_verbs.h"
+#include "cli/codex_start.h"
 #include "cli/demo.h"
 #include "cli/doctor/doctor.h"
 #include "cli/hook.h"
@@ -178,6 +179,14 @@ static const struct verb hidden[] = {
         .args_max = 1,
         .summary = "Keep one run, for the runner that has claimed it",
         .run = keep_run_verb_run,
+    },
+    {
+        .name = "codex-start",
+        .args = "THREAD MESSAGE",
+        .args_min = 2,
+        .args_max = 2,
+        .summary = "Have Codex begin with a queued message, for its bridge",
+        .run = codex_start_run,
     },
     {
         .name = "serve-runner",

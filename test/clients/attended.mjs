@@ -38,6 +38,7 @@ export const clients = {
     ready: /❯/,
     clear: 'C-u',
     stop: ['Escape'],
+    restores: true, // what it was asked is a draft again, then
     exit: '/exit',
     waits: 1,
     configure({ home, project, model }) {
@@ -63,7 +64,6 @@ export const clients = {
     ready: /Ask Codex to do anything/,
     clear: 'C-c',
     stop: ['Escape'],
-    paused: true, // after that, its queue waits for the end of the person's next turn
     exit: '/quit',
     // What it runs in the background, with its tools, outlives it by a minute.
     left: ['app-server', 'daemon', 'stop'],
@@ -99,6 +99,7 @@ trust_level = "trusted"
     ready: /Ask anything|ctrl\+p/,
     clear: 'C-u',
     stop: ['Escape', /again to interrupt/, 'Escape'],
+    restores: true,
     exit: '/exit',
     waits: 1,
     configure({ home, model }) {

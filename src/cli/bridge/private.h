@@ -137,6 +137,7 @@ struct wake {
     int said;                  /* the file of what it says */
     int64_t until_ms;          /* that it may take */
     bool failed;               /* the last could not be handed over */
+    pid_t starter;             /* which sees to it that the last is begun with; 0: none does */
     int unattended;            /* nobody sits before the client; −1: that was not looked at */
 };
 

@@ -15,6 +15,8 @@
 #include "json/write.h"
 #include "os/exec.h"
 #include "os/fd.h"
+#include "os/processes.h"
+#include "os/program.h"
 #include "os/random.h"
 
 enum {
@@ -116,6 +118,39 @@ static err queue_start(struct bridge *b, str text)
     return e;
 }
 
+/* What a Codex that was stopped by Esc does not begin with by itself: see cli/codex_start.h. It names
+ * the message by an id: who prints none is another Codex, and left alone. */
+static void starter_start(struct bridge *b)
+{
+    struct wake *k = &b->wake;
+    static const char before[] = "Queued message ";
+    char *room = arena_alloc(b->scratch, REASON_MAX);
+    ssize_t n = pread(k->said, room, REASON_MAX, 0);
+    str said = { room, n > 0 ? (size_t)n : 0 }, id = STR(""), rest;
+
+    for (size_t i = 0; i < said.len && !id.len; i++)
+        if (str_starts(str_slice(said, i, said.len), str_from(before)))
+            str_cut(str_slice(said, i + sizeof before - 1, said.len), ' ', &id, &rest);
+    if (!id.len)
+        return;
+    char *argv[] = { (char *)program_self(), "codex-start", (char *)k->conversation.at,
+                     (char *)arena_copy(b->scratch, id).at, NULL };
+    struct exec_plan plan = {
+        .argv = argv, .env = environ, .folder = "/", .in = -1, .out = -1, .error = -1
+    };
+    if (exec_start(b->scratch, &plan, &k->starter))
+        k->starter = 0; /* then it comes behind the person's next turn */
+}
+
+/* Takes it away when it has ended, or at once. */
+static void starter_end(struct wake *k, bool now)
+{
+    if (k->starter && now)
+        kill(-k->starter, SIGKILL);
+    if (k->starter && waitpid(k->starter, NULL, now ? 0 : WNOHANG) != 0)
+        k->starter = 0;
+}
+
 static str queue_reason(struct bridge *b, bool late)
 {
     char *room = arena_alloc(b->scratch, REASON_MAX);
@@ -134,6 +169,7 @@ void wake_look(struct bridge *b)
     int status = -1;
     bool late = b->now_ms >= k->until_ms;
 
+    starter_end(k, false);
     if (!k->pid)
         return;
     if (late)
@@ -142,7 +178,10 @@ void wake_look(struct bridge *b)
         return;
     bool handed = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     str why = handed ? STR("") : queue_reason(b, late);
-    if (!handed)
+    starter_end(k, handed);
+    if (handed)
+        starter_start(b);
+    else
         lines_note("the agent could not be woken: " STR_FMT, STR_ARG(why));
     close(k->said);
     k->pid = 0;
@@ -249,6 +288,7 @@ void wake_init(struct bridge *b)
 /* The command dies with us; what it was to hand over is offered again. */
 void wake_release(struct bridge *b)
 {
+    starter_end(&b->wake, true);
     if (b->wake.pid) {
         kill(-b->wake.pid, SIGKILL);
         waitpid(b->wake.pid, NULL, 0);
