@@ -60,6 +60,32 @@ TEST(conversations_of_one_minute_are_two_sessions)
     fixture_free(t);
 }
 
+#define CLAUDE(process) \
+    "'client':'claude','conversation':'c-1','process':'" process "','project_dir':'/home/ann/shop'"
+
+/* Claude Code tells its tools which conversation it began with, and no other after /clear. */
+TEST(tools_of_a_conversation_that_has_ended_are_those_of_the_next_in_its_process)
+{
+    struct fixture *t = fixture_new();
+
+    hook_of(t, "claude", "c-1", "SessionStart", "P1");
+    hook_of(t, "claude", "c-3", "SessionStart", "P2"); /* another client beside it */
+    CHECK_STR(attend(t, CLAUDE("P1")), "claude-c-1");
+    hook_of(t, "claude", "c-2", "SessionStart", "P1");
+    CHECK_STR(attend(t, CLAUDE("P1")), "claude-c-1"); /* as long as it is there */
+    hook_of(t, "claude", "c-1", "SessionEnd", "P1");
+    CHECK_STR(attend(t, CLAUDE("P1")),
+              "claude-c-1"); /* the end came last, and nobody knows better */
+    hook_of(t, "claude", "c-1", "SessionEnd", "P1");
+    hook_of(t, "claude", "c-2", "UserPromptSubmit", "P1");
+    CHECK_STR(attend(t, CLAUDE("P1")), "claude-c-2");
+    CHECK_STR(attend(t, CLAUDE("P3")), "claude-c-1"); /* resumed in a new one */
+    hook_of(t, "claude", "c-2", "SessionEnd", "P1");
+    CHECK_STR(attend(t, CLAUDE("P1")), "claude-c-1");
+    CHECK_INT(sessions(t), 3);
+    fixture_free(t);
+}
+
 TEST(tools_below_the_process_of_hooks_are_their_session)
 {
     struct fixture *t = fixture_new();

@@ -138,7 +138,7 @@ static size_t params_make(struct cli *c, str event, struct url_param params[PARA
     str process = STR("");
     size_t count = 0;
 
-    if (str_eq(client, STR("gemini")) || str_eq(client, STR("opencode")))
+    if (!str_eq(client, STR("codex"))) /* whose tools are told of the conversation with each call */
         process = ancestor_client(c->arena, PROCESSES, getpid());
     params[count++] = (struct url_param){ "client", client };
     if (parent)

@@ -8,18 +8,38 @@
 #include "ops/shapes.h"
 #include "ops/write.h"
 
+/* The conversation that followed in the same process on one that has ended: tools are told of the first
+ * alone (Claude Code: /clear), and hooks of each. */
+static err session_following(struct tx *tx, const struct input *in, struct session *s)
+{
+    str process = input_str(in, "process"), known = STR("");
+    struct session next;
+    bool found = false;
+
+    if (session_is_live(s->status) || !process.len)
+        return NULL;
+    TRY(alias_find(tx, ALIAS_PROCESS, process, &known));
+    if (known.len)
+        TRY(session_find_id(tx, known, &next, &found));
+    if (found && next.attended && session_is_live(next.status))
+        *s = next;
+    return NULL;
+}
+
 /* What it is an alias of: by its conversation, or by its process, which hooks may have told of; else the
  * one of that id, and none that is only named so. */
 static err session_known(struct tx *tx, const struct input *in, str id, struct session *out,
                          bool *found)
 {
     str process = input_str(in, "process"), known = STR("");
+    bool told = input_str(in, "conversation").len > 0;
 
-    if (input_str(in, "conversation").len)
+    if (told)
         TRY(alias_find(tx, ALIAS_CONVERSATION, id, &known));
     else if (process.len)
         TRY(alias_find(tx, ALIAS_PROCESS, process, &known));
-    return session_find_id(tx, known.len ? known : id, out, found);
+    TRY(session_find_id(tx, known.len ? known : id, out, found));
+    return told && *found ? session_following(tx, in, out) : NULL;
 }
 
 static err session_register(struct tx *tx, const struct input *in, str id, struct session *out,

@@ -105,7 +105,8 @@ static void choose(struct identity *i, const struct rpc *first)
 
     i->client = client_of(a, first);
     i->conversation = str_from(env("CLAUDE_CODE_SESSION_ID"));
-    i->by_process = str_eq(i->client, STR("gemini")) || str_eq(i->client, STR("opencode"));
+    i->by_process = i->conversation.len || str_eq(i->client, STR("gemini")) ||
+                    str_eq(i->client, STR("opencode"));
     str own = i->conversation.len ? i->conversation : random_hex(a, RANDOM_BYTES);
     i->session_id = arena_printf(a, "%s" STR_FMT "-" STR_FMT, i->conversation.len ? "" : "mcp-",
                                  STR_ARG(i->client),

@@ -115,9 +115,10 @@ enum identity_state { IDENTITY_UNKNOWN, IDENTITY_ASKED, IDENTITY_KNOWN };
 struct identity {
     void (*leaves)(struct bridge *b); /* it is about to become another session */
     enum identity_state token,
-        row;         /* whether it is known with which one; whether the session is there */
-    bool own;        /* the token was minted by us */
-    bool by_process; /* its client tells nothing of the conversation, but its hooks do */
+        row;  /* whether it is known with which one; whether the session is there */
+    bool own; /* the token was minted by us */
+    bool
+        by_process; /* its client tells nothing of the conversation, or of the first alone: its hooks do */
     bool beats;      /* the lease of the token is renewed again and again */
     bool with_state; /* the session is being made with the state that was given */
     struct arena *arena;
