@@ -39,6 +39,8 @@ export const clients = {
     clear: 'C-u',
     stop: ['Escape'],
     restores: true, // what it was asked is a draft again, then
+    fresh: '/clear', // begins another conversation
+    resume: ['--continue'],
     exit: '/exit',
     waits: 1,
     configure({ home, project, model }) {

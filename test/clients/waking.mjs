@@ -59,7 +59,7 @@ const isWaker = ({ words }) => words.includes('hook') && words.includes('--wait'
 // ---- what holds for each ----
 
 async function wakes(name, client) {
-  const { title, program: file, args, asks, ready, clear, stop, restores, exit, left, waits, configure } = client;
+  const { title, program: file, args, asks, ready, clear, stop, restores, fresh, resume, exit, left, waits, configure } = client;
   const { wired = name, paused = false, within = 5 * SECONDS } = client;
   const program = join(packages, 'agents', wired, 'node_modules', file);
   if (!existsSync(program)) return console.log(`skip ${title}: it is not here; make test-clients gets it`);
@@ -69,7 +69,8 @@ async function wakes(name, client) {
   await server.call('POST', '/agents', { name: 'player', profile: 'scripted' });
   work = server.work;
   const mine = `BATON_DATA=${server.data}`;
-  const terminal = new Terminal(program, args, { cwd: dirs.wired, env: { ...env, BATON_DATA: server.data } });
+  const place = { cwd: dirs.wired, env: { ...env, BATON_DATA: server.data } };
+  let terminal = new Terminal(program, args, place);
   const leave = () => {
     if (!left) return;
     spawnSync(program, left, { env: clean(env), cwd: dirs.wired });
@@ -190,6 +191,38 @@ async function wakes(name, client) {
     if (paused) await terminal.say('How are you?');
     await hears('fourth', paused ? Date.now() : since);
   });
+  if (fresh)
+    await holds('a conversation that was begun anew hears what is its own, and nothing else', async () => {
+      const parentOf = async (id) => (await session(child(id))).parent_session_id;
+      await starts('fifth');
+      await terminal.say(fresh);
+      await until('the end of the old one', async () => (await session(await parentOf('fifth'))).status === 'finished');
+      await starts('sixth');
+      assert.notEqual(await parentOf('sixth'), await parentOf('fifth'));
+      await ends('fifth');
+      await hears('sixth', await ends('sixth'));
+      await oneWaits();
+      await terminal.say('How are you?');
+      await until('the answer', () => model.requests.some(({ body }) => JSON.stringify(body).includes('How are you?')));
+      assert.equal(reads(child('fifth')), 0);
+    });
+  if (resume)
+    await holds('one that was killed when it had heard is told of that when it is resumed', async () => {
+      await starts('seventh');
+      await hears('seventh', await ends('seventh'));
+      const [, id] = JSON.stringify(firstRead(child('seventh')).body).match(/\[baton (cb_\w+)\](?!.*\[baton )/s);
+      await terminal.sees('I have heard\\.');
+      process.kill(terminal.pid, 'SIGKILL');
+      await until('the end of who waited', () => wakers().length === 0);
+      terminal.end();
+      terminal = new Terminal(program, [...args, ...resume], place);
+      await terminal.sees(ready);
+      await terminal.say('What was it?');
+      const told = `Told last: [${id}] the end of \`${child('seventh')}\``;
+      await until(told, () => model.requests.some(({ body }) => JSON.stringify(body).includes(told)));
+      assert.equal(reads(child('seventh')), 1);
+      await oneWaits();
+    });
   await holds('nothing of it is left when it has ended', async () => {
     await terminal.say(exit);
     await until('its end', () => !existsSync(`/proc/${terminal.pid}`), 20 * SECONDS);
