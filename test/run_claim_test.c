@@ -44,8 +44,8 @@ TEST(equal_demands_have_equal_keys_and_can_be_read_back)
 {
     struct arena *a = check_arena();
     const str tags[] = { STR("b"), STR("a\"'"), STR("b") }, same[] = { STR("a\"'"), STR("b") };
-    struct demand d = { STR("h,\n"), STR("p"), STR("/d"), STR("u"), tags, 3, false }, back;
-    struct demand other = { STR("h,\n"), STR("p"), STR("/d"), STR("u"), same, 2, false };
+    struct demand d = { STR("h,\n"), STR("p"), STR("/d"), STR("u"), tags, 3, false, false }, back;
+    struct demand other = { STR("h,\n"), STR("p"), STR("/d"), STR("u"), same, 2, false, false };
 
     str key = demand_key(a, &d);
     must_be(demand_key(a, &other), key);

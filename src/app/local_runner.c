@@ -241,6 +241,7 @@ err serve_runner_verb_run(struct cli *c)
                                 .user = STR(""),
                                 .project_dir = arena_copy(c->arena, str_from(here)),
                                 .capacity = RUNS_PER_CORE * sysconf(_SC_NPROCESSORS_ONLN),
+                                .commands = true,
                                 .local = true };
 
     free(here);

@@ -20,6 +20,7 @@ const struct option runner_verb_options[] = {
     { "--capacity",    0,   "N",    "how many agents may run at a time (4 for each core)" },
     { "--tag",         0,   "TAG",  "something that runs can ask for; may be repeated" },
     { "--profile",     0,   "NAME", "a kind of agent that it can run (all); may be repeated" },
+    { "--no-commands", 0,   NULL,   "run agents alone, and nothing that a workflow executes" },
     { "--name",        0,   "NAME", "what tells it apart from others with its token" },
     { "--project-dir", 0,   "DIR",  "where agents work, unless their run says where (here)" },
     { "--user",        0,   "USER", "run agents as this user, who cannot read our files" },
@@ -49,7 +50,8 @@ const char runner_verb_details[] =
     "  runner.lock      held by the one runner that uses the directory\n"
     "  runner.token     made by a server for its own runner\n"
     "  runs/RUN_ID/     of each run as long as it lasts: lock, spec.json, keeper.log,\n"
-    "                   and agent/, what the agent may read: token, prompt, mcp.json\n"
+    "                   and agent/, what the agent may read: token, prompt, mcp.json;\n"
+    "                   or input, what a command gets on its standard input\n"
     "\n"
     "An agent that is stopped, or takes longer than it may, is asked to end (SIGTERM) with\n"
     "all that it has started; what is still there after $BATON_AGENT_STOP_TIME (5s) is\n"
@@ -162,6 +164,7 @@ err runner_verb_run(struct cli *c)
     TRY(path_read(c, cli_value(c, "--project-dir"), &o.project_dir));
     o.name = name ? str_from(name) : name_of(c, &o);
     o.tags = values_of(c, "--tag", &o.tag_count);
+    o.commands = !cli_flag(c, "--no-commands");
     o.profiles = values_of(c, "--profile", &o.profile_count);
     process_log(cli_flag(c, "--verbose") ? LOG_DEBUG : LOG_INFO);
     return runner_run(c->arena, &o);

@@ -218,10 +218,19 @@ static const struct rule rules[] = {
 
     /* ---- runs and callbacks ---- */
     { "run.session", "run", "cycle",
-      "SELECT r.run_id, r.cycle FROM run r WHERE NOT EXISTS (SELECT 1 FROM session s"
+      "SELECT r.run_id, r.cycle FROM run r WHERE r.purpose <> 'command'"
+      " AND NOT EXISTS (SELECT 1 FROM session s"
       "  WHERE s.session_id = r.session_id AND s.name = r.session_name AND s.cycle >= r.cycle)"
       " ORDER BY 1 LIMIT $1",
       "its session is not there, has another name, or has not come so far", ASK_AGAIN },
+    { "run.command", "run", "attempt",
+      "SELECT run_id, attempt FROM run WHERE (purpose = 'command') <> (argv <> '')"
+      " OR (purpose = 'command') <> (type = '')"
+      " OR (purpose = 'command' AND (session_id <> '' OR session_name <> '' OR token_id <> ''))"
+      " OR (purpose <> 'command' AND (owner <> '' OR input <> ''))"
+      " ORDER BY 1 LIMIT $1",
+      "a command with a session or without words to execute, or a turn with what only commands have",
+      "stop it, and have its maker ask again" },
     { "run.status", "run", "attempt",
       "SELECT run_id, attempt FROM run WHERE status NOT IN " WORDS(RUN_STATUSES)
       " OR type NOT IN " WORDS(RUN_TYPES) " OR purpose NOT IN " WORDS(RUN_PURPOSES)
@@ -233,25 +242,26 @@ static const struct rule rules[] = {
       "whether it is live and when it ended do not agree", ASK_AGAIN },
     { "run.queue", "run", "attempt",
       "SELECT r.run_id, r.attempt FROM run r WHERE r.queued = 1 AND (r.status <> 'pending'"
-      " OR NOT EXISTS (SELECT 1 FROM session s WHERE s.session_id = r.session_id"
-      "  AND s.run_id = r.run_id))"
+      " OR (r.purpose <> 'command' AND NOT EXISTS (SELECT 1 FROM session s WHERE s.session_id = r.session_id"
+      "  AND s.run_id = r.run_id)))"
       " ORDER BY 1 LIMIT $1",
       "it may be claimed, though it is not pending, or its session is busy with another",
       ASK_AGAIN },
     { "run.one", "run", "fence",
       "SELECT r.run_id, r.fence FROM run r WHERE r.status IN ('claimed', 'running', 'stopping')"
-      " AND NOT EXISTS (SELECT 1 FROM session s WHERE s.session_id = r.session_id"
+      " AND r.purpose <> 'command' AND NOT EXISTS (SELECT 1 FROM session s WHERE s.session_id = r.session_id"
       "  AND s.run_id = r.run_id)"
       " ORDER BY 1 LIMIT $1",
       "somebody runs it, though its session is busy with another", ASK_AGAIN },
     { "run.lease", "run", "fence",
       "SELECT run_id, fence FROM run WHERE (status IN ('claimed', 'running')"
-      "  AND (lease_until = 0 OR fence < 1 OR runner_id = '' OR token_id = ''))"
+      "  AND (lease_until = 0 OR fence < 1 OR runner_id = ''"
+      "   OR (token_id = '' AND purpose <> 'command')))"
       " OR (live = 0 AND (lease_until <> 0 OR token_id <> '')) ORDER BY 1 LIMIT $1",
       "it is held without a lease, or has ended with one", ASK_AGAIN },
     { "run.due", "run", "attempt",
-      "SELECT r.run_id, r.attempt FROM run r JOIN session s ON s.run_id = r.run_id"
-      " WHERE r.live = 1 AND NOT EXISTS (SELECT 1 FROM due d WHERE d.subject = r.run_id"
+      "SELECT r.run_id, r.attempt FROM run r WHERE r.live = 1 AND (r.purpose = 'command'"
+      " OR EXISTS (SELECT 1 FROM session s WHERE s.run_id = r.run_id)) AND NOT EXISTS (SELECT 1 FROM due d WHERE d.subject = r.run_id"
       "  AND d.kind IN ('run_ready', 'run_match', 'run_lease', 'run_time', 'run_stop'))"
       " ORDER BY 1 LIMIT $1",
       "nobody will look at it again if nothing is heard of it", ASK_AGAIN },

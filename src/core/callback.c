@@ -319,6 +319,8 @@ err callback_after_run(struct tx *tx, const struct event *e)
     struct session s;
 
     TRY(run_load(tx, e->subject, &r));
+    if (run_is_command(&r))
+        return NULL;
     TRY(session_load(tx, r.session_id, &s));
     /* A turn that began once has told what it carried, also when it was lost with its runner and
      * ended before it began again: then nothing is left to deliver, and it ends as any other does. */
@@ -340,7 +342,7 @@ err callback_after_start(struct tx *tx, const struct event *e)
     struct session s;
 
     TRY(run_load(tx, e->subject, &r));
-    if (r.purpose == PURPOSE_STATE_UPDATE)
+    if (r.purpose == PURPOSE_STATE_UPDATE || run_is_command(&r))
         return NULL;
     if (r.purpose == PURPOSE_CALLBACK)
         TRY(callback_arrive(tx, &r));

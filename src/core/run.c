@@ -75,11 +75,20 @@ err run_get(struct tx *tx, str id, struct run *out)
     bool reached;
 
     TRY(run_load(tx, id, out));
-    TRY(session_load(tx, out->session_id, &s));
-    TRY(session_in_reach(tx, &s, &reached));
+    if (run_is_command(out)) {
+        reached = tx->actor->kind != ACTOR_SESSION && !tx->actor->state_id.len;
+    } else {
+        TRY(session_load(tx, out->session_id, &s));
+        TRY(session_in_reach(tx, &s, &reached));
+    }
     if (!reached)
         return err_new(tx->arena, ERR_NOT_FOUND, "there is no run " STR_FMT, STR_ARG(id));
     return NULL;
+}
+
+bool run_is_command(const struct run *r)
+{
+    return r->purpose == PURPOSE_COMMAND;
 }
 
 err run_store(struct tx *tx, const struct run *r)
@@ -155,8 +164,10 @@ err run_emit(struct tx *tx, enum event_type type, const struct run *r, struct ev
     struct event_writer data;
     struct json_writer *w = event_begin(tx, &data);
 
-    write_text(w, STR("session_id"), r->session_id);
-    write_text(w, STR("session_name"), r->session_name);
+    if (!run_is_command(r)) {
+        write_text(w, STR("session_id"), r->session_id);
+        write_text(w, STR("session_name"), r->session_name);
+    }
     write_text(w, STR("purpose"), team_name(&purpose_words, (int)r->purpose));
     write_text(w, STR("status"), team_name(&run_words, (int)r->status));
     write_int(w, STR("cycle"), r->cycle);
@@ -170,6 +181,8 @@ err run_emit(struct tx *tx, enum event_type type, const struct run *r, struct ev
     if (type == EVENT_RUN_FINISHED) {
         write_bool(w, STR("started"), r->started_at_ms != 0);
         write_text(w, STR("error"), r->error);
+        if (r->exit_code >= 0)
+            write_int(w, STR("exit_code"), r->exit_code);
     }
     return event_end(tx, &data, (struct event){ .type = type, .subject = r->id }, out);
 }
@@ -284,10 +297,21 @@ err run_enter(struct tx *tx, struct run *r)
     return r->queued ? run_emit(tx, EVENT_RUN_ENQUEUED, r, NULL) : NULL;
 }
 
+/* What is told of it comes first: its number is the run's place in the queue. */
+static err run_add(struct tx *tx, struct run *r)
+{
+    struct event *event;
+
+    TRY(run_emit(tx, EVENT_RUN_ENQUEUED, r, &event));
+    r->seq = event->seq;
+    run_find_position(tx->arena, r);
+    assert(r->queue_position.len > 0 && r->queue_position_in_dir.len > 0);
+    return sql_exec(tx->sql, INSERT_INTO(run, RUN_COLUMNS), ARGS(VALUES(RUN_COLUMNS, r)));
+}
+
 err run_create(struct tx *tx, struct session *s, const struct run_new *n, struct run *out)
 {
     struct demand demand = demand_of(s, n->demand);
-    struct event *event;
 
     TRY(demand_check(tx->arena, &demand));
     *out = (struct run){
@@ -310,18 +334,77 @@ err run_create(struct tx *tx, struct session *s, const struct run_new *n, struct
         .created_at_ms = tx->now_ms,
         .metadata = n->metadata.len ? n->metadata : STR("{}"),
         .prompt = n->prompt,
+        .exit_code = -1,
     };
     if (!s->run_id.len) {
         TRY(queue_or_wait(tx, out));
         s->run_id = out->id;
         TRY(session_store(tx, s));
     }
-    TRY(run_emit(tx, EVENT_RUN_ENQUEUED, out, &event));
-    out->seq = event->seq;
-    run_find_position(tx->arena, out);
-    assert(out->queue_position.len > 0 && out->queue_position_in_dir.len > 0);
     assert(s->run_id.len > 0 && !(out->queued && !str_eq(s->run_id, out->id)));
-    return sql_exec(tx->sql, INSERT_INTO(run, RUN_COLUMNS), ARGS(VALUES(RUN_COLUMNS, out)));
+    return run_add(tx, out);
+}
+
+/* A process is given less than this by any system, and a message with it fits into any limit here. */
+enum { ARGV_MAX = 1000, ARGV_BYTES_MAX = 64 << 10, INPUT_BYTES_MAX = 1 << 20 };
+
+static err command_check(struct arena *a, const struct run_command *c, str argv)
+{
+    str dir = c->demand.project_dir;
+
+    if (!c->argv_count || !c->argv[0].len)
+        return err_new(a, ERR_INVALID, "expected an argv that begins with a program");
+    for (size_t i = 0; i < c->argv_count; i++)
+        if (c->argv[i].len && memchr(c->argv[i].at, '\0', c->argv[i].len))
+            return err_new(a, ERR_INVALID, "argv holds a NUL, which no argument can");
+    if (c->argv_count > ARGV_MAX || argv.len > ARGV_BYTES_MAX)
+        return err_new(
+            a, ERR_TOO_LARGE,
+            "an argv may have %d arguments and %d bytes as JSON, found %zu and %zu: give "
+            "the rest on the standard input",
+            ARGV_MAX, ARGV_BYTES_MAX, c->argv_count, argv.len);
+    if (c->stdin_text.len > INPUT_BYTES_MAX)
+        return err_new(a, ERR_TOO_LARGE,
+                       "the standard input of a command may have %d bytes, found %zu",
+                       INPUT_BYTES_MAX, c->stdin_text.len);
+    if (dir.len && dir.at[0] != '/')
+        return err_new(a, ERR_INVALID,
+                       "expected the directory of a command to begin with a slash, found " STR_FMT,
+                       STR_ARG(dir));
+    return demand_check(a, &c->demand);
+}
+
+err run_command_create(struct tx *tx, const struct run_command *c, struct run *out)
+{
+    struct demand demand = c->demand;
+    struct json argv = json_array();
+
+    assert(!demand.profile.len);
+    demand.command = true;
+    for (size_t i = 0; i < c->argv_count; i++)
+        json_push(tx->arena, &argv, json_string(c->argv[i]));
+    *out = (struct run){
+        .id = tx_id(tx, "run_"),
+        .type = RUN_TYPE_NONE,
+        .purpose = PURPOSE_COMMAND,
+        .status = RUN_PENDING,
+        .mode = MODE_POLL,
+        .project_dir = demand.project_dir,
+        .demand = demand_key(tx->arena, &demand),
+        .priority = c->priority,
+        .not_before_ms = c->not_before_ms,
+        .max_ms = c->max_ms ? c->max_ms : team_rules_of(tx)->run_ms,
+        .attempt = 1,
+        .created_at_ms = tx->now_ms,
+        .metadata = c->metadata.len ? c->metadata : STR("{}"),
+        .exit_code = -1,
+        .owner = c->owner,
+        .argv = json_printed(tx->arena, &argv),
+        .input = c->stdin_text,
+    };
+    TRY(command_check(tx->arena, c, out->argv));
+    TRY(queue_or_wait(tx, out));
+    return run_add(tx, out);
 }
 
 err run_begun(struct tx *tx, str session_id, bool *out)
@@ -405,14 +488,30 @@ static void run_close(struct tx *tx, struct run *r, enum run_status end,
     r->ended_at_ms = tx->now_ms;
     r->result = facts->result;
     r->result_cut = facts->result_cut;
+    r->exit_code = facts->exit_code < 0 ? -1 : facts->exit_code;
     if (facts->error.len && !told_why)
         r->error = facts->error;
+}
+
+/* The session has its turn's facts, and goes on with what it was asked meanwhile: *next, if its id is
+ * not empty. */
+static err session_end_turn(struct tx *tx, const struct run *r, const struct run_facts *facts,
+                            struct run *next)
+{
+    struct session s;
+
+    TRY(session_load(tx, r->session_id, &s));
+    TRY(session_take(tx, &s, r, facts));
+    if (str_eq(s.run_id, r->id)) {
+        TRY(next_run(tx, &s, next));
+        s.run_id = next->id;
+    }
+    return session_store(tx, &s);
 }
 
 err run_end(struct tx *tx, struct run *r, enum run_status end, const struct run_facts *facts)
 {
     struct run next = { .queued = false };
-    struct session s;
     str token = r->token_id;
 
     assert(r->id.len > 0 && run_is_live(r->status));
@@ -422,13 +521,8 @@ err run_end(struct tx *tx, struct run *r, enum run_status end, const struct run_
         TRY(run_change(tx, "UPDATE run SET result_cut = 1 WHERE run_id = $1", ARGS(TEXT(r->id))));
     if (token.len)
         TRY(token_revoke(tx, token));
-    TRY(session_load(tx, r->session_id, &s));
-    TRY(session_take(tx, &s, r, facts));
-    if (str_eq(s.run_id, r->id)) {
-        TRY(next_run(tx, &s, &next));
-        s.run_id = next.id;
-    }
-    TRY(session_store(tx, &s));
+    if (!run_is_command(r))
+        TRY(session_end_turn(tx, r, facts, &next));
     TRY(run_emit(tx, EVENT_RUN_FINISHED, r, NULL));
     return next.id.len ? run_enter(tx, &next) : NULL;
 }

@@ -1,6 +1,8 @@
-/* run.h: turns of sessions, queued until a runner claims them.
+/* run.h: turns of sessions, and commands, queued until a runner claims them.
  *
- * A run is one turn of one session: "start it" or "resume it with this prompt". It
+ * A run is one turn of one session: "start it" or "resume it with this prompt". Or it
+ * is of purpose command: then it has no session, and a runner executes what a definition
+ * or a project says, never words of an agent. Beyond that both go the same way. It
  * is pending until a runner claims it, then its runner's under a lease until it
  * ends. A lease that passes its time puts it back into the queue, so a runner that
  * dies costs a delay and never a lost run. Each claim raises the fence: a report
@@ -24,8 +26,8 @@
 #include "core/session.h"
 
 struct run {
-    str id, session_id, session_name;
-    enum run_type type;
+    str id, session_id, session_name; /* of a command: empty */
+    enum run_type type;               /* of a command: none */
     enum run_purpose purpose;
     enum run_status status;
     enum run_mode mode;
@@ -47,7 +49,13 @@ struct run {
     str prompt;
     str result, error; /* the agent's last words; why it did not end well */
     bool result_cut;   /* they were more */
+    int64_t exit_code; /* of its process; −1: it has none */
     int64_t seq;       /* of its enqueuing: the order of the queue */
+
+    /* Of a command alone. */
+    str owner; /* by which its maker knows it again; it means nothing here */
+    str argv;  /* printed JSON array of strings */
+    str input; /* what it gets on its standard input */
 };
 
 /* The table `run`, see columns.h: what lists have of it, and what only a whole run has. */
@@ -82,6 +90,8 @@ struct run {
     X(seq,                   INT,      INSERT, r->seq)                 \
     X(metadata,              JSON,     INSERT, r->metadata)            \
     X(error,                 TEXT,     STORE,  r->error)               \
+    X(exit_code,             INT,      STORE,  r->exit_code)           \
+    X(owner,                 TEXT,     INSERT, r->owner)               \
     X(queue_position,        TEXT,     STORE,  r->queue_position)      \
     X(queue_position_in_dir, TEXT,     STORE,  r->queue_position_in_dir)
 #define RUN_LISTED_NAMES COLUMNS(RUN_LISTED)
@@ -89,7 +99,9 @@ struct run {
 #define RUN_TEXTS(X, r)                    \
     X(prompt,     TEXT, INSERT, r->prompt) \
     X(result,     TEXT, STORE,  r->result) \
-    X(result_cut, FLAG, INSERT, r->result_cut)
+    X(result_cut, FLAG, INSERT, r->result_cut) \
+    X(argv,       JSON, INSERT, r->argv) \
+    X(input,      TEXT, INSERT, r->input)
 // clang-format on
 #define RUN_COLUMNS(X, r) RUN_LISTED(X, r) RUN_TEXTS(X, r)
 #define RUN_NAMES COLUMNS(RUN_COLUMNS)
@@ -100,6 +112,7 @@ struct demand {
     str user;        /* as whom it runs agents */
     const str *tags; /* all of them */
     size_t tag_count;
+    bool command;    /* that it takes commands; there is no profile then */
     bool unreadable; /* what is stored is damaged: no runner fits */
 };
 
@@ -116,8 +129,8 @@ bool demand_fits(const struct demand *d, const struct runner *r);
 
 /* ---- run.c: rows, coming and ending ---- */
 
-err run_get(struct tx *tx, str id,
-            struct run *out); /* NOT_FOUND when its session is out of reach */
+/* NOT_FOUND when its session is out of reach; a command is out of every session's. */
+err run_get(struct tx *tx, str id, struct run *out);
 err run_load(struct tx *tx, str id, struct run *out);
 err run_store(struct tx *tx, const struct run *r);
 
@@ -141,6 +154,22 @@ struct run_new {
  * it is busy already. Emits run_enqueued. */
 err run_create(struct tx *tx, struct session *s, const struct run_new *n, struct run *out);
 
+struct run_command {
+    const str *argv; /* the first is looked for in PATH; no shell reads any of it */
+    size_t argv_count;
+    str stdin_text;
+    str owner;                               /* see struct run */
+    struct demand demand;                    /* its profile is empty */
+    int64_t max_ms, priority, not_before_ms; /* 0: the setting; at once */
+    str metadata;                            /* printed JSON object; empty: {} */
+};
+
+/* Enqueues a run without a session. INVALID when argv is none, TOO_LARGE when it or the input is more
+ * than a process may be given. Emits run_enqueued; its end is run_finished, with the exit code. */
+err run_command_create(struct tx *tx, const struct run_command *c, struct run *out);
+
+bool run_is_command(const struct run *r);
+
 /* Whether a session has or had a turn: a run of it is live, or was started once. */
 err run_begun(struct tx *tx, str session_id, bool *out);
 
@@ -154,7 +183,7 @@ struct run_facts {
 };
 
 /* Ends a live run: stores, revokes its token, adds the usage to its session, lets the session's
- * next run into the queue, emits run_finished. The session is loaded and stored here. */
+ * next run into the queue, emits run_finished. The session, if it has one, is loaded and stored here. */
 err run_end(struct tx *tx, struct run *r, enum run_status end, const struct run_facts *facts);
 
 /* Asks a live run to stop: a pending one is stopped at once, another when its runner says so, or
@@ -203,7 +232,7 @@ struct run_tour {
 /* Takes the run that is next for a runner: what it has claimed and not started comes first, again,
  * under a new fence; else the highest priority and then the oldest of what fits. out->id is empty
  * when there is none, or when the runner has as many as it can take. `token` is the session's,
- * minted for this run. Emits run_claimed.
+ * minted for this run; a command has none, and it is empty. Emits run_claimed.
  *
  * Of very many different demands it looks at some, and the next time at others, from r->claim_cursor on:
  * the order is that of the ones it has looked at, and each gets its turn. */

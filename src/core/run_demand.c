@@ -1,7 +1,7 @@
 /* run_demand.c: what runs ask of their runners, and where in the queue that puts them.
  *
  * A demand has a canonical text, its key: a JSON array of the directory, the hostname, the profile, the
- * tags and, if there is one, the user. A run's position in the queue is its key and then its rank,
+ * tags, the user if there is one, and for a command the word for that. A run's position in the queue is its key and then its rank,
  * so the first of a key is the one that is next. There are two such orders, with the directory and
  * without. */
 #include <assert.h>
@@ -30,8 +30,10 @@ str demand_key(struct arena *a, const struct demand *d)
     json_push(a, &key, json_string(d->hostname));
     json_push(a, &key, json_string(d->profile));
     json_push(a, &key, tags);
-    if (d->user.len) /* which those of older versions do not have */
+    if (d->user.len || d->command) /* which those of older versions do not have */
         json_push(a, &key, json_string(d->user));
+    if (d->command)
+        json_push(a, &key, json_string(STR("command")));
     return json_printed(a, &key);
 }
 
@@ -63,7 +65,7 @@ void demand_read(struct arena *a, str key, struct demand *out)
     err e = json_parse_own(a, key, &json);
 
     *out = (struct demand){ .unreadable = true };
-    if (e || !json_is(json, JSON_ARRAY) || json->len < 4 || json->len > 5)
+    if (e || !json_is(json, JSON_ARRAY) || json->len < 4 || json->len > 6)
         return;
     const struct json *tags = &json->items[3];
     bool whole = tags->kind == JSON_ARRAY;
@@ -79,7 +81,8 @@ void demand_read(struct arena *a, str key, struct demand *out)
     *out = (struct demand){ .project_dir = json_text(&json->items[0]),
                             .hostname = json_text(&json->items[1]),
                             .profile = json_text(&json->items[2]),
-                            .user = json->len == 5 ? json_text(&json->items[4]) : STR(""),
+                            .user = json->len > 4 ? json_text(&json->items[4]) : STR(""),
+                            .command = json->len == 6,
                             .tags = copies,
                             .tag_count = tags->len };
 }
@@ -114,7 +117,9 @@ bool demand_fits(const struct demand *d, const struct runner *r)
         return false;
     if (d->user.len && !str_eq(d->user, r->user))
         return false;
-    if (r->profile_count && !names_hold(r->profiles, r->profile_count, d->profile))
+    if (d->command && !r->commands)
+        return false;
+    if (!d->command && r->profile_count && !names_hold(r->profiles, r->profile_count, d->profile))
         return false;
     if (d->project_dir.len && r->project_dir.len && !dir_within(d->project_dir, r->project_dir))
         return false;

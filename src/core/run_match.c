@@ -60,6 +60,8 @@ static err nobody_fits(struct tx *tx, const struct run *r, str *out)
 
     demand_read(tx->arena, r->demand, &demand);
     buf_add(&text, STR("no runner could take it; it asks for"));
+    if (demand.command)
+        buf_add(&text, STR(" a runner that takes commands,"));
     print_part(&text, "hostname", demand.hostname);
     print_part(&text, "user", demand.user);
     print_part(&text, "profile", demand.profile);

@@ -324,17 +324,26 @@ static err record_forget(struct tx *tx, struct session *s, const struct run *r)
     return session_store(tx, s);
 }
 
+static err session_give(struct tx *tx, struct run *r, str *token)
+{
+    struct session s;
+
+    TRY(session_load(tx, r->session_id, &s));
+    TRY(token_mint(tx, &s, r, token));
+    TRY(record_forget(tx, &s, r));
+    assert(r->token_id.len > 0 && token->len > r->token_id.len);
+    return NULL;
+}
+
 /* Whoever held it before is out: the fence is higher, and the token another. */
 static err run_take(struct tx *tx, const struct runner *by, struct run *r, str *token)
 {
     int64_t fence = r->fence;
-    struct session s;
 
     if (r->token_id.len)
         TRY(token_revoke(tx, r->token_id));
-    TRY(session_load(tx, r->session_id, &s));
-    TRY(token_mint(tx, &s, r, token));
-    TRY(record_forget(tx, &s, r));
+    if (!run_is_command(r))
+        TRY(session_give(tx, r, token));
     if (r->status != RUN_CLAIMED)
         run_become(r, RUN_CLAIMED);
     r->queued = false;
@@ -343,8 +352,7 @@ static err run_take(struct tx *tx, const struct runner *by, struct run *r, str *
     r->claimed_at_ms = tx->now_ms;
     r->started_at_ms = 0;
     r->lease_until_ms = tx->now_ms + team_rules_of(tx)->lease_ms;
-    assert(r->fence > fence && r->token_id.len > 0 && token->len > r->token_id.len);
-    assert(r->lease_until_ms > tx->now_ms);
+    assert(r->fence > fence && r->lease_until_ms > tx->now_ms);
     TRY(run_store(tx, r));
     TRY(due_add(tx, r->lease_until_ms, DUE_RUN_LEASE, r->id, 0));
     return run_emit(tx, EVENT_RUN_CLAIMED, r, NULL);
@@ -356,6 +364,7 @@ err run_claim(struct tx *tx, struct runner *r, const struct run_held *held, stru
     str id = held->again;
 
     *out = (struct run){ .queued = false };
+    *token = STR("");
     tour->over = true;
     if (!id.len && held->count < r->capacity)
         TRY(next_find(tx, r, tour, &id));

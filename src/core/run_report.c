@@ -75,7 +75,8 @@ err run_started(struct tx *tx, struct run *r, str work_dir)
     r->lease_until_ms = tx->now_ms + rules->lease_ms;
     TRY(run_store(tx, r));
     TRY(due_add(tx, tx->now_ms + r->max_ms + rules->run_grace_ms, DUE_RUN_TIME, r->id, 0));
-    TRY(session_started(tx, r, work_dir));
+    if (!run_is_command(r))
+        TRY(session_started(tx, r, work_dir));
     return run_emit(tx, EVENT_RUN_STARTED, r, NULL);
 }
 
@@ -104,7 +105,7 @@ err run_note_activity(struct tx *tx, const struct run *r, str client_id, str wor
 {
     struct session s;
 
-    if (!client_id.len && !words.len)
+    if (run_is_command(r) || (!client_id.len && !words.len))
         return NULL;
     TRY(session_load(tx, r->session_id, &s));
     if (client_id.len)

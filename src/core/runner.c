@@ -114,7 +114,7 @@ err runner_register(struct tx *tx, struct runner *r)
                             " project_dir = excluded.project_dir, tags = excluded.tags,"
                             " profiles = excluded.profiles, capacity = excluded.capacity,"
                             " registered_at = excluded.registered_at, seen_at = excluded.seen_at, lost = 0,"
-                            " work_user = excluded.work_user"
+                            " work_user = excluded.work_user, commands = excluded.commands"
                             " RETURNING runner_id",
         ARGS(VALUES(RUNNER_COLUMNS, r))));
     assert(row);

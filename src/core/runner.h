@@ -20,6 +20,7 @@ struct runner {
     size_t tag_count, profile_count;
     str tags_printed, profiles_printed; /* as they are stored: JSON arrays */
     int64_t capacity;
+    bool commands; /* it takes runs of purpose command; one that does not say so knows none */
     int64_t registered_at_ms, seen_at_ms;
     bool lost;
     str claim_cursor; /* how far its last claim has come in the queue; empty: it has seen all of it */
@@ -40,7 +41,8 @@ struct runner {
     X(seen_at,       TIME, INSERT, r->seen_at_ms)       \
     X(lost,          FLAG, INSERT, r->lost)             \
     X(claim_cursor,  TEXT, INSERT, r->claim_cursor)     \
-    X(work_user,     TEXT, INSERT, r->user)
+    X(work_user,     TEXT, INSERT, r->user)             \
+    X(commands,      FLAG, INSERT, r->commands)
 #define RUNNER_NAMES COLUMNS(RUNNER_COLUMNS)
 // clang-format on
 

@@ -454,9 +454,19 @@ static const char *const step_13[] = {
     NULL,
 };
 
+static const char *const step_14[] = {
+    /* Runs of purpose command have no session: see run.h. Runners that do not say so take none. */
+    "ALTER TABLE run ADD COLUMN exit_code BIGINT NOT NULL DEFAULT -1",
+    "ALTER TABLE run ADD COLUMN owner TEXT COLLATE \"C\" NOT NULL DEFAULT ''",
+    "ALTER TABLE run ADD COLUMN argv TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE run ADD COLUMN input TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE runner ADD COLUMN commands BIGINT NOT NULL DEFAULT 0",
+    NULL,
+};
+
 const struct tables_step tables_steps[] = {
-    { 1, step_1 }, { 2, step_2 }, { 3, step_3 }, { 4, step_4 },   { 5, step_5 },   { 6, step_6 },
-    { 7, step_7 }, { 8, step_8 }, { 9, step_9 }, { 10, step_10 }, { 11, step_11 }, { 12, step_12 },
-    { 13, step_13 },
+    { 1, step_1 },   { 2, step_2 },   { 3, step_3 },   { 4, step_4 }, { 5, step_5 },
+    { 6, step_6 },   { 7, step_7 },   { 8, step_8 },   { 9, step_9 }, { 10, step_10 },
+    { 11, step_11 }, { 12, step_12 }, { 13, step_13 }, { 14, step_14 },
 };
 const int tables_step_count = sizeof tables_steps / sizeof *tables_steps;

@@ -20,10 +20,11 @@
     X(PENDING, "pending") X(CLAIMED, "claimed") X(RUNNING, "running") X(STOPPING, "stopping") \
     X(COMPLETED, "completed") X(FAILED, "failed") X(TIMED_OUT, "timed_out") X(STOPPED, "stopped")
 
-#define RUN_TYPES(X) X(START, "start_session") X(RESUME, "resume_session")
+#define RUN_TYPES(X) X(START, "start_session") X(RESUME, "resume_session") X(NONE, "")
 
 #define RUN_PURPOSES(X) \
-    X(WORK, "work") X(STATE_UPDATE, "state_update") X(CALLBACK, "callback") X(TASK, "task")
+    X(WORK, "work") X(STATE_UPDATE, "state_update") X(CALLBACK, "callback") X(TASK, "task") \
+    X(COMMAND, "command")
 
 #define RUN_MODES(X) X(SYNC, "sync") X(POLL, "async_poll") X(CALLBACK, "async_callback")
 

@@ -135,10 +135,10 @@ static err subject_session(struct tx *tx, str subject, struct session *out, bool
     if (*found)
         return NULL;
     err e = run_load(tx, subject, &r);
-    *found = !e;
+    *found = !e && !run_is_command(&r);
     if (e)
         return e->kind == ERR_NOT_FOUND ? NULL : e;
-    return session_load(tx, r.session_id, out);
+    return !*found ? NULL : session_load(tx, r.session_id, out);
 }
 
 /* What is asked for, by its id: a state may be called by its name. A session hears of its state and of

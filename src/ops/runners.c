@@ -1,4 +1,4 @@
-/* runners.c: machines that run agents: how they get runs, what they tell of them, and the table of
+/* runners.c: machines that run agents and commands: how they get runs, what they tell of them, and the table of
  * their operations. */
 #include <math.h>
 
@@ -87,17 +87,34 @@ static err prompt_of(struct tx *tx, const struct run *r, const struct session *s
     return NULL;
 }
 
-static err write_claimed(struct tx *tx, struct json_writer *w, const struct run *r, str token)
+/* What is told of any run. */
+static void write_lease(struct tx *tx, struct json_writer *w, const struct run *r)
+{
+    write_text(w, STR("run_id"), r->id);
+    write_text(w, STR("purpose"), team_name(&purpose_words, (int)r->purpose));
+    write_int(w, STR("attempt"), r->attempt);
+    write_int(w, STR("fence"), r->fence);
+    write_int(w, STR("lease_seconds"), team_rules_of(tx)->lease_ms / 1000);
+    write_seconds(w, STR("max_seconds"), r->max_ms);
+}
+
+static void write_command(struct tx *tx, struct json_writer *w, const struct run *r)
+{
+    write_lease(tx, w, r);
+    write_stored(tx, w, STR("argv"), THING("run", r->id), r->argv);
+    write_text(w, STR("stdin"), r->input);
+    write_or_null(w, STR("project_dir"), r->project_dir);
+}
+
+static err write_turn(struct tx *tx, struct json_writer *w, const struct run *r, str token)
 {
     struct session s;
     str prompt;
 
     TRY(session_load(tx, r->session_id, &s));
     TRY(prompt_of(tx, r, &s, &prompt));
-    write_begin(w, STR("run"), '{');
-    write_text(w, STR("run_id"), r->id);
+    write_lease(tx, w, r);
     write_text(w, STR("type"), team_name(&run_type_words, (int)r->type));
-    write_text(w, STR("purpose"), team_name(&purpose_words, (int)r->purpose));
     write_text(w, STR("session_id"), s.id);
     write_text(w, STR("session_name"), s.name);
     write_text(w, STR("prompt"), prompt);
@@ -105,14 +122,20 @@ static err write_claimed(struct tx *tx, struct json_writer *w, const struct run 
     TRY(write_entry(tx, w, STR("profile"), CATALOG_PROFILES, r->profile));
     write_or_null(w, STR("project_dir"), r->project_dir.len ? r->project_dir : s.work_dir);
     write_or_null(w, STR("client_id"), s.client_id);
-    write_int(w, STR("attempt"), r->attempt);
-    write_int(w, STR("fence"), r->fence);
     write_text(w, STR("token"), token);
-    write_int(w, STR("lease_seconds"), team_rules_of(tx)->lease_ms / 1000);
-    write_seconds(w, STR("max_seconds"), r->max_ms);
     write_stored(tx, w, STR("metadata"), THING("run", r->id), r->metadata);
     write_stored_or_null(tx, w, STR("git"), THING("session", s.id), s.git);
     write_env(tx, w, r, &s);
+    return NULL;
+}
+
+static err write_claimed(struct tx *tx, struct json_writer *w, const struct run *r, str token)
+{
+    write_begin(w, STR("run"), '{');
+    if (run_is_command(r))
+        write_command(tx, w, r);
+    else
+        TRY(write_turn(tx, w, r, token));
     json_write_end(w, '}');
     return NULL;
 }
@@ -342,7 +365,8 @@ static struct usage_whole whole_in(const struct input *in)
 
 /* Why a run did not end well: what its runner says, or how its agent left, and the agent's last
  * words on stderr. */
-static err error_in(struct tx *tx, const struct input *in, str run_id, int64_t code, str *out)
+static err error_in(struct tx *tx, const struct input *in, const struct run *r, int64_t code,
+                    str *out)
 {
     str said = input_str(in, "error"), tail = input_str(in, "stderr_tail");
     struct buf text = buf_in(tx->arena);
@@ -350,11 +374,12 @@ static err error_in(struct tx *tx, const struct input *in, str run_id, int64_t c
     if (said.len)
         buf_add(&text, said);
     else if (code >= 0)
-        buf_printf(&text, "its agent ended with exit code %lld", (long long)code);
+        buf_printf(&text, "its %s ended with exit code %lld",
+                   run_is_command(r) ? "command" : "agent", (long long)code);
     else
         buf_add(&text, STR("its runner did not say why"));
     if (!tail.len)
-        TRY(output_tail(tx, run_id, RUN_TAIL_BYTES, &tail));
+        TRY(output_tail(tx, r->id, RUN_TAIL_BYTES, &tail));
     if (tail.len) {
         buf_byte(&text, '\n');
         buf_add(&text, tail);
@@ -380,7 +405,7 @@ static err end_report(struct tx *tx, const struct input *in, enum run_status end
 
     TRY(report_begin(tx, in, &r));
     if (end == RUN_FAILED || end == RUN_TIMED_OUT)
-        TRY(error_in(tx, in, r.id, facts.exit_code, &facts.error));
+        TRY(error_in(tx, in, &r, facts.exit_code, &facts.error));
     else
         facts.error = input_str(in, "error");
     TRY(run_report_end(tx, &r, end, &facts));
@@ -427,7 +452,8 @@ static err runner_register_op(struct tx *tx, const struct input *in, struct answ
     struct runner r = { .hostname = input_str(in, "hostname"),
                         .project_dir = input_str(in, "project_dir"),
                         .user = input_str(in, "user"),
-                        .capacity = input_int(in, "capacity", 1) };
+                        .capacity = input_int(in, "capacity", 1),
+                        .commands = input_bool(in, "commands", false) };
 
     r.name = name.len ? name : r.hostname;
     r.tags = names_in(tx, in, "tags", &r.tag_count);
@@ -456,6 +482,7 @@ static err runner_write(struct tx *tx, struct json_writer *w, const struct runne
     write_or_null(w, STR("user"), r->user);
     write_texts(w, STR("tags"), r->tags, r->tag_count);
     write_texts(w, STR("profiles"), r->profiles, r->profile_count);
+    write_bool(w, STR("commands"), r->commands);
     write_int(w, STR("capacity"), r->capacity);
     write_int(w, STR("runs"), held.count);
     write_bool(w, STR("alive"), !r->lost);
@@ -537,7 +564,7 @@ static err runner_heartbeat_op(struct tx *tx, const struct input *in, struct ans
     "result": { "type": ["string", "null"], "maxLength": 1048576, "description": "The agent's last words, which its parent reads as the result of the run." }, \
     "result_truncated": { "type": "boolean", "description": "The result is the end of a longer one." }, \
     "error": { "type": ["string", "null"], "maxLength": 10000, "description": "Why it did not end well, in words for people; null where it did, or nobody knows." }, \
-    "exit_code": { "type": ["integer", "null"], "description": "The exit code of the agent's process; null where it has none." }, \
+    "exit_code": { "type": ["integer", "null"], "description": "The exit code of its process; null where it has none." }, \
     "git": { "type": ["object", "null"], "description": "What the directory looks like now: head, branch, dirty." }, \
     "stderr_tail": { "type": ["string", "null"], "maxLength": 10000, "description": "The last lines that the agent wrote to stderr." }))
 
@@ -563,6 +590,7 @@ static const struct op ops[] = {
             "hostname": { "type": "string", "minLength": 1, "maxLength": 255, "description": "The name of its machine, for runs that ask for one." },
             "project_dir": { "type": ["string", "null"], "maxLength": 1200, "description": "Only runs in this directory or below it." },
             "user": { "type": "string", "minLength": 1, "maxLength": 100, "description": "As whom its agents run: a session goes on as the user that it has begun as." },
+            "commands": { "type": "boolean", "default": false, "description": "It takes runs of purpose command too, which have no session and no client." },
             "capacity": { "type": "integer", "minimum": 1, "maximum": 1000, "default": 1, "description": "How many runs it takes at once." }) ","
             SHAPE_LIST("tags", "What it has, for runs that ask for it.", NAMES) ","
             SHAPE_LIST("profiles", "The clients that it has; all unless given.", NAMES)),
@@ -589,7 +617,7 @@ static const struct op ops[] = {
             "known": { "type": "array", "maxItems": 1000, "items": { "type": "string" },
                 "description": "Runs that it was given and is about to start, or was told to stop: they are not told again. May be repeated." })),
         .output = SHAPE("", JSON(
-            "run": { "type": "object", "description": "The run that is the runner's now: run_id, type, purpose, session_id, session_name, prompt, agent, profile, project_dir, client_id, attempt, fence, token, lease_seconds, max_seconds, metadata, git and env." },
+            "run": { "type": "object", "description": "The run that is the runner's now: run_id, type, purpose, session_id, session_name, prompt, agent, profile, project_dir, client_id, attempt, fence, token, lease_seconds, max_seconds, metadata, git and env. Of purpose command: run_id, purpose, argv, stdin, project_dir, attempt, fence, lease_seconds and max_seconds." },
             "deregistered": { "type": "boolean", "description": "There is no such runner any more: register again." }) "," ERRAND ","
             SHAPE_LIST("stop_runs", "Runs that it is to stop.", JSON({ "type": "string" }))),
         .run = runner_claim_op,
@@ -638,6 +666,7 @@ static const struct op ops[] = {
                 "user": { "type": ["string", "null"], "description": "The user of the operating system that its agents run as; null: it did not say." },
                 "tags": { "type": "array", "items": { "type": "string" }, "description": "Its tags, which a run may demand of its runner." },
                 "profiles": { "type": "array", "items": { "type": "string" }, "description": "The clients that it has; none: all." },
+                "commands": { "type": "boolean", "description": "Whether it takes runs of purpose command." },
                 "capacity": { "type": "integer", "description": "How many runs it takes at once." },
                 "runs": { "type": "integer", "description": "How many runs it holds now: claimed, running or stopping." },
                 "alive": { "type": "boolean", "description": "Whether it has said lately that it is there; the runs of one that falls silent go to others." },

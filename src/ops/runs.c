@@ -39,9 +39,9 @@ static void write_run(struct tx *tx, struct json_writer *w, const struct run *r,
 {
     json_write_begin(w, '{');
     write_text(w, STR("run_id"), r->id);
-    write_text(w, STR("session_id"), r->session_id);
-    write_text(w, STR("session_name"), r->session_name);
-    write_text(w, STR("type"), team_name(&run_type_words, (int)r->type));
+    write_or_null(w, STR("session_id"), r->session_id);
+    write_or_null(w, STR("session_name"), r->session_name);
+    write_or_null(w, STR("type"), team_name(&run_type_words, (int)r->type));
     write_text(w, STR("purpose"), team_name(&purpose_words, (int)r->purpose));
     write_text(w, STR("status"), team_name(&run_words, (int)r->status));
     write_text(w, STR("execution_mode"), team_name(&mode_words, (int)r->mode));
@@ -58,6 +58,16 @@ static void write_run(struct tx *tx, struct json_writer *w, const struct run *r,
     write_times(w, r);
     write_stored(tx, w, STR("metadata"), THING("run", r->id), r->metadata);
     write_or_null(w, STR("error"), r->error);
+    if (r->exit_code >= 0)
+        write_int(w, STR("exit_code"), r->exit_code);
+    else
+        write_null(w, STR("exit_code"));
+    if (r->owner.len)
+        write_text(w, STR("owner"), r->owner);
+    if (whole && run_is_command(r)) {
+        write_stored(tx, w, STR("argv"), THING("run", r->id), r->argv);
+        write_text(w, STR("stdin"), r->input);
+    }
     if (whole) {
         write_text(w, STR("prompt"), r->prompt);
         write_or_null(w, STR("result"), r->result);
@@ -268,10 +278,10 @@ static err run_stop_op(struct tx *tx, const struct input *in, struct answer *out
 
 #define RUN_MEMBERS JSON(                                                                          \
     "run_id": { "type": "string", "description": "What run.get, run.output and run.stop take." },                                      \
-    "session_id": { "type": "string", "description": "The session whose turn it is." },            \
-    "session_name": { "type": "string", "description": "How people call that session; requests take it in place of the id." }, \
-    "type": { "enum": ["start_session", "resume_session"], "description": "The first turn, or a later one." }, \
-    "purpose": { "enum": ["work", "state_update", "callback", "task"], "description": "Why there is this turn: work was asked for, a state update is owed, ends of children are told, or a task is given." }, \
+    "session_id": { "type": ["string", "null"], "description": "The session whose turn it is; null: a command has none." }, \
+    "session_name": { "type": ["string", "null"], "description": "How people call that session; requests take it in place of the id." }, \
+    "type": { "enum": ["start_session", "resume_session", null], "description": "The first turn, or a later one; null: a command is no turn." }, \
+    "purpose": { "enum": ["work", "state_update", "callback", "task", "command"], "description": "Why there is this turn: work was asked for, a state update is owed, ends of children are told, or a task is given. command: it is none, but what a definition or a project has a runner execute." }, \
     "status": { "enum": ["pending", "claimed", "running", "stopping", "completed", "failed", "timed_out", "stopped"], \
         "description": "pending waits for a runner, claimed for its start, stopping for its end; the last four have ended." }, \
     "execution_mode": { "enum": ["sync", "async_poll", "async_callback"], "description": "How whoever asked hears of the end." }, \
@@ -282,7 +292,7 @@ static err run_stop_op(struct tx *tx, const struct input *in, struct answer *out
     "demands": { "type": "object", "description": "What it asks of its runner: hostname, user, profile, project_dir, tags." }, \
     "priority": { "type": "integer", "description": "From -1000 to 1000: of runs that a runner could take, the one with more comes first." }, \
     "max_seconds": { "type": "integer", "description": "After so many seconds it is ended as timed_out." }, \
-    "cycle": { "type": "integer", "description": "The cycle of its session that it belongs to: 1, 2 and so on." }, \
+    "cycle": { "type": "integer", "description": "The cycle of its session that it belongs to: 1, 2 and so on; of a command 0." }, \
     "attempt": { "type": "integer", "description": "1, and one more for each runner that lost it." }, \
     "runner_id": { "type": ["string", "null"], "description": "The runner that claimed it last." }, \
     "created_at": { "type": "string", "format": "date-time", "description": "When it was asked for; of runs with one priority the oldest comes first." }, \
@@ -291,13 +301,17 @@ static err run_stop_op(struct tx *tx, const struct input *in, struct answer *out
     "started_at": { "type": ["string", "null"], "description": "When its agent was started; null: it has not been." }, \
     "ended_at": { "type": ["string", "null"], "description": "When it ended; null: it has not." }, \
     "metadata": { "type": "object", "description": "What whoever asked for it has noted." },       \
-    "error": { "type": ["string", "null"], "description": "Why it did not end well; null where it did, or has not ended." })
+    "error": { "type": ["string", "null"], "description": "Why it did not end well; null where it did, or has not ended." }, \
+    "exit_code": { "type": ["integer", "null"], "description": "What its process ended with; null: it has not ended, or not by itself." }, \
+    "owner": { "type": "string", "description": "Of a command: what it was made for, in words of its maker." })
 
 #define RUN_REQUIRED JSON("run_id", "session_id", "session_name", "type", "purpose", "status", "created_at")
 
 #define RUN_SHAPE SHAPE(RUN_REQUIRED, RUN_MEMBERS "," JSON(                                        \
     "prompt": { "type": "string", "description": "What the agent is asked in this turn." },        \
-    "result": { "type": ["string", "null"], "description": "The agent's last words; null until it has ended." }, \
+    "argv": { "type": "array", "items": { "type": "string" }, "description": "Of a command: the program and its arguments." }, \
+    "stdin": { "type": "string", "description": "Of a command: what it gets on its standard input." }, \
+    "result": { "type": ["string", "null"], "description": "The agent's last words, or the end of what a command wrote to stdout; null until it has ended." }, \
     "truncated": { "type": "boolean", "description": "The result is the end of a longer one; what the run wrote is in its output (baton logs)." }))
 
 /* What both ways to ask for a run take. */

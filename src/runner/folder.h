@@ -3,6 +3,7 @@
  *   lock         held by the run's keeper as long as it lives; its process id is in it
  *   spec.json    what was claimed, without secrets
  *   keeper.log   what the keeper has to say
+ *   input        what a command gets on its standard input
  *   agent        what the agent may read: token, prompt, mcp.json, state.json; where agents run as
  *                another user, a link to such a folder of that user's
  *

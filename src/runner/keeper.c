@@ -22,6 +22,7 @@ enum {
     TICK_MS = 50,     /* how often one looks whether all of it has ended */
     PIECE = 64 << 10, /* bytes that are read at once */
     STDERR_TAIL = 4 << 10,
+    COMMAND_RESULT = 64 << 10,
     LEASE_LEAST_MS = 300,
     PLACE_BYTES_MAX = 1000, /* a longer folder is not told: the server would not take it */
     END_PATIENCE_MS = 24 * 3600 * 1000, /* for a server that is away */
@@ -239,10 +240,11 @@ static str end_error(struct keeper *k, const struct stream_facts *f, const char 
         return STR("it took longer than it may");
     if (f->failed && f->error.len)
         return f->error;
+    const char *what = k->is_command ? "command" : "agent";
     if (WIFSIGNALED(k->status))
-        return arena_printf(k->arena, "the agent was ended by signal %d (%s)", WTERMSIG(k->status),
-                            strsignal(WTERMSIG(k->status)));
-    return arena_printf(k->arena, "the agent ended with exit code %d", WEXITSTATUS(k->status));
+        return arena_printf(k->arena, "the %s was ended by signal %d (%s)", what,
+                            WTERMSIG(k->status), strsignal(WTERMSIG(k->status)));
+    return arena_printf(k->arena, "the %s ended with exit code %d", what, WEXITSTATUS(k->status));
 }
 
 static void put_text(struct keeper *k, struct json *facts, const char *name, str text)
@@ -251,11 +253,10 @@ static void put_text(struct keeper *k, struct json *facts, const char *name, str
         json_put(k->arena, facts, str_from(name), json_string(text));
 }
 
-/* The last of what it said on standard error, whole lines of it. */
-static str stderr_tail(struct keeper *k)
+/* The end of a text, whole characters of it. */
+static str tail(str text, size_t most)
 {
-    str text = stream_facts(k->err).result;
-    size_t from = text.len > STDERR_TAIL ? text.len - STDERR_TAIL : 0;
+    size_t from = text.len > most ? text.len - most : 0;
 
     while (from > 0 && from < text.len && ((unsigned char)text.at[from] & 0xc0) == 0x80)
         from++;
@@ -266,12 +267,13 @@ static struct json end_facts(struct keeper *k, const struct stream_facts *f, con
 {
     struct json facts = json_object();
     struct json git = keeper_git(k);
+    str result = k->is_command ? tail(f->result, COMMAND_RESULT) : f->result;
 
-    put_text(k, &facts, "result", f->result);
-    if (f->result_cut)
+    put_text(k, &facts, "result", result);
+    if (f->result_cut || result.len < f->result.len)
         json_put(k->arena, &facts, STR("result_truncated"), json_bool(true));
     put_text(k, &facts, "error", end_error(k, f, word));
-    put_text(k, &facts, "stderr_tail", stderr_tail(k));
+    put_text(k, &facts, "stderr_tail", tail(stream_facts(k->err).result, STDERR_TAIL));
     if (!k->failure)
         put_text(k, &facts, "client_id", f->client_id.len ? f->client_id : k->client_id);
     if (!k->failure && WIFEXITED(k->status))

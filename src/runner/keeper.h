@@ -1,5 +1,7 @@
 /* keeper.h: one run from its claim to its end, in a process of its own.
  *
+ * What it starts is called its agent, also where the run is a command.
+ *
  * The runner starts a keeper for each run and need not be there afterwards: the keeper
  * starts the agent, reads what it writes, renews the lease, obeys a stop, and tells the
  * end until the server has heard it. If the keeper is killed, so is the agent, and the
@@ -17,7 +19,7 @@ enum {
 };
 
 /* What spec.json holds:
- *   run         the claim's run, without its token
+ *   run         the claim's run, without its token; of a command with what it gets on its input
  *   runner_id   whose run it is
  *   data        the directory of the server on this machine; "": BATON_URL says where it is
  *   home        the runner's directory

@@ -1,4 +1,4 @@
-/* keeper_prepare.c: what an agent is given: files, command line, environment. */
+/* keeper_prepare.c: what an agent, or a command, is given: files, command line, environment. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -50,6 +50,7 @@ err keeper_read(struct keeper *k)
     k->run = json_get(k->spec, "run");
     k->profile = json_get(k->run, "profile");
     k->agent = json_get(k->run, "agent");
+    k->is_command = str_eq(json_str(k->run, "purpose"), STR("command"));
     str data = json_str(k->spec, "data");
     k->data = data.len ? arena_copy(k->arena, data).at : NULL;
     k->home = json_str(k->spec, "home");
@@ -119,7 +120,8 @@ static err state_write(struct keeper *k, str path, str *out)
 
 struct json keeper_git(struct keeper *k)
 {
-    return k->env ? git_snapshot(k->arena, k->project_dir, k->env, k->user) : json_null();
+    return k->env && !k->is_command ? git_snapshot(k->arena, k->project_dir, k->env, k->user)
+                                    : json_null();
 }
 
 /* Which prompt for a state update this is; empty: it is none. */
@@ -176,7 +178,59 @@ static void prompt_make(struct keeper *k, struct launch *l)
             arena_printf(k->arena, STR_FMT "\n" STR_FMT, STR_ARG(changes), STR_ARG(l->prompt));
 }
 
-err keeper_prepare(struct keeper *k, struct exec_plan *plan)
+static err input_open(struct keeper *k, str path, int *fd)
+{
+    *fd = open(path.at, O_RDONLY | O_CLOEXEC);
+    return *fd >= 0 ? NULL
+                    : err_new(k->arena, ERR_UNAVAILABLE, STR_FMT ": cannot read it: %s",
+                              STR_ARG(path), strerror(errno));
+}
+
+/* ---- a command ---- */
+
+static err command_argv(struct keeper *k, char ***out)
+{
+    const struct json *argv = json_get(k->run, "argv");
+    uint32_t count = json_is(argv, JSON_ARRAY) ? argv->len : 0;
+
+    *out = ARENA_ARRAY(k->arena, char *, count + 1);
+    (*out)[count] = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!json_is(&argv->items[i], JSON_STRING))
+            return err_new(k->arena, ERR_INVALID, "expected the argv of a command to hold texts");
+        (*out)[i] = (char *)arena_copy(k->arena, json_text(&argv->items[i])).at;
+    }
+    return count ? NULL : err_new(k->arena, ERR_INVALID, "expected a command to have an argv");
+}
+
+/* Its input is a file, so that nobody has to wait until it is read. BATON_RUN_ID keeps what runs here
+ * from the operator's rights on this machine, as an agent is kept from them: commands execute what
+ * agents have written. By BATON_RUN_FOLDER a runner finds what is left of it. */
+static err command_prepare(struct keeper *k, struct exec_plan *plan)
+{
+    const struct launch l = { .baton = program_path(k->arena) };
+    const struct env_pair more[] = {
+        { "PWD", k->project_dir },
+        { "BATON_RUN_ID", k->report.run_id },
+        { "BATON_RUN_PURPOSE", STR("command") },
+        { "BATON_RUN_FOLDER", k->folder },
+    };
+    str input = folder_path(k->arena, k->folder, "input");
+    char **argv;
+
+    TRY(command_argv(k, &argv));
+    TRY(profile_env(k->arena, &l, environ, k->user, NULL, more, sizeof more / sizeof *more,
+                    &k->env));
+    TRY(folder_write(k->arena, input, json_str(k->run, "stdin"), NULL));
+    *plan = (struct exec_plan){
+        .argv = argv, .env = k->env, .folder = k->project_dir.at, .user = k->user
+    };
+    return input_open(k, input, &plan->in);
+}
+
+/* ---- an agent ---- */
+
+static err agent_prepare(struct keeper *k, struct exec_plan *plan)
 {
     struct launch l = { .profile = k->profile,
                         .agent = k->agent,
@@ -205,11 +259,12 @@ err keeper_prepare(struct keeper *k, struct exec_plan *plan)
     *plan = (struct exec_plan){
         .argv = argv, .env = k->env, .folder = k->project_dir.at, .user = k->user, .in = -1
     };
-    if (str_eq(profile_prompt_way(k->profile), STR("stdin"))) {
-        plan->in = open(l.prompt_file.at, O_RDONLY | O_CLOEXEC);
-        if (plan->in < 0)
-            return err_new(k->arena, ERR_UNAVAILABLE, "%s: cannot read it: %s", l.prompt_file.at,
-                           strerror(errno));
-    }
+    if (str_eq(profile_prompt_way(k->profile), STR("stdin")))
+        TRY(input_open(k, l.prompt_file, &plan->in));
     return folder_give(k->arena, k->folder, k->user);
+}
+
+err keeper_prepare(struct keeper *k, struct exec_plan *plan)
+{
+    return k->is_command ? command_prepare(k, plan) : agent_prepare(k, plan);
 }

@@ -24,6 +24,7 @@ struct keeper {
 
     /* What it was told. */
     const struct json *spec, *run, *profile, *agent;
+    bool is_command;  /* it has neither profile nor agent, session nor token */
     const char *data; /* of the server; NULL: BATON_URL says where it is */
     str home, token;
     const struct exec_user *user;

@@ -180,6 +180,7 @@ static err enlist(struct worker *w)
         json_put(a, &body, STR("profiles"), strings(a, o->profiles, o->profile_count));
     if (o->project_dir.len && !o->local)
         json_put(a, &body, STR("project_dir"), json_string(o->project_dir));
+    json_put(a, &body, STR("commands"), json_bool(o->commands));
     json_put(a, &body, STR("capacity"), json_int(a, o->capacity));
     TRY(post(w, "/runner/register", &body, &answer));
 

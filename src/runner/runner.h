@@ -1,4 +1,4 @@
-/* runner.h: a machine's worker: it claims runs and starts a keeper for each.
+/* runner.h: a machine's worker: it claims runs, agents' turns and commands, and starts a keeper for each.
  *
  * It is a client of the server like any other. What it holds in memory can be lost: keepers
  * go on without it, and one that is started again counts those that are there by the locks
@@ -18,7 +18,8 @@ struct runner_options {
     const str *tags, *profiles; /* no profiles: all */
     size_t tag_count, profile_count;
     int64_t capacity;
-    bool local; /* a server started it: it takes over from another, and ends without a server */
+    bool commands; /* it takes runs of purpose command */
+    bool local;    /* a server started it: it takes over from another, and ends without a server */
 
     void (*ready)(void *to, str runner_id); /* it is registered; may be NULL */
     void *to;

@@ -58,13 +58,14 @@ static const pid_t *keepers_list(struct arena *a, str home, size_t *count)
 }
 
 /* Ends and removes what a keeper left that was killed. The agent has died with it; what the agent
- * had started has the path of its token in the environment, or has become ours: the runner adopts
- * what its keepers leave. */
+ * had started has the path of its token in the environment, that of a command the folder, or has
+ * become ours: the runner adopts what its keepers leave. */
 static void clear(struct arena *a, str home, str folder, str run_id)
 {
     str agent = folder_of_agent(a, folder);
     int killed =
         exec_kill_marked(arena_printf(a, "BATON_TOKEN_FILE=" STR_FMT "/token", STR_ARG(agent)));
+    killed += exec_kill_marked(arena_printf(a, "BATON_RUN_FOLDER=" STR_FMT, STR_ARG(folder)));
     size_t count;
     const pid_t *keepers = keepers_list(a, home, &count);
 
