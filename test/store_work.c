@@ -105,7 +105,7 @@ static void turn(struct world *w, str runner, const char *name, const char *end)
 }
 
 /* A team under a root that somebody attends to: one has settled, one is at work and asks whether it
- * may use a tool, one waits for a runner; and a root with a state. */
+ * may use a tool, one waits for a runner, like a command; and a root with a state. */
 static void team(struct world *w)
 {
     answer(w, "agent.create", "{'name':'careful','profile':'claude','ask':['Bash']}");
@@ -125,6 +125,7 @@ static void team(struct world *w)
            "{'client':'claude','event':{'session_id':'c','hook_event_name':'PreToolUse',"
            "'tool_name':'Bash','tool_input':{'command':'ls'}}}");
     w->actor = the_operator;
+    answer(w, "run.command", "{'argv':['make','ü'],'stdin':'{}','owner':'step_1','tags':['t']}");
 }
 
 void work(const char *path)

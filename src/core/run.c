@@ -354,9 +354,6 @@ static err command_check(struct arena *a, const struct run_command *c, str argv)
 
     if (!c->argv_count || !c->argv[0].len)
         return err_new(a, ERR_INVALID, "expected an argv that begins with a program");
-    for (size_t i = 0; i < c->argv_count; i++)
-        if (c->argv[i].len && memchr(c->argv[i].at, '\0', c->argv[i].len))
-            return err_new(a, ERR_INVALID, "argv holds a NUL, which no argument can");
     if (c->argv_count > ARGV_MAX || argv.len > ARGV_BYTES_MAX)
         return err_new(
             a, ERR_TOO_LARGE,
