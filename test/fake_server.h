@@ -87,6 +87,7 @@ struct fake_server {
     struct arena *arena;            /* of what follows */
     const char *offers[OFFERS_MAX]; /* runs to give out, in order */
     int offered, given;
+    const struct json *registered; /* what the last runner said of itself */
     struct told_report reports[REPORTS_MAX];
     int count;
     size_t body_bytes;  /* of all reports, those too that are not kept: progress, when it is much */
@@ -107,9 +108,11 @@ static str fake_answer(struct fake_server *f, str method, str target, str token,
 
     *status = 200;
     str_cut(target, '?', &path, &query);
-    if (str_eq(path, STR("/runner/register")))
+    if (str_eq(path, STR("/runner/register"))) {
+        CHECK_OK(json_parse_own(a, arena_copy(a, body), &f->registered));
         return STR("{\"runner_id\":\"rnr_1\",\"poll_timeout_seconds\":1,"
                    "\"heartbeat_interval_seconds\":1}");
+    }
     if (str_eq(path, STR("/runner/heartbeat")))
         return STR("{\"stop_runs\":[]}");
     if (str_eq(method, STR("GET"))) {
