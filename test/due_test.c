@@ -81,9 +81,10 @@ static void add(struct world *w, int64_t at, enum due_kind kind, const char *sub
 static err fire(struct world *w, int64_t now, const struct due_work *table)
 {
     struct step s;
+    bool more;
 
     w->now_ms = now;
-    return end(w, &s, due_fire(begin(w, &s), table, &seen.fired));
+    return end(w, &s, due_fire(begin(w, &s), table, &seen.fired, &more));
 }
 
 static int64_t next(struct world *w)

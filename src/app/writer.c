@@ -1,9 +1,10 @@
 /* writer.c: the one thread that changes the database.
  *
  * A batch never waits for company: it is what was there when the last one was done, and what comes
- * before it is committed; but no more than is done in a while. Tokens take turns. Between batches
- * the writer looks after what only it can: the server's own work, the length of the log, and the
- * space on the disk. */
+ * before it is committed; but no more than is done in a while. Tokens take turns. The server's own
+ * work, when some is due, goes in front of a batch: several pieces of it, each a command like any
+ * other, but not so many that others would wait for them. Between batches the writer looks after the
+ * length of the log and the space on the disk. */
 #include <assert.h>
 #include <unistd.h>
 
@@ -17,6 +18,8 @@ enum {
     DISK_LOOK_MS = 100,          /* how old the knowledge of the disk's space may be */
     TICK_AFTER_MS = 100,         /* commands may have made something due: look again that soon */
     BATCH_US = 20000,        /* of work, after which a batch is committed: others wait for that */
+    TICKS_MOST = 32,         /* pieces of the server's own work in one batch */
+    TICKS_US = 5000,         /* and what they may take of it when others are waiting */
     BEAT_MS = 5000,          /* others take a node for dead that was not seen for three of them */
     TICK_RETRY_MS = 1000,    /* after one that failed, when nothing could be put off */
     PUT_OFF_MS = 60 * 1000,  /* of work that fails by its own fault */
@@ -33,6 +36,8 @@ struct writer {
 
     const struct op *tick; /* NULL: this build has no work of its own */
     int64_t tick_at_ms;    /* by the server's clock; INT64_MAX: nothing is due */
+    bool tick_more;        /* and when it is, that is more than one piece */
+    int64_t tick_us;       /* what one took lately; 0: not known */
     struct arena *tick_arena;
     const struct json *put_off; /* what the last tick failed at: the next one puts it off */
 
@@ -41,6 +46,7 @@ struct writer {
     str name, node_id; /* how others see this node */
 
     struct command **batch; /* that is being performed */
+    size_t batch_ticks;     /* how many of them, from the first on, are the server's own work */
     size_t batch_done;      /* of these, and what they took, when that was last looked at */
     int64_t batch_us;
     int64_t batch_began_us;  /* when the transaction had its turn; 0: it has not yet */
@@ -93,10 +99,10 @@ static void perform_all(struct writer *w, struct command **commands, size_t coun
 
 /* ---- the disk ---- */
 
-/* What gives space back, or closes a door, is done on a full disk too. */
+/* What gives space back, or closes a door, is done on a full disk too; so is the server's own work. */
 static bool is_removal(const struct op *op)
 {
-    return op->http && str_starts(str_from(op->http), STR("DELETE "));
+    return !op->http ? op->by == BY_SYSTEM : str_starts(str_from(op->http), STR("DELETE "));
 }
 
 static bool disk_is_full(struct writer *w)
@@ -209,47 +215,62 @@ static size_t join(void *writer, struct command **room, size_t most)
     return most ? take(w, room, most, 0) : 0;
 }
 
-/* A token whose commands take long has its turn less often. */
+/* A token whose commands take long has its turn less often. When a piece of the server's own work has
+ * failed, the batch ends with it: the next tick would find the same piece again. */
 static bool enough(void *writer, size_t done)
 {
     struct writer *w = writer;
     int64_t us = clock_steady_us() - w->batch_began_us;
+    bool is_tick = done > 0 && done <= w->batch_ticks;
 
-    if (done > w->batch_done)
+    if (is_tick)
+        w->tick_us = us / (int64_t)done;
+    else if (done > w->batch_done)
         fair_queue_took(w->threads->writes, actor_token(w->batch[done - 1]->actor),
                         us - w->batch_us);
     w->batch_done = done;
     w->batch_us = us;
-    return us >= BATCH_US;
+    return us >= BATCH_US || (is_tick && w->batch[done - 1]->error);
 }
 
-/* There is room for BATCH_MOST of them. Those for which there was no time wait on, each for the turn
- * of its token. */
-static void writer_turn(struct writer *w, struct command **all, size_t count)
+/* On a full disk. */
+static void refuse_some(struct writer *w, struct command **all, size_t count)
+{
+    struct command *kept[TICKS_MOST + BATCH_MOST];
+    size_t n = refuse_writes(w, all, count, kept);
+
+    if (n)
+        perform_all(w, kept, n);
+}
+
+/* Ticks first, then what was taken from the queue, and there is room for BATCH_MOST of that. Commands for
+ * which there was no time wait on, each for the turn of its token; ticks need not, there will be others.
+ * Gives how many of all were performed. */
+static size_t writer_turn(struct writer *w, struct command **all, size_t ticks, size_t count)
 {
     const struct op_turn turn = {
-        .most = (size_t)w->config->batch_max, .join = join, .enough = enough, .self = w
+        .most = ticks + (size_t)w->config->batch_max, .join = join, .enough = enough, .self = w
     };
-    struct command *kept[BATCH_MOST];
     size_t done = count;
 
     if (disk_is_full(w)) {
-        size_t n = refuse_writes(w, all, count, kept);
-        if (n)
-            perform_all(w, kept, n);
+        refuse_some(w, all, count);
     } else {
         int64_t began_us = clock_steady_us();
         w->batch = all;
+        w->batch_ticks = ticks;
         w->batch_began_us = w->batch_us = 0;
         w->batch_done = 0;
         done = op_perform_turn(w->engine, all, &count, &turn);
         turn_account(w, all, done, began_us);
     }
-    give_back(w, all + done, count - done);
+    for (size_t i = done; i < ticks; i++)
+        arena_free(all[i]->arena);
+    size_t kept = done > ticks ? done : ticks;
+    give_back(w, all + kept, count - kept);
     for (size_t i = 0; i < done; i++)
         all[i]->follows = i + 1 < done ? all[i + 1] : NULL;
-    server_performed(w->threads->server, all[0]);
-    log_look(w);
+    return done;
 }
 
 /* ---- the server's own work ---- */
@@ -301,12 +322,14 @@ static int64_t tick_next(struct writer *w, const struct command *c)
     int64_t now = w->engine->now_ms(w->engine->clock);
     const struct json *answer;
 
+    w->tick_more = true;
     if (c->error)
         return tick_failed(w, c, now);
     err e = json_parse_own(c->arena, c->answer.text, &answer);
     assert(!e);
     w->put_off = NULL;
-    if (json_bool_or(answer, "more", false))
+    w->tick_more = json_bool_or(answer, "more", false);
+    if (w->tick_more)
         return now;
     int64_t next = json_int_or(answer, "next_at", INT64_MAX);
     if (w->threads->options.shared && next > now + TICK_SHARED_MS)
@@ -314,16 +337,28 @@ static int64_t tick_next(struct writer *w, const struct command *c)
     return next > now ? next : now + TICK_AFTER_MS;
 }
 
-static void tick_do(struct writer *w)
+/* As many as there is work for, and as there is time for when others wait; by what they took lately. */
+static size_t ticks_count(const struct writer *w, bool others)
 {
-    struct command *c = tick_new(w->tick);
+    int64_t most = w->tick_us ? (others ? TICKS_US : BATCH_US) / w->tick_us : 1;
 
-    if (w->put_off)
-        json_put(c->arena, (struct json *)c->input, STR("put_off"), *w->put_off);
-    perform_all(w, &c, 1);
-    w->tick_at_ms = tick_next(w, c);
-    server_performed(w->threads->server, c); /* its events are published like others' */
-    log_look(w);
+    if (!w->tick_more || most < 1)
+        return 1;
+    return most < TICKS_MOST ? (size_t)most : TICKS_MOST;
+}
+
+/* Puts them in front of what comes at `end`, and gives how many they are. */
+static size_t ticks_make(struct writer *w, struct command **end, bool others)
+{
+    size_t count = ticks_count(w, others);
+
+    for (size_t i = count; i > 0; i--)
+        end[-(ptrdiff_t)i] = tick_new(w->tick);
+    if (w->put_off) {
+        struct command *first = *(end - count);
+        json_put(first->arena, (struct json *)first->input, STR("put_off"), *w->put_off);
+    }
+    return count;
 }
 
 static void tick_after_commands(struct writer *w)
@@ -332,6 +367,20 @@ static void tick_after_commands(struct writer *w)
 
     if (w->tick && soon < w->tick_at_ms)
         w->tick_at_ms = soon;
+}
+
+/* A batch of what is due and what was taken from the queue. The last tick knows what is still due; its
+ * events, and all others, are published together. */
+static void batch_do(struct writer *w, struct command **all, size_t ticks, size_t count)
+{
+    size_t done = writer_turn(w, all, ticks, ticks + count);
+
+    if (ticks)
+        w->tick_at_ms = tick_next(w, all[(done < ticks ? done : ticks) - 1]);
+    if (done > ticks)
+        tick_after_commands(w);
+    server_performed(w->threads->server, all[0]);
+    log_look(w);
 }
 
 /* How long commands may be waited for; −1: as long as it takes. */
@@ -433,19 +482,16 @@ void *writer_run(void *threads)
         .restart_at = t->options.config->wal_bytes_max,
         .disk_free = INT64_MAX,
     };
-    struct command *commands[BATCH_MOST];
+    struct command *room[TICKS_MOST + BATCH_MOST], **commands = room + TICKS_MOST;
 
     w.tick_at_ms = w.tick ? 0 : INT64_MAX;
     node_init(&w);
     while (!fair_queue_ended(t->writes)) {
         w.taken = (struct fair_batch){ .left_us = BATCH_US };
         size_t n = take(&w, commands, (size_t)w.config->batch_max, wait_ms(&w));
-        if (n) {
-            writer_turn(&w, commands, n);
-            tick_after_commands(&w);
-        }
-        if (tick_wait_ms(&w) == 0)
-            tick_do(&w);
+        size_t ticks = tick_wait_ms(&w) == 0 ? ticks_make(&w, commands, n > 0) : 0;
+        if (ticks + n)
+            batch_do(&w, commands - ticks, ticks, n);
         if (w.beat && w.engine->now_ms(w.engine->clock) >= w.beat_at_ms)
             beat_do(&w);
     }

@@ -54,19 +54,31 @@ static err recurring_add(struct tx *tx, const struct due_work works[DUE_KIND_COU
     return NULL;
 }
 
-err due_fire(struct tx *tx, const struct due_work works[DUE_KIND_COUNT], struct due *fired)
+/* The two that have been due the longest. */
+static err due_first(struct tx *tx, const struct row **rows, size_t *count)
 {
-    const struct row *row;
+    return sql_all(tx->sql, rows, count,
+                   "SELECT " DUE_NAMES " FROM due WHERE at <= $1"
+                   " ORDER BY at, kind, subject LIMIT 2",
+                   ARGS(INT(tx->now_ms)));
+}
+
+err due_fire(struct tx *tx, const struct due_work works[DUE_KIND_COUNT], struct due *fired,
+             bool *more)
+{
+    const struct row *rows;
+    size_t count;
 
     *fired = (struct due){ .kind_name = STR("") };
-    TRY(recurring_add(tx, works));
-    TRY(sql_one(tx->sql, &row,
-                "SELECT " DUE_NAMES " FROM due WHERE at <= $1"
-                " ORDER BY at, kind, subject LIMIT 1",
-                ARGS(INT(tx->now_ms))));
-    if (!row)
+    TRY(due_first(tx, &rows, &count));
+    if (!count) {
+        TRY(recurring_add(tx, works));
+        TRY(due_first(tx, &rows, &count));
+    }
+    *more = count > 1;
+    if (!count)
         return NULL;
-    COLUMNS_READ(DUE_COLUMNS, tx, row, "due", fired);
+    COLUMNS_READ(DUE_COLUMNS, tx, rows, "due", fired);
     assert(fired->at_ms <= tx->now_ms);
     /* The row goes before the work is done, so that the work can add it again. */
     TRY(sql_exec(tx->sql, "DELETE FROM due WHERE kind = $1 AND subject = $2",

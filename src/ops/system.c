@@ -76,7 +76,8 @@ static err fire(struct tx *tx, int64_t *next_at)
 {
     struct due fired;
     struct json name = json_object(), members = json_object();
-    err e = due_fire(tx, works, &fired);
+    bool more = false;
+    err e = due_fire(tx, works, &fired, &more);
 
     if (fired.kind_name.len) {
         json_put(tx->arena, &name, STR("kind"), json_string(fired.kind_name));
@@ -86,7 +87,8 @@ static err fire(struct tx *tx, int64_t *next_at)
         tx->fault = str_slice(printed, 1, printed.len - 1);
     }
     TRY(e);
-    return due_next(tx, next_at);
+    *next_at = tx->now_ms;
+    return more ? NULL : due_next(tx, next_at);
 }
 
 static err put_off(struct tx *tx, const struct json *what, int64_t *next_at)
@@ -174,7 +176,7 @@ static const struct op ops[] = {
             "type": "object", "required": ["next_at", "more"],
             "properties": {
                 "next_at": { "type": ["integer", "null"],
-                    "description": "When the next work is due, in milliseconds since 1970; null: none is." },
+                    "description": "When the next work is due, in milliseconds since 1970, or now when it is due already; null: none is." },
                 "more": { "type": "boolean", "description": "Whether that time has come already." } } }),
         .run = system_tick_op,
     },

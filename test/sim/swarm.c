@@ -293,7 +293,7 @@ static void checkpoint_step(struct swarm *s)
     swarm_settle(s);
 }
 
-/* The server does what has become due. */
+/* The server does what has become due, and then what others have asked for meanwhile. */
 static void ticks(struct swarm *s)
 {
     static const struct actor server = { .kind = ACTOR_SYSTEM, .name = { "system", 6 } };
@@ -303,6 +303,8 @@ static void ticks(struct swarm *s)
     for (size_t i = 0; i < count; i++)
         batch[i] = swarm_command(s, op_find(s->w->table, STR("system.tick")), json_object(),
                                  &server, STR(""));
+    while (count < SWARM_BATCH_MAX && !chance(s, 3))
+        batch[count++] = draw_command(s, OP_WRITES);
     swarm_batch(s, batch, count, false);
 }
 
