@@ -34,7 +34,7 @@ TEST_BOTH(a_command_is_claimed_without_a_session_and_its_end_tells_the_exit_code
 
     CHECK_STR(json_printed(check_arena(), json_get(answer_of(c), "run")),
               arena_printf(check_arena(),
-                           "{\"run_id\":\"" STR_FMT "\",\"purpose\":\"command\",\"attempt\":1,"
+                           "{\"run_id\":\"" STR_FMT "\",\"purpose\":\"command\","
                            "\"fence\":1,\"lease_seconds\":1,\"max_seconds\":5,"
                            "\"argv\":[\"make\",\"check\"],\"stdin\":\"{\\\"n\\\":1}\","
                            "\"project_dir\":\"/w\"}",

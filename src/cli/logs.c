@@ -80,13 +80,15 @@ static err run_of_any(struct logs *l)
         l->run_id = json_str(&runs.items[0], "run_id");
         return NULL;
     }
-    for (uint32_t i = 0; i < runs.len && i < 10; i++)
-        buf_printf(&names, "%s" STR_FMT, i ? ", " : "",
-                   STR_ARG(json_str(&runs.items[i], "session_name")));
+    for (uint32_t i = 0; i < runs.len && i < 10; i++) {
+        str session = json_str(&runs.items[i], "session_name"); /* a command has none */
+        str name = session.len ? session : json_str(&runs.items[i], "run_id");
+        buf_printf(&names, "%s" STR_FMT, i ? ", " : "", STR_ARG(name));
+    }
     if (!runs.len)
         return err_new(a, ERR_NOT_FOUND,
                        "nothing runs now: name a session or a run; `baton run list` shows them");
-    return err_new(a, ERR_CONFLICT, "%u agents are at work, name one of them: " STR_FMT "%s",
+    return err_new(a, ERR_CONFLICT, "%u runs are at work, name one of them: " STR_FMT "%s",
                    (unsigned)runs.len, STR_ARG(buf_str(&names)), runs.len > 10 ? " …" : "");
 }
 

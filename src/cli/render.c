@@ -133,7 +133,7 @@ static const struct {
     { "messages", { C("from", "sender_name", .none = "baton"), C("to", "receiver_name"), C("status", "status"),
                     C("age", "created_at", .is = AGE), C("message", "message", .is = WORDS),
                     C("error", "error", .is = LESS), C("id", "message_id") } },
-    { "runs", { C("session", "session_name"), C("status", "status"),
+    { "runs", { C("session", "session_name", .other = "owner"), C("status", "status"),
                 C("age", "ended_at", .other = "created_at", .is = AGE), C("purpose", "purpose"),
                 C("try", "attempt", .is = LESS), C("agent", "agent_name", .other = "profile", .is = LESS),
                 C("error", "error", .is = WORDS), C("id", "run_id") } },

@@ -92,7 +92,6 @@ static void write_lease(struct tx *tx, struct json_writer *w, const struct run *
 {
     write_text(w, STR("run_id"), r->id);
     write_text(w, STR("purpose"), team_name(&purpose_words, (int)r->purpose));
-    write_int(w, STR("attempt"), r->attempt);
     write_int(w, STR("fence"), r->fence);
     write_int(w, STR("lease_seconds"), team_rules_of(tx)->lease_ms / 1000);
     write_seconds(w, STR("max_seconds"), r->max_ms);
@@ -122,6 +121,7 @@ static err write_turn(struct tx *tx, struct json_writer *w, const struct run *r,
     TRY(write_entry(tx, w, STR("profile"), CATALOG_PROFILES, r->profile));
     write_or_null(w, STR("project_dir"), r->project_dir.len ? r->project_dir : s.work_dir);
     write_or_null(w, STR("client_id"), s.client_id);
+    write_int(w, STR("attempt"), r->attempt);
     write_text(w, STR("token"), token);
     write_stored(tx, w, STR("metadata"), THING("run", r->id), r->metadata);
     write_stored_or_null(tx, w, STR("git"), THING("session", s.id), s.git);
@@ -617,7 +617,7 @@ static const struct op ops[] = {
             "known": { "type": "array", "maxItems": 1000, "items": { "type": "string" },
                 "description": "Runs that it was given and is about to start, or was told to stop: they are not told again. May be repeated." })),
         .output = SHAPE("", JSON(
-            "run": { "type": "object", "description": "The run that is the runner's now: run_id, type, purpose, session_id, session_name, prompt, agent, profile, project_dir, client_id, attempt, fence, token, lease_seconds, max_seconds, metadata, git and env. Of purpose command: run_id, purpose, argv, stdin, project_dir, attempt, fence, lease_seconds and max_seconds." },
+            "run": { "type": "object", "description": "The run that is the runner's now: run_id, type, purpose, session_id, session_name, prompt, agent, profile, project_dir, client_id, attempt, fence, token, lease_seconds, max_seconds, metadata, git and env. Of purpose command: run_id, purpose, argv, stdin, project_dir, fence, lease_seconds and max_seconds." },
             "deregistered": { "type": "boolean", "description": "There is no such runner any more: register again." }) "," ERRAND ","
             SHAPE_LIST("stop_runs", "Runs that it is to stop.", JSON({ "type": "string" }))),
         .run = runner_claim_op,
