@@ -169,6 +169,22 @@ TEST(a_command_has_no_token_and_nothing_of_an_agent_around_it)
     runner_end(runner, SIGTERM);
 }
 
+TEST(a_command_runs_as_another_user_where_that_is_asked_for)
+{
+    static const char *const more[] = { "--user", "nobody", NULL };
+    struct fake_server *f = fake_new();
+
+    if (geteuid() != 0)
+        check_skip("only root can run programs as others");
+    CHECK(chmod(".", 0755) == 0);
+    fake_offer(f, command_run("run_1",
+                              "['sh','-c','id -un; cat; cat data/runs/run_1/spec.json || echo no']",
+                              ",'stdin':'given\\n'"));
+    pid_t runner = runner_launch(f, more);
+    CHECK_STR(text_of(fake_wait(f, "run_1", "completed", 1), "result"), "nobody\ngiven\nno");
+    runner_end(runner, SIGTERM);
+}
+
 /* ---- much in, much out ---- */
 
 TEST_LIMIT(much_input_that_is_read_late_or_never_holds_nobody_up, 60)

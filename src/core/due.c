@@ -71,7 +71,7 @@ err due_fire(struct tx *tx, const struct due_work works[DUE_KIND_COUNT], struct 
 
     *fired = (struct due){ .kind_name = STR("") };
     TRY(due_first(tx, &rows, &count));
-    if (!count) {
+    if (count < 2) {
         TRY(recurring_add(tx, works));
         TRY(due_first(tx, &rows, &count));
     }

@@ -78,8 +78,8 @@ err due_add(struct tx *tx, int64_t at_ms, enum due_kind kind, str subject, int64
 /* The next time at which something is due; 0: nothing is. */
 err due_next(struct tx *tx, int64_t *at_ms);
 
-/* Fires what has been due the longest, if anything is; *fired is that row, also when it failed. When
- * nothing is, kinds that recur are added where they are missing, so a new database needs no start.
+/* Fires what has been due the longest, if anything is; *fired is that row, also when it failed. Unless
+ * there is more, kinds that recur are added where they are missing, so a new database needs no start.
  * *more: another one was due as well. */
 err due_fire(struct tx *tx, const struct due_work works[DUE_KIND_COUNT], struct due *fired,
              bool *more);

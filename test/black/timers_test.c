@@ -107,13 +107,15 @@ TEST_LIMIT(ten_thousand_timers_of_one_moment_fire, 120)
     timers_fire(&b, "data/baton.db");
 }
 
-TEST_USING(ten_thousand_timers_of_one_moment_fire_on_postgresql, 120, &postgres_service)
+TEST_LIMIT(ten_thousand_timers_of_one_moment_fire_on_postgresql, 120)
 {
-    const char *url = postgres_new_database(postgres_start());
+    struct postgres *postgres = postgres_start();
+    const char *url = postgres_new_database(postgres);
     const char *args[] = { "--store", url, NULL };
     struct black b = { .args = args };
 
     timers_fire(&b, url);
+    postgres_stop(postgres);
 }
 
 /* Each fails by itself and is put off; nothing is lost or late by it. */
