@@ -34,8 +34,7 @@ static int64_t march_month_start(int64_t month)
     return (153 * month + 2) / 5;
 }
 
-/* Days since 1970-01-01, as date_civil has them. */
-static int64_t days_of(int year, unsigned month, unsigned day)
+int64_t date_days(int year, unsigned month, unsigned day)
 {
     assert(month >= 1 && month <= 12);
     int64_t march_year = (int64_t)year - (month < 3), march_month = (month + 9) % 12;
@@ -111,7 +110,7 @@ static bool take_day(str *s, int64_t *days)
         return false;
     if (month < 1 || month > 12 || day < 1 || day > date_days_in_month((int)year, month))
         return false;
-    *days = days_of((int)year, month, day);
+    *days = date_days((int)year, month, day);
     return true;
 }
 

@@ -23,8 +23,9 @@ str date_print(char buffer[DATE_TEXT_MAX], int64_t ms);
 bool duration_parse(str text, int64_t *ms);
 str duration_print(char buffer[DATE_TEXT_MAX], int64_t ms); /* "1h30m", "0s", "-5s" */
 
-/* The proleptic Gregorian date of so many days since 1970-01-01. */
+/* The proleptic Gregorian date of so many days since 1970-01-01, and the other way. */
 void date_civil(int64_t days, int *year, unsigned *month, unsigned *day);
+int64_t date_days(int year, unsigned month, unsigned day);
 unsigned date_days_in_month(int year, unsigned month);
 
 #endif
