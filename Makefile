@@ -213,7 +213,7 @@ build/still.so: test/record/still.c
 
 # The test program that counts work (test/work.c): that of the folders that serve a command, and of
 # libraries by what they are asked for.
-COUNTED = test/work.c $(foreach f,base json core ops store,$(wildcard src/$(f)/*.c src/$(f)/*/*.c))
+COUNTED = test/work.c $(foreach f,base json flow core ops store,$(wildcard src/$(f)/*.c src/$(f)/*/*.c))
 COUNTED_CALLS = memcpy memmove memset memcmp memchr strlen $(patsubst %,pcre2_%_8,\
     compile jit_compile jit_match set_match_limit set_callout)
 build/counted/test/work.o: FLAGS_counted = $(FLAGS_release) -DCOUNTED

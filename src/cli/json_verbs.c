@@ -1,8 +1,9 @@
-/* json_verbs.c: the JSON core by hand: patch, merge, diff, pointer, path and fmt.
+/* json_verbs.c: the JSON core by hand: patch, merge, diff, pointer, path, feel and fmt.
  *
  * check has a file of its own; its entry is in the table here. */
 #include "cli/cli.h"
 
+#include "flow/feel.h"
 #include "json/diff.h"
 #include "json/path/path.h"
 #include "json/pointer.h"
@@ -171,6 +172,25 @@ static err path_run(struct cli *c)
     return NULL;
 }
 
+static err feel_run(struct cli *c)
+{
+    struct feel_scope scope = { 0 };
+    struct feel_result result;
+    const struct feel *feel;
+
+    TRY(feel_compile(c->arena, str_from(c->args[0]), &feel));
+    if (c->arg_count > 1)
+        TRY(json_load_limited(c, c->arena, c->args[1], &scope.vars));
+    if (scope.vars && !json_is(scope.vars, JSON_OBJECT))
+        return err_new(c->arena, ERR_INVALID, "expected an object of variables in %s, found %s",
+                       c->args[1], json_kind_name(scope.vars->kind));
+    TRY(feel_eval(c->arena, feel, &scope, cli_now_ms(), &result));
+    write_result_or_text(c, result.value);
+    if (result.reason.len > 0)
+        cli_note(c, STR_FMT, STR_ARG(result.reason));
+    return NULL;
+}
+
 static err fmt_one(struct cli *c, const char *path)
 {
     const struct json *doc;
@@ -224,6 +244,10 @@ static const struct option path_options[] = {
     OPTION_RAW, OPTIONS_JSON_LIMITS, OPTION_PRETTY,
     { "--json",     0, NULL, "print {\"path\", \"pointer\", \"value\"}, and errors as JSON" },
     { 0 },
+};
+
+static const struct option feel_options[] = {
+    OPTION_RAW, OPTIONS_JSON_LIMITS, OPTION_PRETTY, OPTION_JSON, { 0 },
 };
 
 static const struct option fmt_options[] = {
@@ -300,6 +324,19 @@ const struct verb json_verbs[] = {
             "match after the other, and nothing when there is none. Quote the query: the\n"
             "shell gives $, * and ? a meaning of their own.",
         .options = path_options, .run = path_run,
+    },
+    {
+        .name = "feel", .args = "EXPRESSION [DOC]", .args_min = 1, .args_max = 2,
+        .summary = "Print what a FEEL expression is worth",
+        .example = "'attempts < 3 and passed' vars.json",
+        .details =
+            "The language of conditions in workflows: docs/feel.md. DOC is an object, whose\n"
+            "members are the variables. What cannot be computed is null, and why is said on\n"
+            "standard error. Quote the expression.\n"
+            "\n"
+            "Exit codes: 0 evaluated, null too; 2 malformed, with the column; 13 beyond the\n"
+            "limits of steps and of the result.",
+        .options = feel_options, .run = feel_run,
     },
     {
         .name = "fmt", .args = "[DOC...]", .args_max = ARGS_MANY,
