@@ -77,9 +77,11 @@ symbols() {
 }
 
 # core/ and flow/ compute: no clock, no randomness, no file, no socket, whichever header would offer it.
+# Of what a compiler calls by itself, division of 128 bits.
 pure='^(mem(cpy|cmp|move|set|chr)|str(len|n?cmp|n?casecmp|r?chr|str|tol|toll|tod|toull)|v?snprintf|'
 pure="$pure"'qsort|bsearch|abort|__assert_fail|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_|__.*_chk|'
-pure="$pure"'__isoc99_.*|__ctype_.*|f(loor|abs|mod)|ceil|round|trunc)$'
+pure="$pure"'__isoc99_.*|__ctype_.*|f(loor|abs|mod)|ceil|round|trunc|'
+pure="$pure"'__u(div|mod|divmod)ti[34])$'
 
 pure_folders='core flow'
 
