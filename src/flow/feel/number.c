@@ -359,14 +359,12 @@ bool feel_number_power(struct feel_value a, int64_t power, struct feel_value *ou
         *out = feel_int(left == 0 || square.n == 1 ? 1 : square.n == 0 ? 0 : left % 2 ? -1 : 1);
         return !(inverse && square.n == 0);
     }
-    for (; left > 0; left /= 2) {
-        if (left % 2 && !feel_number_multiply(product, square, &product))
-            return false;
-        if (left > 1 && !feel_number_multiply(square, square, &square)) {
+    for (; left > 0; left /= 2)
+        if ((left % 2 && !feel_number_multiply(product, square, &product)) ||
+            (left > 1 && !feel_number_multiply(square, square, &square))) {
             *out = feel_int(0);
             return inverse; /* one divided by what is too large */
         }
-    }
     if (!inverse) {
         *out = product;
         return true;

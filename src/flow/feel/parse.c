@@ -787,10 +787,11 @@ static err parse_if(struct feel_text *t, size_t at, uint16_t *out)
 
 static err parse_iterator(struct feel_text *t, uint16_t *out)
 {
-    struct operands o = { .of = node_new(t, NODE_ITERATOR, t->at) };
     uint16_t end;
     str name;
 
+    feel_skip_blanks(t);
+    struct operands o = { .of = node_new(t, NODE_ITERATOR, t->at) };
     TRY(feel_read_name(t, "a name for each item", &name));
     if (!feel_take_word(t, STR("in")))
         return feel_expected(t, "'in' and a list");

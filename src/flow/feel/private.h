@@ -361,9 +361,6 @@ struct feel_value feel_null_from(struct feel_run *run, struct feel_value null);
 /* The reason as a text, with its column. */
 str feel_reason_text(struct feel_run *run, str text, struct feel_value null);
 
-/* "a string", "a list" … */
-const char *feel_kind_name(enum feel_kind kind);
-
 /* ---- call.c ---- */
 
 #define FEEL_MANY 255 /* arguments */

@@ -338,39 +338,33 @@ struct feel_value feel_null_from(struct feel_run *run, struct feel_value null)
 
 // clang-format off
 static const char *const kind_names[FEEL_KINDS] = {
-    [FEEL_NULL]   = "null",      [FEEL_BOOL]    = "a boolean", [FEEL_NUMBER] = "a number",
-    [FEEL_LONG]   = "a number",  [FEEL_STRING]  = "a string",  [FEEL_LIST]   = "a list",
-    [FEEL_CONTEXT] = "a context", [FEEL_DATE]   = "a date",    [FEEL_MOMENT] = "a date and time",
-    [FEEL_SPAN]   = "a days and time duration", [FEEL_MONTHS] = "a years and months duration",
+    [FEEL_NULL] = "null",             [FEEL_STRING] = "a string",
+    [FEEL_LIST] = "a list",           [FEEL_CONTEXT] = "a context",
+    [FEEL_DATE] = "a date",           [FEEL_MOMENT] = "a date and time",
+    [FEEL_SPAN] = "a days and time duration", [FEEL_MONTHS] = "a years and months duration",
 };
 // clang-format on
 
-const char *feel_kind_name(enum feel_kind kind)
-{
-    return kind_names[kind];
-}
-
 #define SHOWN_BYTES 40
 
-/* A kind, and of a short scalar its value. */
+/* Numbers and booleans by themselves, others as what they are. */
 static void describe(struct buf *out, struct feel_value v)
 {
     char room[FEEL_TIME_ROOM];
 
     if (v.kind == FEEL_BOOL) {
         buf_add(out, v.len ? STR("true") : STR("false"));
-        return;
-    }
-    buf_add(out, str_from(kind_names[v.kind]));
-    if (v.kind == FEEL_NUMBER || v.kind == FEEL_LONG) {
-        buf_byte(out, ' ');
+    } else if (feel_is_number(v)) {
         buf_add(out, utf8_cut(feel_number_print(room, v), SHOWN_BYTES));
-    } else if (v.kind == FEEL_STRING) {
+    } else {
+        buf_add(out, str_from(kind_names[v.kind]));
+        if (v.kind != FEEL_STRING && !feel_is_time(v))
+            return;
         buf_byte(out, ' ');
-        json_print_string(out, utf8_cut(feel_string_of(v), SHOWN_BYTES));
-    } else if (feel_is_time(v)) {
-        buf_byte(out, ' ');
-        buf_add(out, feel_time_print(room, v));
+        if (v.kind == FEEL_STRING)
+            json_print_string(out, utf8_cut(feel_string_of(v), SHOWN_BYTES));
+        else
+            buf_add(out, feel_time_print(room, v));
     }
 }
 
