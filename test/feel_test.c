@@ -1,7 +1,7 @@
 /* feel_test.c: FEEL: the cases of test/cases/feel/ and of docs/feel.md, what its interface promises,
  * its arithmetic against a simpler one, and the laws of its three values. */
 #include "base/date.h"
-#include "flow/feel.h"
+#include "flow/feel/private.h"
 #include "json_help.h"
 
 #define NOW INT64_C(1795032930250) /* 2026-11-18T20:15:30.250Z */
@@ -184,6 +184,19 @@ TEST(feel_does_what_its_page_shows)
 
     check_cases(&c, check_page_line);
     CHECK(c.count >= 100);
+}
+
+TEST(feel_page_has_every_function)
+{
+    str page = check_read(check_source("docs/feel.md"));
+    size_t count = 0;
+
+    for (size_t t = 0; t < FEEL_CALLS; t++)
+        for (const struct feel_function *f = feel_calls[t]; f->name; f++, count++) {
+            CHECK_HAS(page, arena_printf(check_arena(), "\n| `%s(", f->name).at);
+            CHECK(str_starts(str_from(f->usage), str_from(f->name)));
+        }
+    check_note("%zu functions", count);
 }
 
 /* ---- the interface ---- */

@@ -6,19 +6,15 @@
 
 #include <assert.h>
 
-extern const struct feel_function feel_calls_basic[], feel_calls_text[], feel_calls_list[],
-    feel_calls_number[], feel_calls_context[], feel_calls_time[];
-
-static const struct feel_function *const tables[] = {
+const struct feel_function *const feel_calls[FEEL_CALLS] = {
     feel_calls_basic,  feel_calls_text,    feel_calls_list,
     feel_calls_number, feel_calls_context, feel_calls_time,
 };
-#define TABLES (sizeof tables / sizeof *tables)
 
 const struct feel_function *feel_function_find(str name)
 {
-    for (size_t t = 0; t < TABLES; t++)
-        for (const struct feel_function *f = tables[t]; f->name; f++)
+    for (size_t t = 0; t < FEEL_CALLS; t++)
+        for (const struct feel_function *f = feel_calls[t]; f->name; f++)
             if (f->name[0] == name.at[0] && str_eq(name, str_from(f->name)))
                 return f;
     return NULL;
@@ -54,8 +50,8 @@ static size_t spaced_length(const char *name, str text)
 
 const struct feel_function *feel_function_spaced(str text, size_t *len)
 {
-    for (size_t t = 0; t < TABLES; t++)
-        for (const struct feel_function *f = tables[t]; f->name; f++)
+    for (size_t t = 0; t < FEEL_CALLS; t++)
+        for (const struct feel_function *f = feel_calls[t]; f->name; f++)
             if (f->name[0] == text.at[0] && strchr(f->name, ' ') &&
                 (*len = spaced_length(f->name, text)) > 0)
                 return f;
@@ -67,8 +63,8 @@ const char *feel_function_near(str name)
     const char *nearest = NULL;
     unsigned most = 2;
 
-    for (size_t t = 0; t < TABLES; t++)
-        for (const struct feel_function *f = tables[t]; f->name; f++) {
+    for (size_t t = 0; t < FEEL_CALLS; t++)
+        for (const struct feel_function *f = feel_calls[t]; f->name; f++) {
             unsigned distance = str_distance(name, str_from(f->name), most);
             if (distance <= most) {
                 nearest = f->name;

@@ -265,6 +265,8 @@ static struct feel_value powered(struct feel_run *run, bool unused, struct feel_
         return feel_null_of(run, "expected two numbers around '**', found \1 and \2", a, b);
     if (!feel_number_to_int(b, &power))
         return feel_null_of(run, "expected a whole number behind '**', found \2", a, b);
+    /* It is squared as often as its power has bits. */
+    feel_spend(run, 64u - (unsigned)__builtin_clzll((uint64_t)power | 1));
     return feel_number_power(a, power, &out) ? out : too_large(run);
 }
 

@@ -375,6 +375,12 @@ struct feel_function {
     bool impure; /* not the same every time: now() */
 };
 
+/* The tables, each up to an entry without a name. */
+#define FEEL_CALLS 6
+extern const struct feel_function *const feel_calls[FEEL_CALLS];
+extern const struct feel_function feel_calls_basic[], feel_calls_text[], feel_calls_list[],
+    feel_calls_number[], feel_calls_context[], feel_calls_time[];
+
 /* NULL when there is no such function. */
 const struct feel_function *feel_function_find(str name);
 
