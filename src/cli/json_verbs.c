@@ -183,7 +183,7 @@ static err feel_run(struct cli *c)
         TRY(json_load_limited(c, c->arena, c->args[1], &scope.vars));
     if (scope.vars && !json_is(scope.vars, JSON_OBJECT))
         return err_new(c->arena, ERR_INVALID, "expected an object of variables in %s, found %s",
-                       c->args[1], json_kind_name(scope.vars->kind));
+                       cli_path_name(c->args[1]), json_kind_name(scope.vars->kind));
     TRY(feel_eval(c->arena, feel, &scope, cli_now_ms(), &result));
     write_result_or_text(c, result.value);
     if (result.reason.len > 0)

@@ -1,4 +1,4 @@
-# pointer, path and fmt.
+# pointer, path, feel and fmt.
 . "${0%/*}/lib"
 
 cat >order.json <<'END'
@@ -42,6 +42,34 @@ prints
 run json path order.json '$.['
 exits 2
 prints
+
+run json feel 'items[price > 10].name' order.json
+exits 0
+prints '["pot!"]'
+silent
+run json feel 'items[1].name' order.json --raw
+prints 'cup'
+run json feel '0.1 + 0.2'
+prints '0.3'
+run_on '{"a":2}' json feel '= a * big > 1' -
+exits 0
+prints 'null'
+complains "column 7: there is no variable 'big'"
+run_on '{"a":2}' json feel 'a * big > 1' - --json
+prints 'null'
+silent
+run json feel 'a == 1' order.json
+exits 2
+prints
+complains "column 3: expected an operator or the end, found '=': equality is one '=' in FEEL"
+run json feel 'for a in 1..1e9 return a'
+exits 13
+complains 'takes too many steps'
+run_on '[1]' json feel 'a' -
+exits 2
+complains 'expected an object of variables in standard input, found array'
+run json feel 1 missing.json
+exits 5
 
 run_on '{"b":[],"a":{"x":1.0}}' json fmt
 prints '{

@@ -20,7 +20,7 @@ usage "there is no command 'zzzzzzzzzz'. See"
 run help json chekc
 usage "did you mean 'check'?"
 run json
-usage "'baton json' needs a command: check, patch, merge, diff, pointer, path, fmt. See 'baton json --help'."
+usage "'baton json' needs a command: check, patch, merge, diff, pointer, path, feel, fmt. See 'baton json --help'."
 
 run json fmt --compcat
 usage "there is no option '--compcat'; did you mean '--compact'? See 'baton json fmt --help'."
