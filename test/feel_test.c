@@ -1,5 +1,7 @@
 /* feel_test.c: FEEL: the cases of test/cases/feel/ and of docs/feel.md, what its interface promises,
  * its arithmetic against a simpler one, and the laws of its three values. */
+#include <pthread.h>
+
 #include "base/date.h"
 #include "flow/feel/private.h"
 #include "json_help.h"
@@ -319,6 +321,93 @@ TEST(feel_texts_beyond_the_limit_and_outside_utf8_are_refused)
     CHECK_OK(feel_compile(a, buf_str(&text), &feel));
     buf_byte(&text, ' ');
     CHECK_ERR(feel_compile(a, buf_str(&text), &feel), ERR_INVALID);
+}
+
+static void *eval_often(void *of)
+{
+    const struct feel *feel = of;
+    struct arena *a = check_arena_new();
+    struct feel_scope scope = { .vars =
+                                    json_parsed(a, STR("{\"l\":[\"src/a.c\",\"x\"],\"n\":1}")) };
+    struct feel_result result;
+
+    for (int i = 0; i < 2000; i++) {
+        CHECK_OK(feel_eval(a, feel, &scope, i, &result));
+        CHECK_STR(json_printed(a, result.value), "[true,false,1]");
+    }
+    return NULL;
+}
+
+TEST(feel_may_be_evaluated_by_several_threads)
+{
+    const struct feel *feel;
+    pthread_t threads[4];
+
+    CHECK_OK(feel_compile(check_arena(),
+                          STR("append(for x in l return matches(x, \"[.][ch]$\"), n)"), &feel));
+    for (int i = 0; i < 4; i++)
+        CHECK_INT(pthread_create(&threads[i], NULL, eval_often, (void *)feel), 0);
+    for (int i = 0; i < 4; i++)
+        CHECK_INT(pthread_join(threads[i], NULL), 0);
+}
+
+/* ---- what binds tighter ---- */
+
+static const struct {
+    const char *text;
+    int level;
+} joins[] = {
+    { " or ", 1 }, { " and ", 2 }, { " = ", 3 }, { " < ", 3 }, { " != ", 3 }, { " >= ", 3 },
+    { " + ", 4 },  { " - ", 4 },   { " * ", 5 }, { " / ", 5 }, { " ** ", 6 },
+};
+#define JOINS (sizeof joins / sizeof *joins)
+#define VALUE_LEVEL 7
+
+/* The same expression twice: in `all` with all parentheses, in `few` with those that are needed. Gives
+ * the level of its operator. */
+static int random_expression(struct random *r, unsigned depth, struct buf *all, struct buf *few)
+{
+    static const char *const values[] = { "1",    "2",     "-3",   "0.5",     "n",    "m",
+                                          "true", "false", "null", "missing", "\"s\"" };
+    if (depth == 0 || random_below(r, 5) == 0) {
+        str value = str_from(values[random_below(r, 11)]);
+        buf_add(all, value);
+        buf_add(few, value);
+        return VALUE_LEVEL;
+    }
+    size_t join = random_below(r, JOINS);
+    int level = joins[join].level;
+    for (int side = 0; side < 2; side++) {
+        struct buf part = buf_in(check_arena());
+        buf_add(all, side ? str_from(joins[join].text) : STR(""));
+        buf_byte(all, '(');
+        int inner = random_expression(r, depth - 1, all, &part);
+        buf_byte(all, ')');
+        buf_add(few, side ? str_from(joins[join].text) : STR(""));
+        bool needed = inner < level || (inner == level && (side == 1 || level == 3));
+        buf_printf(few, needed ? "(" STR_FMT ")" : STR_FMT, STR_ARG(buf_str(&part)));
+    }
+    return level;
+}
+
+TEST(random_parentheses_that_are_not_needed_change_nothing)
+{
+    struct random r = random_start();
+    size_t values = 0;
+
+    for (int i = 0; i < 10000; i++) {
+        struct arena *a = check_arena();
+        struct buf all = buf_in(a), few = buf_in(a);
+        random_expression(&r, 4, &all, &few);
+        str one = json_printed(a, eval(buf_str(&all).at, "{'n':2,'m':3}").value);
+        str other = json_printed(a, eval(buf_str(&few).at, "{'n':2,'m':3}").value);
+        if (!str_eq(one, other))
+            check_fail(__FILE__, __LINE__, STR_FMT "\nis " STR_FMT "\n" STR_FMT "\nis " STR_FMT,
+                       STR_ARG(buf_str(&all)), STR_ARG(one), STR_ARG(buf_str(&few)),
+                       STR_ARG(other));
+        values += !str_eq(one, STR("null"));
+    }
+    CHECK(values > 3000);
 }
 
 /* ---- arithmetic against a simpler one ---- */

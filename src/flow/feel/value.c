@@ -63,8 +63,8 @@ bool feel_field(struct feel_run *run, struct feel_value context, str name, uint6
     if (context.len > SEARCHED_FREE && !feel_spend(run, context.len / SEARCHED_FREE))
         return false;
     if (context.in_place) {
-        const struct json_member *m = context.json->members, *end = m + context.len;
-        for (; m < end; m++)
+        const struct json_member *m = context.json->members;
+        for (uint32_t i = 0; i < context.len; i++, m++)
             if (m->key == key && m->name_len == name.len &&
                 (name.len <= HASH_WHOLE_MAX || memcmp(m->name, name.at, name.len) == 0)) {
                 *out = feel_of_json(&m->value);
