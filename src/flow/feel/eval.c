@@ -688,8 +688,10 @@ err feel_eval_within(struct arena *a, const struct feel *f, const struct feel_sc
     struct feel_run run = {
         .arena = a, .nodes = f->nodes, .scope = scope, .now_ms = now_ms, .steps_left = *steps
     };
-    struct feel_value v = eval(&run, &f->nodes[f->root]);
 
+    for (const struct feel_scope *s = scope; s; s = s->outer)
+        assert(!s->vars || json_is(s->vars, JSON_OBJECT));
+    struct feel_value v = eval(&run, &f->nodes[f->root]);
     if (!run.over)
         give(&run, f, v, out);
     if (run.pattern.regex)
