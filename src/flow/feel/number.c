@@ -337,7 +337,8 @@ bool feel_number_divide(struct feel_value a, struct feel_value b, struct feel_va
 {
     a = rounded(a);
     b = rounded(b);
-    assert(b.n != 0);
+    if (b.n == 0) /* so little that nothing is left of it in our range */
+        return false;
 
     /* All 18 digits and 19 zeros, so that the quotient has at least 19. */
     int room = FEEL_DIGITS - digit_count((uint64_t)absolute(a.n)) + 1;
