@@ -9,158 +9,8 @@
 #include "base/utf8.h"
 #include "flow/feel/private.h"
 
-/* What constants may take in all, at compile time. */
-#define FOLD_STEPS 10000
-
-struct feel_bound {
-    const struct feel_name *name;
-    const struct feel_bound *outer;
-};
-
 static err parse_expr(struct feel_text *t, uint16_t *out);
 static err parse_sum(struct feel_text *t, uint16_t *out);
-
-/* ---- nodes ---- */
-
-/* Index 0 is no node. */
-static uint16_t node_new(struct feel_text *t, enum feel_node_kind kind, size_t at)
-{
-    if (t->count == t->room) {
-        uint32_t room = t->room ? t->room * 2 : 16;
-        t->nodes =
-            arena_grow(t->arena, t->nodes, t->room * sizeof *t->nodes, room * sizeof *t->nodes);
-        t->room = room;
-        t->count += t->count == 0;
-    }
-    assert(t->count < UINT16_MAX); /* no text of FEEL_TEXT_MAX has so many */
-    t->nodes[t->count] = (struct feel_node){ .kind = (uint8_t)kind, .at = (uint16_t)at };
-    return (uint16_t)t->count++;
-}
-
-static uint16_t node_constant(struct feel_text *t, size_t at, struct feel_value v)
-{
-    uint16_t n = node_new(t, NODE_CONSTANT, at);
-    struct feel_value *constant = ARENA_NEW(t->arena, struct feel_value);
-    *constant = v;
-    t->nodes[n].constant = constant;
-    return n;
-}
-
-/* Operands of a node, as they come. */
-struct operands {
-    uint16_t of, last;
-};
-
-static void operand_add(struct feel_text *t, struct operands *o, uint16_t node)
-{
-    if (o->last)
-        t->nodes[o->last].next = node;
-    else
-        t->nodes[o->of].first = node;
-    o->last = node;
-}
-
-static uint16_t node_of_one(struct feel_text *t, enum feel_node_kind kind, size_t at,
-                            uint16_t operand)
-{
-    uint16_t n = node_new(t, kind, at);
-    t->nodes[n].first = operand;
-    return n;
-}
-
-/* ---- constants ---- */
-
-// clang-format off
-enum { FOLDS_NOT, FOLDS, IS_PART };
-
-static const uint8_t folding[NODE_KINDS] = {
-    [NODE_NEGATE] = FOLDS,  [NODE_SUM] = FOLDS,      [NODE_PRODUCT] = FOLDS, [NODE_POWER] = FOLDS,
-    [NODE_COMPARE] = FOLDS, [NODE_BETWEEN] = FOLDS,  [NODE_IN] = FOLDS,      [NODE_INSTANCE] = FOLDS,
-    [NODE_AND] = FOLDS,     [NODE_OR] = FOLDS,       [NODE_IF] = FOLDS,      [NODE_LIST] = FOLDS,
-    [NODE_CONTEXT] = FOLDS, [NODE_CALL] = FOLDS,     [NODE_PATH] = FOLDS,
-    /* these are constant when what they are made of is */
-    [NODE_ENTRY] = IS_PART, [NODE_RANGE] = IS_PART,  [NODE_TEST] = IS_PART,
-    [NODE_MEMBER] = IS_PART, [NODE_FILTER] = IS_PART,
-};
-// clang-format on
-
-static bool operands_constant(const struct feel_text *t, uint16_t n)
-{
-    for (uint16_t o = t->nodes[n].first; o; o = t->nodes[o].next) {
-        uint8_t kind = t->nodes[o].kind;
-        if (kind != NODE_CONSTANT && !(folding[kind] == IS_PART && operands_constant(t, o)))
-            return false;
-    }
-    return true;
-}
-
-/* Null is computed anew each time, for its reason. */
-static void fold(struct feel_text *t, uint16_t n)
-{
-    struct feel_node *node = &t->nodes[n];
-
-    if (folding[node->kind] != FOLDS || !operands_constant(t, n) || t->fold_steps == 0)
-        return;
-    if (node->kind == NODE_CALL && node->call->function->impure)
-        return;
-    struct feel_run run = { .arena = t->arena, .nodes = t->nodes, .steps_left = t->fold_steps };
-    struct feel_value v = feel_node_eval(&run, n);
-    if (run.pattern.regex)
-        regex_free(run.pattern.regex);
-    t->fold_steps = run.steps_left;
-    if (run.over || v.kind == FEEL_NULL)
-        return;
-    struct feel_value *constant = ARENA_NEW(t->arena, struct feel_value);
-    *constant = v;
-    node->kind = NODE_CONSTANT;
-    node->constant = constant;
-}
-
-static err folded(struct feel_text *t, uint16_t n, uint16_t *out)
-{
-    fold(t, n);
-    *out = n;
-    return NULL;
-}
-
-/* ---- names ---- */
-
-static struct feel_name *name_of(struct feel_text *t, str text)
-{
-    uint64_t key = hash_key(text.at, text.len);
-    struct feel_name **slot = &t->names[hash_fold(key, text.len) % FEEL_NAME_SLOTS];
-
-    for (struct feel_name *n = *slot; n; n = n->next)
-        if (n->key == key && str_eq(n->text, text))
-            return n;
-    struct feel_name *n = ARENA_NEW(t->arena, struct feel_name);
-    *n = (struct feel_name){ .text = text, .key = key, .next = *slot };
-    return *slot = n;
-}
-
-static void bind(struct feel_text *t, const struct feel_name *name)
-{
-    struct feel_bound *b = ARENA_NEW(t->arena, struct feel_bound);
-    *b = (struct feel_bound){ name, t->bound };
-    t->bound = b;
-}
-
-static void name_used(struct feel_text *t, struct feel_name *name)
-{
-    for (const struct feel_bound *b = t->bound; b; b = b->outer)
-        if (b->name == name)
-            return;
-    if (name->is_free)
-        return;
-    name->is_free = true;
-    if (t->free_count == t->free_room) {
-        size_t room = t->free_room ? t->free_room * 2 : 4;
-        t->free_names =
-            arena_grow(t->arena, t->free_names, t->free_room * sizeof(str), room * sizeof(str));
-        t->free_room = room;
-    }
-    t->free_names[t->free_count++] = name->text;
-}
 
 /* ---- calls ---- */
 
@@ -211,13 +61,13 @@ static err prepare_pattern(struct feel_text *t, struct feel_call *call, uint16_t
 static err parse_call(struct feel_text *t, size_t at, const struct feel_function *f, uint16_t *out)
 {
     struct feel_call *call = ARENA_NEW(t->arena, struct feel_call);
-    struct operands o = { .of = node_new(t, NODE_CALL, at) };
+    struct feel_operands o = { .of = feel_node_new(t, NODE_CALL, at) };
     uint16_t argument;
 
     if (!feel_take(t, ')')) {
         do {
             TRY(parse_expr(t, &argument));
-            operand_add(t, &o, argument);
+            feel_operand_add(t, &o, argument);
             call->count++;
         } while (feel_take(t, ','));
         if (!feel_take(t, ')'))
@@ -229,7 +79,7 @@ static err parse_call(struct feel_text *t, size_t at, const struct feel_function
     t->nodes[o.of].call = call;
     if (call->count > 1)
         TRY(prepare_pattern(t, call, t->nodes[o.of].first));
-    return folded(t, o.of, out);
+    return feel_folded(t, o.of, out);
 }
 
 static err parse_variable(struct feel_text *t, uint16_t *out)
@@ -238,10 +88,10 @@ static err parse_variable(struct feel_text *t, uint16_t *out)
     str text;
 
     TRY(feel_read_name(t, "a name", &text));
-    *out = node_new(t, NODE_NAME, at);
-    struct feel_name *name = name_of(t, text);
+    *out = feel_node_new(t, NODE_NAME, at);
+    struct feel_name *name = feel_name_of(t, text);
     t->nodes[*out].name = name;
-    name_used(t, name);
+    feel_name_used(t, name);
     return NULL;
 }
 
@@ -279,7 +129,7 @@ static err parse_word(struct feel_text *t, uint16_t *out)
     else if (!str_eq(word, STR("null")))
         return feel_expected(t, "a value (if, for, some and every in the middle need parentheses)");
     t->at += word.len;
-    *out = node_constant(t, at, v);
+    *out = feel_node_constant(t, at, v);
     return NULL;
 }
 
@@ -288,12 +138,12 @@ static err parse_word(struct feel_text *t, uint16_t *out)
 /* A range stands for itself: nothing can be done with it but to ask whether something is in it. */
 static err parse_range_end(struct feel_text *t, size_t at, bool open, uint16_t from, uint16_t *out)
 {
-    struct operands o = { .of = node_new(t, NODE_RANGE, at) };
+    struct feel_operands o = { .of = feel_node_new(t, NODE_RANGE, at) };
     uint16_t to;
 
     TRY(parse_expr(t, &to));
-    operand_add(t, &o, from);
-    operand_add(t, &o, to);
+    feel_operand_add(t, &o, from);
+    feel_operand_add(t, &o, to);
     bool to_open = feel_take(t, ')');
     if (!to_open && !feel_take(t, ']'))
         return feel_expected(t, "']' or ')' at the end of the range");
@@ -318,19 +168,19 @@ static err parse_parenthesis(struct feel_text *t, bool range_allowed, uint16_t *
 static err parse_list(struct feel_text *t, bool range_allowed, uint16_t *out)
 {
     size_t at = t->at++;
-    struct operands o = { .of = node_new(t, NODE_LIST, at) };
+    struct feel_operands o = { .of = feel_node_new(t, NODE_LIST, at) };
     uint16_t item;
 
     if (feel_take(t, ']'))
-        return folded(t, o.of, out);
+        return feel_folded(t, o.of, out);
     do {
         TRY(parse_expr(t, &item));
         if (range_allowed && !o.last && feel_take_text(t, STR("..")))
             return parse_range_end(t, at, false, item, out);
-        operand_add(t, &o, item);
+        feel_operand_add(t, &o, item);
     } while (feel_take(t, ','));
     if (feel_take(t, ']'))
-        return folded(t, o.of, out);
+        return feel_folded(t, o.of, out);
     if (str_starts(str_slice(t->all, t->at, t->all.len), STR("..")))
         return feel_fail(t, t->at,
                          "expected ',' or ']', found '..': a range stands only behind 'in'");
@@ -347,7 +197,7 @@ static err parse_key(struct feel_text *t, str *out)
 
 static err parse_context(struct feel_text *t, uint16_t *out)
 {
-    struct operands o = { .of = node_new(t, NODE_CONTEXT, t->at++) };
+    struct feel_operands o = { .of = feel_node_new(t, NODE_CONTEXT, t->at++) };
     const struct feel_bound *outside = t->bound;
     uint16_t value;
     str key;
@@ -357,7 +207,7 @@ static err parse_context(struct feel_text *t, uint16_t *out)
             feel_skip_blanks(t);
             size_t at = t->at;
             TRY(parse_key(t, &key));
-            const struct feel_name *name = name_of(t, key);
+            const struct feel_name *name = feel_name_of(t, key);
             for (uint16_t entry = t->nodes[o.of].first; entry; entry = t->nodes[entry].next)
                 if (t->nodes[entry].name == name)
                     return feel_fail(t, at, "expected each key once, found '" STR_FMT "' again",
@@ -365,16 +215,16 @@ static err parse_context(struct feel_text *t, uint16_t *out)
             if (!feel_take(t, ':'))
                 return feel_expected(t, "':' after a key");
             TRY(parse_expr(t, &value));
-            uint16_t entry = node_of_one(t, NODE_ENTRY, at, value);
+            uint16_t entry = feel_node_of_one(t, NODE_ENTRY, at, value);
             t->nodes[entry].name = name;
-            operand_add(t, &o, entry);
-            bind(t, name);
+            feel_operand_add(t, &o, entry);
+            feel_bind(t, name);
         } while (feel_take(t, ','));
         if (!feel_take(t, '}'))
             return feel_expected(t, "',' or '}' after an entry");
     }
     t->bound = outside;
-    return folded(t, o.of, out);
+    return feel_folded(t, o.of, out);
 }
 
 /* @"2026-01-31" */
@@ -392,7 +242,7 @@ static err parse_time(struct feel_text *t, uint16_t *out)
                          "expected a date, a date and time or a duration, as @\"2026-01-31\", "
                          "@\"2026-01-31T10:00:00Z\", @\"PT30M\" or @\"P1Y\", found \"" STR_FMT "\"",
                          STR_ARG(utf8_cut(text, 40)));
-    *out = node_constant(t, at, v);
+    *out = feel_node_constant(t, at, v);
     return NULL;
 }
 
@@ -413,14 +263,14 @@ static err parse_primary(struct feel_text *t, uint16_t *out)
     case '`': return parse_variable(t, out);
     case '"':
         TRY(feel_read_string(t, &text));
-        *out = node_constant(t, at, feel_string(text));
+        *out = feel_node_constant(t, at, feel_string(text));
         return NULL;
     default: break;
     }
     if (!feel_at_number(t))
         return parse_word(t, out);
     TRY(feel_read_number(t, &v));
-    *out = node_constant(t, at, v);
+    *out = feel_node_constant(t, at, v);
     return NULL;
 }
 
@@ -429,15 +279,15 @@ static err parse_primary(struct feel_text *t, uint16_t *out)
 static err parse_filter(struct feel_text *t, size_t at, uint16_t *out)
 {
     const struct feel_bound *outside = t->bound;
-    const struct feel_name *item = name_of(t, STR("item"));
+    const struct feel_name *item = feel_name_of(t, STR("item"));
     uint16_t condition;
 
-    bind(t, item);
+    feel_bind(t, item);
     TRY(parse_expr(t, &condition));
     t->bound = outside;
     if (!feel_take(t, ']'))
         return feel_expected(t, "an operator or ']'");
-    *out = node_of_one(t, NODE_FILTER, at, condition);
+    *out = feel_node_of_one(t, NODE_FILTER, at, condition);
     t->nodes[*out].name = item;
     return NULL;
 }
@@ -451,8 +301,8 @@ static err parse_member(struct feel_text *t, size_t at, uint16_t *out)
     name = feel_read_word(t);
     if (name.len == 0)
         TRY(feel_read_name(t, "a name behind '.'", &name));
-    *out = node_new(t, NODE_MEMBER, at);
-    const struct feel_name *named = name_of(t, name);
+    *out = feel_node_new(t, NODE_MEMBER, at);
+    const struct feel_name *named = feel_name_of(t, name);
     t->nodes[*out].name = named;
     return NULL;
 }
@@ -475,7 +325,7 @@ static err parse_step(struct feel_text *t, uint16_t *out)
 
 static err parse_postfix(struct feel_text *t, uint16_t *out)
 {
-    struct operands o = { 0 };
+    struct feel_operands o = { 0 };
     uint16_t step;
 
     TRY(parse_primary(t, out));
@@ -486,12 +336,12 @@ static err parse_postfix(struct feel_text *t, uint16_t *out)
         if (!step)
             break;
         if (!o.of) {
-            o.of = node_new(t, NODE_PATH, t->nodes[*out].at);
-            operand_add(t, &o, *out);
+            o.of = feel_node_new(t, NODE_PATH, t->nodes[*out].at);
+            feel_operand_add(t, &o, *out);
         }
-        operand_add(t, &o, step);
+        feel_operand_add(t, &o, step);
     }
-    return o.of ? folded(t, o.of, out) : NULL;
+    return o.of ? feel_folded(t, o.of, out) : NULL;
 }
 
 /* ---- operators ---- */
@@ -509,11 +359,11 @@ static err parse_negation(struct feel_text *t, uint16_t *out)
     if (feel_at_number(t)) { /* all digits of a long one are kept */
         t->at = at;
         TRY(feel_read_number(t, &v));
-        *out = node_constant(t, at, v);
+        *out = feel_node_constant(t, at, v);
         return NULL;
     }
     TRY(parse_postfix(t, out));
-    return folded(t, node_of_one(t, NODE_NEGATE, at, *out), out);
+    return feel_folded(t, feel_node_of_one(t, NODE_NEGATE, at, *out), out);
 }
 
 /* An operator of a chain, if one is here; `link` says which of the two. */
@@ -553,7 +403,7 @@ static err parse_chain(struct feel_text *t, enum feel_node_kind kind,
                        bool (*take)(struct feel_text *t, uint8_t *link),
                        err (*parse_part)(struct feel_text *t, uint16_t *out), uint16_t *out)
 {
-    struct operands o = { 0 };
+    struct feel_operands o = { 0 };
     uint16_t part;
     uint8_t link;
 
@@ -562,14 +412,14 @@ static err parse_chain(struct feel_text *t, enum feel_node_kind kind,
         return NULL;
     while (take(t, &link)) {
         if (!o.of) {
-            o.of = node_new(t, kind, t->nodes[*out].at);
-            operand_add(t, &o, *out);
+            o.of = feel_node_new(t, kind, t->nodes[*out].at);
+            feel_operand_add(t, &o, *out);
         }
         TRY(parse_part(t, &part));
         t->nodes[part].link = link;
-        operand_add(t, &o, part);
+        feel_operand_add(t, &o, part);
     }
-    return o.of ? folded(t, o.of, out) : NULL;
+    return o.of ? feel_folded(t, o.of, out) : NULL;
 }
 
 static err parse_power(struct feel_text *t, uint16_t *out)
@@ -624,7 +474,7 @@ static err parse_test(struct feel_text *t, uint16_t *out)
     size_t at = t->at;
     if (take_operator(t, &op)) {
         TRY(parse_sum(t, out));
-        *out = node_of_one(t, NODE_TEST, at, *out);
+        *out = feel_node_of_one(t, NODE_TEST, at, *out);
         t->nodes[*out].op = op;
         return NULL;
     }
@@ -633,7 +483,7 @@ static err parse_test(struct feel_text *t, uint16_t *out)
 }
 
 /* After "in (": tests, or what turns out to be a range. */
-static err parse_tests(struct feel_text *t, size_t at, struct operands *o)
+static err parse_tests(struct feel_text *t, size_t at, struct feel_operands *o)
 {
     uint16_t test;
 
@@ -642,44 +492,44 @@ static err parse_tests(struct feel_text *t, size_t at, struct operands *o)
         if (o->last == t->nodes[o->of].first && t->nodes[test].kind != NODE_TEST &&
             t->nodes[test].kind != NODE_RANGE && feel_take_text(t, STR(".."))) {
             TRY(parse_range_end(t, at, true, test, &test));
-            operand_add(t, o, test);
+            feel_operand_add(t, o, test);
             return NULL;
         }
-        operand_add(t, o, test);
+        feel_operand_add(t, o, test);
     } while (feel_take(t, ','));
     return feel_take(t, ')') ? NULL : feel_expected(t, "',' or ')' after a test");
 }
 
 static err parse_in(struct feel_text *t, size_t at, uint16_t value, uint16_t *out)
 {
-    struct operands o = { .of = node_new(t, NODE_IN, at) };
+    struct feel_operands o = { .of = feel_node_new(t, NODE_IN, at) };
     uint16_t test;
 
-    operand_add(t, &o, value);
+    feel_operand_add(t, &o, value);
     feel_skip_blanks(t);
     size_t open = t->at;
     if (feel_take(t, '(')) {
         TRY(parse_tests(t, open, &o));
     } else {
         TRY(parse_test(t, &test));
-        operand_add(t, &o, test);
+        feel_operand_add(t, &o, test);
     }
-    return folded(t, o.of, out);
+    return feel_folded(t, o.of, out);
 }
 
 static err parse_between(struct feel_text *t, size_t at, uint16_t value, uint16_t *out)
 {
-    struct operands o = { .of = node_new(t, NODE_BETWEEN, at) };
+    struct feel_operands o = { .of = feel_node_new(t, NODE_BETWEEN, at) };
     uint16_t end;
 
-    operand_add(t, &o, value);
+    feel_operand_add(t, &o, value);
     TRY(parse_sum(t, &end));
-    operand_add(t, &o, end);
+    feel_operand_add(t, &o, end);
     if (!feel_take_word(t, STR("and")))
         return feel_expected(t, "'and' and the upper end of between");
     TRY(parse_sum(t, &end));
-    operand_add(t, &o, end);
-    return folded(t, o.of, out);
+    feel_operand_add(t, &o, end);
+    return feel_folded(t, o.of, out);
 }
 
 /* Longer ones first. */
@@ -720,9 +570,9 @@ static err parse_instance(struct feel_text *t, size_t at, uint16_t value, uint16
         return feel_expected(t, "'of' after 'instance'");
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (take_words(t, types[i].name)) {
-            uint16_t n = node_of_one(t, NODE_INSTANCE, at, value);
+            uint16_t n = feel_node_of_one(t, NODE_INSTANCE, at, value);
             t->nodes[n].op = types[i].kind;
-            return folded(t, n, out);
+            return feel_folded(t, n, out);
         }
     feel_skip_blanks(t);
     return feel_expected(t, "a type: number, string, boolean, list, context, date, date and time, "
@@ -739,12 +589,12 @@ static err parse_comparison(struct feel_text *t, uint16_t *out)
     size_t at = t->at;
     *out = left;
     if (take_operator(t, &op)) {
-        struct operands o = { .of = node_new(t, NODE_COMPARE, at) };
+        struct feel_operands o = { .of = feel_node_new(t, NODE_COMPARE, at) };
         TRY(parse_sum(t, &right));
-        operand_add(t, &o, left);
-        operand_add(t, &o, right);
+        feel_operand_add(t, &o, left);
+        feel_operand_add(t, &o, right);
         t->nodes[o.of].op = op;
-        return folded(t, o.of, out);
+        return feel_folded(t, o.of, out);
     }
     if (feel_take_word(t, STR("in")))
         return parse_in(t, at, left, out);
@@ -769,20 +619,20 @@ static err parse_or(struct feel_text *t, uint16_t *out)
 
 static err parse_if(struct feel_text *t, size_t at, uint16_t *out)
 {
-    struct operands o = { .of = node_new(t, NODE_IF, at) };
+    struct feel_operands o = { .of = feel_node_new(t, NODE_IF, at) };
     uint16_t part;
 
     TRY(parse_expr(t, &part));
-    operand_add(t, &o, part);
+    feel_operand_add(t, &o, part);
     if (!feel_take_word(t, STR("then")))
         return feel_expected(t, "an operator or 'then'");
     TRY(parse_expr(t, &part));
-    operand_add(t, &o, part);
+    feel_operand_add(t, &o, part);
     if (!feel_take_word(t, STR("else")))
         return feel_expected(t, "an operator or 'else'");
     TRY(parse_expr(t, &part));
-    operand_add(t, &o, part);
-    return folded(t, o.of, out);
+    feel_operand_add(t, &o, part);
+    return feel_folded(t, o.of, out);
 }
 
 static err parse_iterator(struct feel_text *t, uint16_t *out)
@@ -791,19 +641,19 @@ static err parse_iterator(struct feel_text *t, uint16_t *out)
     str name;
 
     feel_skip_blanks(t);
-    struct operands o = { .of = node_new(t, NODE_ITERATOR, t->at) };
+    struct feel_operands o = { .of = feel_node_new(t, NODE_ITERATOR, t->at) };
     TRY(feel_read_name(t, "a name for each item", &name));
     if (!feel_take_word(t, STR("in")))
         return feel_expected(t, "'in' and a list");
     TRY(parse_expr(t, &end));
-    operand_add(t, &o, end);
+    feel_operand_add(t, &o, end);
     if (feel_take_text(t, STR(".."))) {
         TRY(parse_expr(t, &end));
-        operand_add(t, &o, end);
+        feel_operand_add(t, &o, end);
     }
-    const struct feel_name *bound = name_of(t, name);
+    const struct feel_name *bound = feel_name_of(t, name);
     t->nodes[o.of].name = bound;
-    bind(t, bound);
+    feel_bind(t, bound);
     *out = o.of;
     return NULL;
 }
@@ -811,19 +661,19 @@ static err parse_iterator(struct feel_text *t, uint16_t *out)
 static err parse_loop(struct feel_text *t, size_t at, enum feel_node_kind kind, str behind,
                       uint16_t *out)
 {
-    struct operands o = { .of = node_new(t, kind, at) };
+    struct feel_operands o = { .of = feel_node_new(t, kind, at) };
     const struct feel_bound *outside = t->bound;
     uint16_t part;
 
     do {
         TRY(parse_iterator(t, &part));
-        operand_add(t, &o, part);
+        feel_operand_add(t, &o, part);
     } while (feel_take(t, ','));
     if (!feel_take_word(t, behind))
         return feel_expected(t, kind == NODE_FOR ? "an operator, ',' or 'return'"
                                                  : "an operator, ',' or 'satisfies'");
     TRY(parse_expr(t, &part));
-    operand_add(t, &o, part);
+    feel_operand_add(t, &o, part);
     t->bound = outside;
     *out = o.of;
     return NULL;
@@ -867,7 +717,7 @@ err feel_compile(struct arena *a, str text, const struct feel **out)
         return err_new(a, ERR_INVALID, "expected an expression in UTF-8, found byte %zu not to be",
                        utf8_valid_to(text));
 
-    struct feel_text t = { .arena = a, .all = arena_copy(a, text), .fold_steps = FOLD_STEPS };
+    struct feel_text t = { .arena = a, .all = arena_copy(a, text), .fold_steps = FEEL_FOLD_STEPS };
     uint16_t root;
     feel_take(&t, '=');
     TRY(parse_expr(&t, &root));

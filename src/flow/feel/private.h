@@ -4,7 +4,9 @@
  *   time.c    dates, moments, durations: reading, printing, adding
  *   value.c   values: from JSON and to it, equality, order; why something is null
  *   call*.c   the built-in functions, by what they are about
+ *   math.c    the operators between values: + - * / ** and their kinds
  *   eval.c    nodes → value
+ *   node.c    nodes and names while they are made; constants are folded
  *   lex.c     the texts inside an expression, and where an error is
  *   parse.c   the grammar: text → nodes
  *
@@ -128,7 +130,7 @@ str feel_number_print(char room[FEEL_NUMBER_ROOM], struct feel_value number);
 int feel_number_compare(struct feel_value a, struct feel_value b);
 
 /* Rounded to 18 digits, half to even; long operands are rounded first. False: beyond the range of a
- * double. The divisor is not 0. */
+ * double. The divisor is not 0 as feel_number_compare sees it. */
 bool feel_number_add(struct feel_value a, struct feel_value b, struct feel_value *out);
 bool feel_number_subtract(struct feel_value a, struct feel_value b, struct feel_value *out);
 bool feel_number_multiply(struct feel_value a, struct feel_value b, struct feel_value *out);
@@ -361,6 +363,18 @@ struct feel_value feel_null_from(struct feel_run *run, struct feel_value null);
 /* The reason as a text, with its column. */
 str feel_reason_text(struct feel_run *run, str text, struct feel_value null);
 
+/* ---- math.c ---- */
+
+/* Of two values that are not null; null, with a reason, where their kinds do not go together. `other`
+ * says which of the two operators of a chain it is: minus, divided by. */
+struct feel_value feel_sum(struct feel_run *run, bool other, struct feel_value a,
+                           struct feel_value b);
+struct feel_value feel_product(struct feel_run *run, bool other, struct feel_value a,
+                               struct feel_value b);
+struct feel_value feel_power(struct feel_run *run, bool other, struct feel_value a,
+                             struct feel_value b);
+struct feel_value feel_negated(struct feel_run *run, struct feel_value v);
+
 /* ---- call.c ---- */
 
 #define FEEL_MANY 255 /* arguments */
@@ -395,7 +409,10 @@ const char *feel_function_near(str name);
 struct feel_value feel_function_run(struct feel_run *run, const struct feel_call *call,
                                     const struct feel_value *args);
 
-/* ---- lex.c, parse.c ---- */
+/* ---- node.c, lex.c, parse.c ---- */
+
+/* What constants may take in all, at compile time. */
+#define FEEL_FOLD_STEPS 10000
 
 #define FEEL_NAME_SLOTS 32
 
@@ -413,6 +430,31 @@ struct feel_text {
     size_t free_count, free_room;
     const struct feel_bound *bound; /* names that are no variables; innermost first */
 };
+
+/* A new node, at a place in the text; others may move in memory. */
+uint16_t feel_node_new(struct feel_text *t, enum feel_node_kind kind, size_t at);
+uint16_t feel_node_constant(struct feel_text *t, size_t at, struct feel_value v);
+uint16_t feel_node_of_one(struct feel_text *t, enum feel_node_kind kind, size_t at,
+                          uint16_t operand);
+
+/* Operands of a node, as they come. */
+struct feel_operands {
+    uint16_t of, last;
+};
+
+void feel_operand_add(struct feel_text *t, struct feel_operands *o, uint16_t node);
+
+/* The node, which is complete; it has become a constant where all that is in it are. */
+err feel_folded(struct feel_text *t, uint16_t node, uint16_t *out);
+
+/* The name, of which there is one for each text. */
+struct feel_name *feel_name_of(struct feel_text *t, str text);
+
+/* From now on the name is no variable, until t->bound is what it was. */
+void feel_bind(struct feel_text *t, const struct feel_name *name);
+
+/* It is mentioned: a variable, unless it is bound. */
+void feel_name_used(struct feel_text *t, struct feel_name *name);
 
 /* INVALID with the column of a byte and a message. */
 err feel_fail(const struct feel_text *t, size_t at, const char *format, ...)
