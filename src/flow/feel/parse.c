@@ -1,16 +1,12 @@
 /* parse.c: the grammar of FEEL, from text to nodes.
  *
- * Recursive descent, one function for a rule, bounded by FEEL_DEPTH_MAX. What has constants alone is
- * evaluated here, once. What is not part of our FEEL (functions of one's own, times of day, sort) is
- * refused with a sentence, so that evaluating can fail by its budget alone. */
-#include <assert.h>
-
-#include "base/hash.h"
+ * Recursive descent, one function for a rule, bounded by FEEL_DEPTH_MAX. What is not part of our FEEL
+ * (functions of one's own, times of day, sort) is refused with a sentence, so that evaluating can fail
+ * by its budget alone. */
 #include "base/utf8.h"
 #include "flow/feel/private.h"
 
 static err parse_expr(struct feel_text *t, uint16_t *out);
-static err parse_sum(struct feel_text *t, uint16_t *out);
 
 /* ---- calls ---- */
 
