@@ -1,4 +1,4 @@
-/* message.h: the words of a violation. Private to json/schema_*.c.
+/* message.h: the words of a violation. For json/schema/ and those who explain other documents.
  *
  * An agent reads them and must repair its document, so they show values as
  * JSON, cut short where they are long, and name the allowed value that is
