@@ -58,7 +58,6 @@ static const struct member top_members[] = {
 
 const char *const graph_kind_names[GRAPH_KINDS] = { "steps", "nodes", "phases", "generation", "planning" };
 const char *const node_kind_names[NODE_KINDS] = { "start", "end", "pass", "set", "xor", "and", "work" };
-const char *const on_fail_names[ON_FAIL_COUNT] = { "drain", "stop", "incident" };
 
 /* What the list of a form is called. */
 static const char *const lists[GRAPH_KINDS] = {

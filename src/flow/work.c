@@ -129,6 +129,7 @@ enum {
 };
 
 const char *const work_by_names[WORK_BY_COUNT] = { "report", "job", "run" };
+const char *const on_fail_names[ON_FAIL_COUNT] = { "drain", "stop", "incident" };
 
 /* ---- parts ---- */
 
