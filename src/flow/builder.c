@@ -220,10 +220,9 @@ bool builder_is_name(str text)
 
 static void wrong_name(struct builder *b, const struct spot *at, const char *noun, str found)
 {
-    builder_wrong(
-        b, at, "format",
-        "expected the name of %s, up to %d letters, digits, \"_\", \"-\" and \".\", found " STR_FMT,
-        noun, BUILDER_NAME_MAX, STR_ARG(builder_named(b, found)));
+    builder_wrong(b, at, "format",
+                  "expected %s, up to %d letters, digits, \"_\", \"-\" and \".\", found " STR_FMT,
+                  noun, BUILDER_NAME_MAX, STR_ARG(builder_named(b, found)));
 }
 
 bool builder_id(struct builder *b, const struct spot *at, const struct json *value,

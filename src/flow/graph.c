@@ -155,7 +155,7 @@ static void read_top(struct builder *b, struct members *top, struct graph *g)
 
     g->kind = b->kind;
     if (top->is[TOP_NAME])
-        builder_id(b, &name, top->is[TOP_NAME], "a workflow", &g->name);
+        builder_id(b, &name, top->is[TOP_NAME], "the name of a workflow", &g->name);
     if (said)
         g->description = json_text(said);
     if (top->is[TOP_INPUT]) {

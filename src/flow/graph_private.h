@@ -120,7 +120,7 @@ struct spot builder_spot(const struct members *m, unsigned slot);
 /* [A-Za-z0-9_.-]{1,100}, and not only dots. */
 bool builder_is_name(str text);
 
-/* A name or a whole number; false, and a mistake, for anything else. */
+/* A name or a whole number; false, and a mistake, for anything else. `noun`: what it is: "a step's id". */
 bool builder_id(struct builder *b, const struct spot *at, const struct json *value,
                 const char *noun, str *out);
 

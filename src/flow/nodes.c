@@ -133,7 +133,7 @@ static uint16_t flow_end(struct builder *b, const struct net *net, const struct 
                       flow_members[slot].name, slot == FLOW_FROM ? "comes from" : "leads to");
         return GRAPH_NONE;
     }
-    if (!builder_id(b, &at, m->is[slot], "a node", &id))
+    if (!builder_id(b, &at, m->is[slot], "a node's id", &id))
         return GRAPH_NONE;
     uint16_t found = name_find(&net->names, id);
     if (found == GRAPH_NONE)
@@ -188,10 +188,11 @@ static void read_flow(struct builder *b, struct net *net, struct draft *f, const
     f->from = flow_end(b, net, &f->members, FLOW_FROM);
     f->to = flow_end(b, net, &f->members, FLOW_TO);
     if (f->members.is[FLOW_ID])
-        builder_id(b, &id, f->members.is[FLOW_ID], "a flow", &f->id);
+        builder_id(b, &id, f->members.is[FLOW_ID], "an id", &f->id);
     else if (f->from != GRAPH_NONE && f->to != GRAPH_NONE)
         f->id = arena_printf(b->arena, STR_FMT "->" STR_FMT, STR_ARG(net->parts[f->from].id),
                              STR_ARG(net->parts[f->to].id));
+    f->spot.name = f->id;
     if (f->members.is[FLOW_WHEN])
         f->when = builder_condition(b, &when, f->members.is[FLOW_WHEN]);
     f->fallback = f->members.is[FLOW_DEFAULT] && f->members.is[FLOW_DEFAULT]->len;
@@ -221,7 +222,7 @@ static void read_flows(struct builder *b, struct net *net, const struct spot *at
         f->spot = spot_element(at, i);
         f->spot.noun = "flow";
         read_flow(b, net, f, &list->items[i]);
-        f->spot.name = ids[i] = f->id;
+        ids[i] = f->id;
         if (!f->fallback || f->from == GRAPH_NONE)
             continue;
         struct spot spot = builder_spot(&f->members, FLOW_DEFAULT);

@@ -20,7 +20,7 @@ static uint16_t step_named(struct builder *b, const struct list *l, const struct
 {
     str id;
 
-    if (!builder_id(b, at, value, "a step", &id))
+    if (!builder_id(b, at, value, "a step's id", &id))
         return GRAPH_NONE;
     uint16_t found = name_find(&l->names, id);
     if (found == GRAPH_NONE)

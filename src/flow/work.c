@@ -167,7 +167,7 @@ struct part *parts_read(struct builder *b, const struct spot *at, const struct j
         builder_members(b, &p->members, &list->items[i], part_members, PART_MEMBERS);
         struct spot spot = builder_spot(&p->members, PART_ID);
         if (p->members.is[PART_ID])
-            builder_id(b, &spot, p->members.is[PART_ID], noun, &p->id);
+            builder_id(b, &spot, p->members.is[PART_ID], "an id", &p->id);
         else if (!id)
             builder_wrong(b, &p->spot, "required",
                           "expected an \"id\", by which others name this %s", noun);
@@ -228,8 +228,9 @@ static void check_members(struct builder *b, const struct part *p)
             continue;
         told[m->slot] = true;
         struct spot spot = builder_spot(&p->members, m->slot);
-        builder_wrong(b, &spot, "conflict", "this says nothing of %s: leave it out",
-                      form_words[p->form]);
+        bool asks = m->slot == PART_WHEN && p->form == FORM_NONE;
+        builder_wrong(b, &spot, "conflict", "this is not for %s: %s", form_words[p->form],
+                      asks ? "what it asks stands as \"when\" on the flows" : "leave it out");
     }
 }
 
@@ -392,7 +393,7 @@ static struct graph_work *read_work(struct builder *b, struct part *p)
     if (m->is[PART_WITH])
         w->with = read_settings(b, &with, m->is[PART_WITH]);
     if (m->is[PART_OUTPUTS])
-        builder_name_list(b, &outputs, m->is[PART_OUTPUTS], "an output", &w->outputs,
+        builder_name_list(b, &outputs, m->is[PART_OUTPUTS], "the name of an output", &w->outputs,
                           &w->output_count);
     if (m->is[PART_TIMEOUT])
         builder_duration(b, &timeout, m->is[PART_TIMEOUT], &w->timeout_ms);
@@ -461,10 +462,11 @@ static void read_agents(struct builder *b, struct part *p, struct graph_step *s)
 
     if (agents && agents->kind == JSON_STRING) {
         str *one = ARENA_NEW(b->arena, str);
-        if (builder_id(b, &agents_spot, agents, "an agent", one))
+        if (builder_id(b, &agents_spot, agents, "the name of an agent", one))
             s->agents = one, s->agent_count = 1;
     } else if (agents) {
-        builder_name_list(b, &agents_spot, agents, "an agent", &s->agents, &s->agent_count);
+        builder_name_list(b, &agents_spot, agents, "the name of an agent", &s->agents,
+                          &s->agent_count);
     }
     if (many && builder_int(b, &many_spot, many, 1, AGENTS_MAX, &count))
         s->parallel_agents = (uint32_t)count;
@@ -525,13 +527,13 @@ static void read_approval(struct builder *b, struct part *p, struct graph_step *
     if (m.is[APPROVAL_TYPE])
         builder_word(b, &kind, m.is[APPROVAL_TYPE], approval_types, 2);
     if (m.is[APPROVAL_SHOW])
-        builder_name_list(b, &shown, m.is[APPROVAL_SHOW], "an output", &show, &count);
+        builder_name_list(b, &shown, m.is[APPROVAL_SHOW], "the name of an output", &show, &count);
     if (m.is[APPROVAL_DEADLINE])
         builder_duration(b, &deadline, m.is[APPROVAL_DEADLINE], &deadline_ms);
     if (m.is[APPROVAL_DEFAULT])
         builder_word(b, &fallback, m.is[APPROVAL_DEFAULT], defaults, 2);
     if (m.is[APPROVAL_ON_REJECT])
-        builder_id(b, &on_reject, m.is[APPROVAL_ON_REJECT], "a step", &id);
+        builder_id(b, &on_reject, m.is[APPROVAL_ON_REJECT], "a step's id", &id);
 }
 
 static void check_evidence(struct builder *b, const struct spot *at, const struct json *list)
