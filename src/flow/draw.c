@@ -132,12 +132,15 @@ static void write_edge(struct json_writer *w, const struct draw *d, uint16_t i)
 {
     const struct graph *g = d->graph;
     const struct graph_flow *f = &g->flows[i];
+    str label = f->when ? feel_text(f->when) : STR("");
 
+    if (str_starts(label, STR("=")))
+        label = str_trim(str_slice(label, 1, label.len));
     json_write_begin(w, '{');
     write_text(w, STR("id"), f->id);
     write_text(w, STR("from"), g->nodes[f->source].id);
     write_text(w, STR("to"), g->nodes[f->target].id);
-    write_text(w, STR("label"), f->when ? feel_text(f->when) : STR(""));
+    write_text(w, STR("label"), label);
     write_bool(w, STR("default"), g->nodes[f->source].fallback == i);
     write_bool(w, STR("back"), d->back[i]);
     json_write_end(w, '}');
