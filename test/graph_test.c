@@ -109,6 +109,31 @@ TEST(mistakes_of_nodes_and_flows_are_told)
     json_each_case("graph/mistakes", "of nodes and flows", check_mistakes);
 }
 
+/* What the page says a definition looks like is one, and needs no warning. */
+TEST(examples_of_the_page_become_graphs)
+{
+    struct arena *a = check_arena();
+    str text = check_read(check_source("docs/workflows.md")), line, example = STR("");
+    bool inside = false;
+    int count = 0;
+
+    while (text.len) {
+        str_cut(text, '\n', &line, &text);
+        if (str_eq(line, STR("```json"))) {
+            example = (str){ text.at, 0 };
+            inside = true;
+        } else if (inside && str_eq(line, STR("```"))) {
+            const struct graph *g = compiled(a, json_parsed(a, example));
+            CHECK_INT(g->warning_count, 0);
+            inside = false;
+            count++;
+        } else if (inside) {
+            example.len = (size_t)(line.at + line.len - example.at);
+        }
+    }
+    CHECK_INT(count, 2);
+}
+
 /* ---- what can be asked of a graph ---- */
 
 TEST(downstream_of_a_step_is_all_that_comes_after_it)
