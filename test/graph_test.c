@@ -285,7 +285,7 @@ TEST(random_definitions_become_graphs_that_hold_together)
     struct random r = random_start();
     int made = 0;
 
-    for (int i = 0; i < 20000; i++) {
+    for (int i = 0; i < 8000; i++) {
         struct arena *a = arena_new();
         struct json definition = random_below(&r, 2) ? random_steps(a, &r) : random_nodes(a, &r);
         const struct graph *g;
@@ -299,7 +299,7 @@ TEST(random_definitions_become_graphs_that_hold_together)
         arena_free(a);
     }
     check_note("%d graphs", made);
-    CHECK(made > 4000);
+    CHECK(made > 1500);
 }
 
 /* ---- hostile definitions ---- */
@@ -375,6 +375,10 @@ static const struct hostile hostile_cases[] = {
       MANY("{'nodes':[{'id':'a','kind':'xor'}],'flows':[{'from':'a','to':'a'}", ",{'id':'f\1','from':'a','to':'a'}", 6000, "]}"), NOTHING, "UNFIT: at most 5000 flows" },
     { "flows from one node",
       MANY("{'nodes':[{'id':'a','kind':'xor'},{'id':'b','kind':'pass'}],'flows':[{'from':'a','to':'b'}", ",{'id':'f\1','from':'a','to':'b','when':'=x'}", 4990, "]}"), NOTHING, "ok" },
+    { "an input of many patterns",
+      MANY("{'steps':[{'id':'a'}],'input':{'properties':{'x':{}", ",'p\1':{'pattern':'(a*)*b\1'}", 3000, "}}}"), NOTHING, "UNFIT: input" },
+    { "an input of as many as there may be",
+      MANY("{'steps':[{'id':'a'}],'input':{'properties':{'x':{}", ",'p\1':{'pattern':'(a*)*b\1'}", 90, "}}}"), NOTHING, "ok" },
     { "lists within lists",
       { "{'steps':[{'id':'a','set':{'x':", "[", 50, "1", "]", "}}]}" }, NOTHING, "UNFIT: column" },
 };
