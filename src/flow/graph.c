@@ -95,7 +95,8 @@ static bool find_form(struct builder *b, const struct spot *root, const struct j
         meant = builder_meant(b, json_name(&definition->members[i]), names, GRAPH_KINDS);
     builder_wrong(
         b, root, "required",
-        "expected \"steps\", or \"nodes\" and \"flows\", \"phases\", \"generation_steps\" or \"planning_phases\", found none" STR_FMT,
+        "expected \"steps\", or \"nodes\" and \"flows\", \"phases\", \"generation_steps\" or "
+        "\"planning_phases\", found none" STR_FMT,
         STR_ARG(meant));
     return false;
 }
@@ -162,7 +163,7 @@ static void read_top(struct builder *b, struct members *top, struct graph *g)
         g->input = top->is[TOP_INPUT];
         check_input(b, &input, g->input);
     }
-    /* Document 001's is the id that an execution already has. */
+    /* Of phases it is the id that an execution already has. */
     if (top->is[TOP_CONTEXT] && b->kind != GRAPH_PHASES)
         g->context = builder_template(b, &id, top->is[TOP_CONTEXT]);
     if (top->is[TOP_RESULT])

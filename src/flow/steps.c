@@ -1,5 +1,5 @@
-/* steps.c: a list of steps, each with what it comes after, as nodes and flows: our own steps, the phases
- * of document 001, and both lists of 002. */
+/* steps.c: a list of steps, each with what it comes after, as nodes and flows: our own steps, and
+ * phases, generation steps and phases of planning as others write them. */
 #include "flow/graph_private.h"
 
 struct list {
@@ -202,9 +202,9 @@ static uint16_t trigger_of(struct builder *b, const struct list *l, uint16_t ste
 
     if (value->kind == JSON_BOOL) {
         if (value->len && nearest[step] == GRAPH_NONE)
-            builder_wrong(
-                b, &at, "reference",
-                "no step before this one may be tried again: give one a \"retry\" of \"max_attempts\" above 1");
+            builder_wrong(b, &at, "reference",
+                          "no step before this one may be tried again: give one a \"retry\" of "
+                          "\"max_attempts\" above 1");
         return value->len ? nearest[step] : GRAPH_NONE;
     }
     uint16_t other = step_named(b, l, &at, value);
@@ -373,7 +373,7 @@ void steps_compile(struct builder *b, const struct spot *at, const struct json *
 
 /* ---- levels ---- */
 
-/* In the document's own example the levels that it leaves to the reader hold one text. */
+/* Levels that an example leaves to its reader hold one text. */
 static bool is_placeholder(const struct json *list)
 {
     for (uint32_t i = 0; list->kind == JSON_ARRAY && i < list->len; i++)

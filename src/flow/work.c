@@ -425,10 +425,10 @@ static struct graph_loop *read_loop(struct builder *b, struct part *p)
 
     l->as = STR("item");
     if (items->kind == JSON_STRING && !(items->len && items->text[0] == '='))
-        builder_wrong(
-            b, &items_spot, "expression",
-            "expected a list, or an expression of one, which begins with \"=\", like \"=plan.parts\", found " STR_FMT,
-            STR_ARG(builder_shown(b, items)));
+        builder_wrong(b, &items_spot, "expression",
+                      "expected a list, or an expression of one, which begins with \"=\", like "
+                      "\"=plan.parts\", found " STR_FMT,
+                      STR_ARG(builder_shown(b, items)));
     else
         l->items = builder_value(b, &items_spot, items);
     if (as && is_variable(json_text(as)))
@@ -471,14 +471,15 @@ static void read_agents(struct builder *b, struct part *p, struct graph_step *s)
     if (many && builder_int(b, &many_spot, many, 1, AGENTS_MAX, &count))
         s->parallel_agents = (uint32_t)count;
     if (many && s->agent_count > 1)
-        builder_wrong(
-            b, &many_spot, "conflict",
-            "this is how often one agent works at once, and there are %zu agents: write \"parallel\": true",
-            s->agent_count);
+        builder_wrong(b, &many_spot, "conflict",
+                      "this is how often one agent works at once, and there are %zu agents: write "
+                      "\"parallel\": true",
+                      s->agent_count);
     if (parallel && parallel->kind == JSON_INTEGER && !m->is[PART_FOR_EACH])
         builder_wrong(
             b, &parallel_spot, "conflict",
-            "a number is how many items of \"for_each\" at once: there is none; several runs of one agent are \"parallel_agents\": " STR_FMT,
+            "a number is how many items of \"for_each\" at once: there is none; several runs of "
+            "one agent are \"parallel_agents\": " STR_FMT,
             STR_ARG(json_text(parallel)));
     s->agents_at_once = parallel && parallel->kind == JSON_BOOL && parallel->len &&
                         s->agent_count > 1;
