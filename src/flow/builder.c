@@ -455,7 +455,9 @@ struct graph_node *builder_node(struct builder *b, str id, enum node_kind kind)
 {
     struct graph_node *n = &b->nodes[b->node_count++];
 
-    *n = (struct graph_node){ .id = id, .kind = kind, .fallback = GRAPH_NONE, .step = GRAPH_NONE };
+    *n = (struct graph_node){
+        .id = id, .title = STR(""), .kind = kind, .fallback = GRAPH_NONE, .step = GRAPH_NONE
+    };
     return n;
 }
 

@@ -372,6 +372,7 @@ err graph_compile(struct arena *a, const struct json *definition, const struct g
     struct spot root = { 0 };
     struct members top = { &root, is, called };
 
+    g->name = g->description = g->level = STR("");
     if (definition->kind != JSON_OBJECT)
         builder_wrong(&b, &root, "type",
                       "expected a workflow's definition, an object, found " STR_FMT,

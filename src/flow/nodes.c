@@ -103,6 +103,7 @@ static void read_nodes(struct builder *b, struct net *net)
     for (size_t i = 0; i < net->count; i++) {
         struct part *p = &net->parts[i];
         size_t before = b->mistake_count;
+        net->nodes[i].title = STR("");
         read_kind(b, p, &net->nodes[i]);
         if (b->mistake_count != before)
             continue;

@@ -382,6 +382,7 @@ static struct graph_work *read_work(struct builder *b, struct part *p)
                 timeout = builder_spot(m, PART_TIMEOUT), fails = builder_spot(m, PART_FAILS_WHEN);
 
     w->by = by[p->form];
+    w->job_type = STR("");
     w->retry_step = GRAPH_NONE;
     w->timeout_ms = b->timeout_ms;
     part_retry(b, p, &w->retry);
