@@ -1,4 +1,4 @@
-/* fuzz: src/flow/graph.c src/flow/nodes.c src/flow/steps.c src/flow/work.c src/flow/builder.c src/flow/walk.c src/flow/draw.c */
+/* fuzz: src/flow/graph.c src/flow/nodes.c src/flow/steps.c src/flow/work.c src/flow/builder.c src/flow/walk.c src/flow/draw.c src/cli/graph_text.c */
 /* graph.c: definitions of workflows, and their pictures as lines. Input: the width of a terminal in a
  * byte, then the definition's text.
  *
