@@ -204,6 +204,53 @@ TEST(texts_with_signs_in_them_stay_as_they_are)
     CHECK(json_equal(found.value, json_get(set, "x")));
 }
 
+/* ---- drawings ---- */
+
+/* "b2.1": its layer, and its row there; of edges those that go back. */
+static str drawn(struct arena *a, const char *text)
+{
+    struct buf out = buf_in(a), shown = buf_in(a);
+    struct json_writer w = json_writer_to(&out);
+
+    graph_draw(a, &w, graph_of(a, text));
+    const struct json *drawing = json_parsed(a, buf_str(&out)), *nodes = json_get(drawing, "nodes"),
+                      *edges = json_get(drawing, "edges");
+    for (uint32_t i = 0; i < nodes->len; i++)
+        buf_printf(&shown, "%s" STR_FMT "%lld.%lld", i ? " " : "",
+                   STR_ARG(json_str(&nodes->items[i], "id")),
+                   (long long)json_int_or(&nodes->items[i], "layer", -1),
+                   (long long)json_int_or(&nodes->items[i], "row", -1));
+    for (uint32_t i = 0; i < edges->len; i++)
+        if (json_bool_or(&edges->items[i], "back", false))
+            buf_printf(&shown, " " STR_FMT, STR_ARG(json_str(&edges->items[i], "id")));
+    return buf_str(&shown);
+}
+
+TEST(nodes_stand_below_all_that_leads_to_them)
+{
+    struct arena *a = check_arena();
+
+    CHECK_STR(drawn(a,
+                    "{'steps':[{'id':'a'},{'id':'b','after':'a'},{'id':'c','after':['a','b']}]}"),
+              "start0.0 a1.0 b2.0 c#ready3.0 c4.0 end5.0");
+    CHECK_STR(
+        drawn(
+            a,
+            "{'nodes':[{'id':'s','kind':'start'},{'id':'a','kind':'pass'},{'id':'x','kind':'xor'},"
+            "{'id':'e','kind':'end'}],'flows':[{'from':'s','to':'a'},{'from':'a','to':'x'},"
+            "{'from':'x','to':'a','when':'=no'},{'from':'x','to':'e'},{'from':'x','to':'x','default':true}]}"),
+        "s0.0 a1.0 x2.0 e3.0 x->a x->x");
+}
+
+/* In the order of the definition, each of the three would cross another. */
+TEST(edges_that_need_not_cross_do_not)
+{
+    CHECK_STR(drawn(check_arena(),
+                    "{'steps':[{'id':'a'},{'id':'b'},{'id':'c'},{'id':'x','after':'c'},"
+                    "{'id':'y','after':'b'},{'id':'z','after':'a'}]}"),
+              "start0.0 a1.0 b1.1 c1.2 x2.2 y2.1 z2.0 end3.0");
+}
+
 /* ---- random definitions ---- */
 
 /* Steps after some that were before them, and now and then something that should not be. */

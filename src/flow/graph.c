@@ -289,6 +289,78 @@ static void warn_untaken(struct builder *b, const struct graph *g)
     }
 }
 
+/* Of each node: the flow by which what comes to it has left an `xor`, along nodes that one flow leads to;
+ * GRAPH_NONE: nobody knows. */
+static uint16_t *choices(struct arena *a, const struct graph *g)
+{
+    uint16_t *by = ARENA_ARRAY(a, uint16_t, g->node_count),
+             *path = ARENA_ARRAY(a, uint16_t, g->node_count);
+    bool *known = arena_zero(a, g->node_count);
+
+    for (uint16_t i = 0; i < g->node_count; i++) {
+        uint16_t v = i;
+        size_t length = 0;
+        while (!known[v]) {
+            const struct graph_node *n = &g->nodes[v];
+            const struct graph_flow *f = n->in_count == 1 ? &g->flows[n->in[0]] : NULL;
+            known[v] = true;
+            by[v] = GRAPH_NONE;
+            path[length++] = v;
+            if (!f)
+                break;
+            if (g->nodes[f->source].kind == NODE_XOR && g->nodes[f->source].out_count > 1) {
+                by[v] = n->in[0];
+                break;
+            }
+            v = f->source;
+        }
+        uint16_t found = by[v];
+        while (length)
+            by[path[--length]] = found;
+    }
+    return by;
+}
+
+/* The choice that a flow's token has come by. */
+static uint16_t choice_of(const struct graph *g, const uint16_t *by, uint16_t flow)
+{
+    const struct graph_node *source = &g->nodes[g->flows[flow].source];
+    bool chosen = source->kind == NODE_XOR && source->out_count > 1;
+
+    return chosen ? flow : by[g->flows[flow].source];
+}
+
+/* A join of two choices of one `xor`, of which it makes one. */
+static void warn_chosen(struct builder *b, const struct graph *g)
+{
+    const uint16_t *by = choices(b->arena, g);
+    uint16_t *first = arena_zero(b->arena, g->node_count * sizeof *first); /* of an `xor`, plus 1 */
+
+    for (uint16_t i = 0; i < g->node_count; i++) {
+        const struct graph_node *n = &g->nodes[i];
+        uint16_t count = n->kind == NODE_AND ? n->in_count : 0, k;
+        for (k = 0; k < count; k++) {
+            uint16_t choice = choice_of(g, by, n->in[k]);
+            if (choice == GRAPH_NONE)
+                continue;
+            uint16_t *other = &first[g->flows[choice].source];
+            if (*other && *other != choice + 1) {
+                builder_warn(b,
+                             "the join " STR_FMT " waits for " STR_FMT " and " STR_FMT
+                             ", of which only one is taken: join them by a \"pass\"",
+                             STR_ARG(builder_named(b, n->id)),
+                             STR_ARG(builder_named(b, g->flows[*other - 1].id)),
+                             STR_ARG(builder_named(b, g->flows[choice].id)));
+                break;
+            }
+            *other = (uint16_t)(choice + 1);
+        }
+        for (k = 0; k < count; k++)
+            if (choice_of(g, by, n->in[k]) != GRAPH_NONE)
+                first[g->flows[choice_of(g, by, n->in[k])].source] = 0;
+    }
+}
+
 struct endless {
     struct builder *builder;
     const str *ids;
@@ -342,6 +414,7 @@ static void finish(struct builder *b, struct graph *g)
     if (g->kind == GRAPH_NODES) {
         warn_unreached(b, g);
         warn_untaken(b, g);
+        warn_chosen(b, g);
         warn_endless(b, g);
     }
     str *warnings = ARENA_ARRAY(b->arena, str, b->warning_count);
