@@ -1,0 +1,184 @@
+/* flow_reference.h: what an execution of a workflow does, said as plainly as possible.
+ *
+ * The workflow engine keeps tokens as rows, moves them a few at a time and can be cut off between any two
+ * moves. This does the same with a list in memory, a queue and one loop, so that the two can be compared
+ * after the same events from outside: the trace (node, what, n) must be the same, line by line. It is
+ * written from the design and from nothing of the engine; where they differ, one of them is wrong.
+ *
+ * Does not know rows, transactions, who does the work, or what a job is given: `with` is not evaluated.
+ *
+ * What the design leaves open is answered so:
+ *
+ * Entering
+ *  1. `when` is asked of every kind of node, after `entered`. What is skipped leaves by its kind's flows.
+ *  2. While an execution is failing, a mark is `held` where `started` or `opened` would stand: after `when`,
+ *     before `items`; an instance of work is held as well, an instance of a feel node is not, and a body
+ *     goes on to make instances. Further attempts (after a delay, none, or a loss) are held too.
+ *  3. An empty loop is `opened` and not `closed`. More than 1,000 items are an incident.
+ *  4. Of a feel node that meets an error, the settings before it stay set.
+ * Incidents
+ *  5. Retrying does again what could not be done: entering (`when`, settings, items: `entered` once more),
+ *     leaving (conditions, an xor's too: no second `entered`), or work (`started`).
+ *  6. Retrying resets what has been used of attempts and of losses; the attempt's number goes on.
+ *  7. fails_when that cannot be evaluated: no `completed` and no `failed`, but `incident`; retrying starts
+ *     the work again. A result of the whole that cannot be evaluated is null.
+ *  8. `loop` and `stalled` are incidents of the execution (number 0 in what waits here), traced with node
+ *     and n of the next item of the agenda, or of the lowest mark. While `loop` is open nothing is drained,
+ *     whatever comes from outside; resolving it begins the count again. Each event from outside does.
+ *  9. A leaving that would make more than 10,000 marks is an incident. Starting instances does not ask.
+ * Reports
+ * 10. All members of an object of outputs are set, declared or not, and stay set when fails_when then makes a
+ *     failure of it. Of an instance they are kept only when it completes; its fails_when sees its outputs, then
+ *     item and loopCounter, then the variables. Lists are made of declared outputs (a feel node's: its
+ *     settings) and of nothing else. What is no object is an object without members.
+ * 11. A loss that does not count leaves no word in the trace but the next `started`; it goes through the
+ *     agenda, without a delay. It is counted for each mark; the fourth is a failure.
+ * 12. Delays and timeouts are measured from the command's time. When a delay is over, the mark goes on the
+ *     agenda as entering again. What is due at once: by time, then by n, each a command of its own, and the
+ *     time is the later one. factor is applied by whole milliseconds, cut off, once for each power.
+ * 13. k and "attempts so far" are the attempts that count (not losses, nor what came before an incident
+ *     was retried). triggers_retry compares the target's highest attempt number with its max_attempts (1 without
+ *     work). Re-opening for it adds one at once, so that a target that is skipped or feel is bounded too;
+ *     each mark of the step, and each instance, begins with that number, and what came before counts.
+ * 14. triggers_retry is not followed while the execution is failing, nor if the step is not downstream of it.
+ * Ends
+ * 15. `gave_up` is traced with the failed mark's own n. The rest of its loop goes without a word, as do marks that
+ *     are left when a failing execution has ended. `stop` and cancel trace `cancelled` for each mark, lowest n
+ *     first, the failed one too; `stop` has no `gave_up`.
+ * 16. PAUSED: reports, delays and timeouts do all that a report does, and nothing of the agenda. What
+ *     would end or stall is judged when it is resumed.
+ * 17. A failing execution waits for started work alone: not for delays and not for incidents.
+ * Re-opening
+ * 18. Refused while the execution is failing, and in the nodes form. A step that has not begun may be re-opened.
+ * 19. Of an ended execution, R has every step that is neither completed nor skipped: failed and
+ *     cancelled ones too. Otherwise joins would starve.
+ * 20. A prerequisite outside R whose own token has yet to leave (the report came while it was paused) gets no new
+ *     mark: its token comes by itself. Two would come else.
+ * 21. Variables stay as they are. */
+#ifndef SIM_FLOW_REFERENCE_H
+#define SIM_FLOW_REFERENCE_H
+
+#include "flow/graph.h"
+
+struct reference;
+
+enum reference_status {
+    REFERENCE_NEW,
+    REFERENCE_RUNNING,
+    REFERENCE_PAUSED,
+    REFERENCE_COMPLETED,
+    REFERENCE_FAILED,
+    REFERENCE_CANCELLED,
+    REFERENCE_STATUS_COUNT
+};
+extern const char *const reference_status_names[REFERENCE_STATUS_COUNT];
+
+/* The words of the trace. */
+enum reference_word {
+    WORD_ENTERED,
+    WORD_SKIPPED,
+    WORD_ENDED,
+    WORD_JOINED,
+    WORD_OPENED,
+    WORD_STARTED,
+    WORD_COMPLETED,
+    WORD_CLOSED,
+    WORD_FAILED,
+    WORD_GAVE_UP,
+    WORD_HELD,
+    WORD_INCIDENT,
+    WORD_CANCELLED,
+    WORD_REOPENED,
+    WORD_COUNT
+};
+extern const char *const reference_words[WORD_COUNT];
+
+/* How an attempt has ended. */
+enum reference_outcome { OUTCOME_OK, OUTCOME_FAILED, OUTCOME_TIMEOUT, OUTCOME_LOST, OUTCOME_COUNT };
+
+/* What a mark rests for. */
+enum reference_wait {
+    WAIT_MOVE, /* it is on the agenda, which is not drained: paused, or an incident `loop` */
+    WAIT_JOIN, /* for marks of the other in-flows */
+    WAIT_REPORT,
+    WAIT_DELAY, /* before its next attempt */
+    WAIT_LOOP,  /* a body, for its instances */
+    WAIT_HELD,
+    WAIT_INCIDENT,
+    WAIT_COUNT
+};
+
+struct reference_waiting {
+    enum reference_wait wait;
+    uint16_t node;
+    uint32_t n;       /* 0: an incident of the execution */
+    int64_t index;    /* of an instance, from 0; else -1 */
+    uint32_t attempt; /* of work; 0: none yet */
+};
+
+struct reference_line {
+    uint16_t node;
+    enum reference_word what;
+    uint32_t n;
+};
+
+enum reference_step {
+    STEP_PENDING,
+    STEP_ACTIVE,
+    STEP_COMPLETED,
+    STEP_SKIPPED,
+    STEP_FAILED,
+    STEP_CANCELLED
+};
+
+/* All live in the arena, the graph must live as long. `variables` is an object, or NULL. */
+struct reference *reference_new(struct arena *a, const struct graph *g,
+                                const struct json *variables, int64_t now_ms);
+
+/* ---- what comes from outside: false, and nothing has happened, where it is not possible ---- */
+
+bool reference_start(struct reference *r);
+
+/* The work that a mark has started has ended. Outputs: an object, or NULL. */
+bool reference_report(struct reference *r, uint32_t n, enum reference_outcome outcome,
+                      const struct json *outputs);
+
+/* A person has helped: sets variables (an object, or NULL), and what could not be done is done again.
+ * n is the mark's; 0: what is with the execution as a whole. */
+bool reference_retry(struct reference *r, uint32_t n, const struct json *variables);
+
+bool reference_reopen(struct reference *r, uint16_t step);
+bool reference_pause(struct reference *r);
+bool reference_resume(struct reference *r);
+bool reference_cancel(struct reference *r);
+
+/* Time passes, and what is due happens. */
+void reference_advance(struct reference *r, int64_t ms);
+
+/* ---- what can be asked ---- */
+
+enum reference_status reference_status(const struct reference *r);
+bool reference_failing(const struct reference *r);
+bool reference_stalled(const struct reference *r);
+
+/* When a delay or a timeout is over next; INT64_MAX: none is running. */
+int64_t reference_due_ms(const struct reference *r);
+int64_t reference_now_ms(const struct reference *r);
+
+/* All marks, lowest n first; before them, with n 0, an incident of the execution. */
+const struct reference_waiting *reference_waiting(const struct reference *r, struct arena *a,
+                                                  size_t *count);
+
+const struct json *reference_variables(const struct reference *r);
+
+/* Of a completed execution; else NULL. */
+const struct json *reference_result(const struct reference *r);
+
+enum reference_step reference_step(const struct reference *r, uint16_t step);
+
+const struct reference_line *reference_trace(const struct reference *r, size_t *count);
+
+/* From the line `from` on, as "node what n", each with a line end. */
+str reference_trace_text(const struct reference *r, struct arena *a, size_t from);
+
+#endif
