@@ -20,6 +20,16 @@ static const char *const conditions[] = {
     "flag",        "flag = false", "count(list) > 2", "x + y > 2 or flag",
     "missing > 1", "true",
 };
+/* What takes too many steps, until x is 1. */
+static const char too_long[] = "count(for i in 1..(if x = 1 then 3 else 200000) return i) = 3";
+
+static const char too_long_not[] = "count(for i in 1..(if x = 1 then 3 else 200000) return i) > 3";
+
+static const char *a_condition(struct random *r)
+{
+    return chance(r, 30) ? too_long : PICK(r, conditions);
+}
+
 static const char *const settings[] = {
     "'x':'=x + 1'",       "'y':'=x'",       "'flag':'=x > y'", "'list':'=[x, y]'",
     "'x':0,'y':'=x + 1'", "'list':[1,2,3]", "'flag':true",     "'x':2",
@@ -112,7 +122,7 @@ static void add_activity(struct buf *out, struct random *r, uint32_t max_attempt
     bool is_loop = chance(r, 5);
 
     if (chance(r, 4))
-        buf_printf(out, ",'when':'=%s'", PICK(r, conditions));
+        buf_printf(out, ",'when':'=%s'", a_condition(r));
     if (is_loop)
         add_loop(out, r);
     if (is_feel) {
@@ -130,7 +140,7 @@ static void add_activity(struct buf *out, struct random *r, uint32_t max_attempt
     if (chance(r, 5))
         buf_printf(out, ",'timeout':'%s'", chance(r, 2) ? "5s" : "1m");
     if (chance(r, 6))
-        buf_printf(out, ",'fails_when':'=%s'", PICK(r, fails));
+        buf_printf(out, ",'fails_when':'=%s'", chance(r, 10) ? too_long_not : PICK(r, fails));
 }
 
 static str in_double_quotes(struct arena *a, struct buf *out)
@@ -285,7 +295,7 @@ static uint32_t add_branches(struct net *n, uint32_t from, unsigned depth, char 
     for (uint32_t i = 0; i < branches; i++) {
         const char *when = kind == 'a'                        ? NULL
                            : has_default && i == branches - 1 ? "default"
-                                                              : PICK(n->random, conditions);
+                                                              : a_condition(n->random);
         uint32_t first = add_gateway(n, 'p');
         add_flow(n, split, first, when);
         add_flow(n, chance(n->random, 5) ? first : add_sequence(n, first, depth - 1), join, NULL);
@@ -309,7 +319,7 @@ static uint32_t add_circle(struct net *n, uint32_t from, unsigned depth)
     add_flow(n, count, end, NULL);
     add_flow(n, end, begin,
              chance(n->random, 60)   ? "true"
-             : chance(n->random, 12) ? PICK(n->random, conditions)
+             : chance(n->random, 12) ? a_condition(n->random)
                                      : again);
     uint32_t out = add_gateway(n, 'p');
     add_flow(n, end, out, "default");
@@ -322,7 +332,7 @@ static uint32_t add_side_ends(struct net *n, uint32_t from)
     uint32_t node = add_gateway(n, 'p'), next = add_gateway(n, 'p'), end = add_gateway(n, 'e');
 
     add_flow(n, from, node, NULL);
-    add_flow(n, node, end, PICK(n->random, conditions));
+    add_flow(n, node, end, a_condition(n->random));
     add_flow(n, node, next, chance(n->random, 2) ? "default" : NULL);
     return next;
 }
@@ -355,8 +365,7 @@ static void add_wild_flows(struct net *n)
         if (n->kinds[from] == 'e')
             continue;
         add_flow(n, from, to,
-                 n->kinds[from] == 'a' || chance(n->random, 3) ? NULL
-                                                               : PICK(n->random, conditions));
+                 n->kinds[from] == 'a' || chance(n->random, 3) ? NULL : a_condition(n->random));
     }
 }
 

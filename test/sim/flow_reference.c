@@ -62,6 +62,7 @@ struct reference {
     enum reference_status status;
     bool failing, stalled;
     bool loop_incident, stalled_incident;
+    uint16_t incident_node; /* of either */
     struct json vars;
     const struct json *result;
     struct record *records;
@@ -311,7 +312,8 @@ static void judge(struct reference *r)
         r->stalled = true;
         if (r->graph->kind != GRAPH_NODES && !r->stalled_incident) {
             r->stalled_incident = true;
-            trace(r, r->marks[0]->node, WORD_INCIDENT, r->marks[0]->n);
+            r->incident_node = r->marks[0]->node;
+            trace(r, r->incident_node, WORD_INCIDENT, r->marks[0]->n);
         }
     }
 }
@@ -714,6 +716,7 @@ static void drain(struct reference *r)
         struct mark *m = r->agenda[0];
         if (r->moves == MOVES_MAX) {
             r->loop_incident = true;
+            r->incident_node = m->node;
             trace(r, m->node, WORD_INCIDENT, m->n);
             break;
         }
@@ -1104,7 +1107,7 @@ const struct reference_waiting *reference_waiting(const struct reference *r, str
     if (r->loop_incident || r->stalled_incident)
         all[(*count)++] = (struct reference_waiting){
             .wait = WAIT_INCIDENT,
-            .node = r->loop_incident ? r->agenda[0]->node : r->marks[0]->node,
+            .node = r->incident_node,
             .index = -1,
         };
     for (uint32_t i = 0; i < r->mark_count; i++) {
@@ -1113,6 +1116,7 @@ const struct reference_waiting *reference_waiting(const struct reference *r, str
             .wait = m->wait,
             .node = m->node,
             .n = m->n,
+            .scope = m->body ? m->body->n : 0,
             .index = m->body ? (int64_t)m->index : -1,
             .attempt = m->attempt,
         };

@@ -5,6 +5,8 @@
  * after the same events from outside: the trace (node, what, n) must be the same, line by line. It is
  * written from the design and from nothing of the engine; where they differ, one of them is wrong.
  *
+ * After each event from outside everything moves that can, so budgets of a command do not show.
+ *
  * Does not know rows, transactions, who does the work, or what a job is given: `with` is not evaluated.
  *
  * What the design leaves open is answered so:
@@ -112,6 +114,7 @@ struct reference_waiting {
     enum reference_wait wait;
     uint16_t node;
     uint32_t n;       /* 0: an incident of the execution */
+    uint32_t scope;   /* the body's n; 0: it is no instance */
     int64_t index;    /* of an instance, from 0; else -1 */
     uint32_t attempt; /* of work; 0: none yet */
 };
