@@ -474,6 +474,23 @@ TEST(session_is_not_believed_where_its_queue_is)
     fixture_free(t);
 }
 
+TEST(news_that_come_later_do_not_put_off_what_waits)
+{
+    struct fixture *t = fixture_codex(QUEUE("here"));
+
+    done(t, "own");
+    for (int i = 0; i < 3; i++) {
+        after_ms(t, 2000);
+        CHECK_OK(
+            call(t->w, "message.send", "{'to':'codex-shop-11111111','message':'come'}")->error);
+    }
+    after_ms(t, 1000);
+    const struct json *e = errand(t);
+    CHECK_HAS(json_str(e, "text"), "Session `child` has completed");
+    CHECK_HAS(json_str(e, "text"), "from the person who runs this");
+    fixture_free(t);
+}
+
 TEST(client_that_has_ended_is_woken_by_no_runner)
 {
     struct fixture *t = fixture_codex(QUEUE("here"));

@@ -113,6 +113,7 @@ err waker_report(struct tx *tx, const struct waker *w, str failed)
 err wake_queue_after_news(struct tx *tx, const struct event *e)
 {
     const struct json *data;
+    const struct row *row;
     struct wake_queue q;
     bool found;
 
@@ -124,7 +125,10 @@ err wake_queue_after_news(struct tx *tx, const struct event *e)
         if (!json_bool_or(data, "wakes", false))
             return NULL;
     }
-    return offer_due(tx, &q);
+    /* What comes later does not put off what waits. */
+    TRY(sql_one(tx->sql, &row, "SELECT 1 FROM due WHERE kind = 'wake_offer' AND subject = $1",
+                ARGS(TEXT(q.session_id))));
+    return row || q.offered ? NULL : offer_due(tx, &q);
 }
 
 /* Those of other machines and users are left to wait. */
