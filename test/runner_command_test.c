@@ -105,7 +105,7 @@ TEST(time_that_is_over_ends_all_that_a_command_has_started)
 {
     struct fake_server *f = fake_new();
     stubborn_make();
-    fake_offer(f, command_run("run_1", "['./stubborn']", ",'max_seconds':2"));
+    fake_offer(f, command_run("run_1", "['./stubborn']", ",'max_seconds':4"));
     pid_t runner = runner_launch(f, NULL);
 
     fake_wait(f, "run_1", "timed_out", 1);
