@@ -80,8 +80,8 @@ TEST(tools_of_a_conversation_that_has_ended_are_those_of_the_next_in_its_process
     hook_of(t, "claude", "c-2", "UserPromptSubmit", "P1");
     CHECK_STR(attend(t, CLAUDE("P1")), "claude-c-2");
     CHECK_STR(attend(t, CLAUDE("P3")), "claude-c-1"); /* resumed in a new one */
-    hook_of(t, "claude", "c-2", "SessionEnd", "P1");
-    CHECK_STR(attend(t, CLAUDE("P1")), "claude-c-1");
+    hook_of(t, "claude", "c-2", "Stop", "P1"); /* which ends the work of who is in no project */
+    CHECK_STR(attend(t, CLAUDE("P1")), "claude-c-2");
     CHECK_INT(sessions(t), 3);
     fixture_free(t);
 }

@@ -9,7 +9,8 @@
 #include "ops/write.h"
 
 /* The conversation that followed in the same process on one that has ended: tools are told of the first
- * alone (Claude Code: /clear), and hooks of each. */
+ * alone (Claude Code: /clear), and hooks of each. Whether it is at work does not matter: of a prompt that
+ * was typed into a turn, no hook tells. */
 static err session_following(struct tx *tx, const struct input *in, struct session *s)
 {
     str process = input_str(in, "process"), known = STR("");
@@ -21,7 +22,7 @@ static err session_following(struct tx *tx, const struct input *in, struct sessi
     TRY(alias_find(tx, ALIAS_PROCESS, process, &known));
     if (known.len)
         TRY(session_find_id(tx, known, &next, &found));
-    if (found && next.attended && session_is_live(next.status))
+    if (found && next.attended)
         *s = next;
     return NULL;
 }
