@@ -23,6 +23,8 @@ enum {
     VERSIONS = 24,                           /* of it */
     BODY = 4 << 20,
     PATTERNS = 19000,
+    MOVES = 1000,     /* in one patch, which is more work than it may be */
+    MOVES_OK = 12,    /* and nearly as much as it may be */
     PROMPT = 1000000, /* characters of four bytes */
     PIPELINED = 64,
     OPEN_MOST = 64,      /* connections that are opened in a turn */
@@ -193,17 +195,22 @@ static void huge_prompt(const struct adversary_setup *s, struct buf *out)
     mcp_add(s, out, LISTER, buf_str(&body));
 }
 
-static void many_moves(const struct adversary_setup *s, struct buf *out)
+static void moves_add(const struct adversary_setup *s, struct buf *out, int count)
 {
     struct buf body = buf_in(check_arena());
 
     buf_add(&body, STR("{\"operations\":["));
-    for (int i = 0; i < 1000; i++)
+    for (int i = 0; i < count; i++)
         buf_printf(&body, "%s{\"op\":\"move\",\"from\":\"/list/%d\",\"path\":\"/list/0\"}",
                    i ? "," : "", LIST - 1);
     buf_add(&body, STR("]}"));
     head_add(s, out, LISTER, state_route("PATCH", s->list, ""));
     body_add(out, buf_str(&body));
+}
+
+static void many_moves(const struct adversary_setup *s, struct buf *out)
+{
+    moves_add(s, out, MOVES);
 }
 
 static void members_add(struct buf *out, bool reverse)
@@ -212,15 +219,20 @@ static void members_add(struct buf *out, bool reverse)
         buf_printf(out, "%s\"%d\":0", i ? "," : "", reverse ? MEMBERS - i : i + 1);
 }
 
-static void reverse_members(const struct adversary_setup *s, struct buf *out)
+static void members_put(const struct adversary_setup *s, struct buf *out, bool reverse)
 {
     struct buf body = buf_in(check_arena());
 
-    buf_add(&body, STR("{\"data\":{"));
-    members_add(&body, true);
+    buf_printf(&body, "{%s\"data\":{", reverse ? "" : "\"representation\":false,");
+    members_add(&body, reverse);
     buf_add(&body, STR("}}"));
     head_add(s, out, OWNER, state_route("PUT", s->members, ""));
     body_add(out, buf_str(&body));
+}
+
+static void reverse_members(const struct adversary_setup *s, struct buf *out)
+{
+    members_put(s, out, true);
 }
 
 static void many_patterns(const struct adversary_setup *s, struct buf *out)
@@ -235,10 +247,38 @@ static void many_patterns(const struct adversary_setup *s, struct buf *out)
     body_add(out, buf_str(&body));
 }
 
+/* ---- what those send who are merely busy ---- */
+
+static void health(const struct adversary_setup *s, struct buf *out)
+{
+    head_add(s, out, NOBODY, "GET /health");
+    buf_add(out, STR("\r\n"));
+}
+
+static void small_add(const struct adversary_setup *s, struct buf *out, enum token token)
+{
+    head_add(s, out, token, state_route("GET", s->small, ""));
+    buf_add(out, STR("\r\n"));
+}
+
 static void small_things(const struct adversary_setup *s, struct buf *out)
 {
-    head_add(s, out, VIEWER, state_route("GET", s->small, ""));
-    buf_add(out, STR("\r\n"));
+    small_add(s, out, VIEWER);
+}
+
+static void some_moves(const struct adversary_setup *s, struct buf *out)
+{
+    moves_add(s, out, MOVES_OK);
+}
+
+static void members_again(const struct adversary_setup *s, struct buf *out)
+{
+    members_put(s, out, false);
+}
+
+static void small_of_operator(const struct adversary_setup *s, struct buf *out)
+{
+    small_add(s, out, SECOND_OPERATOR);
 }
 
 // clang-format off
@@ -246,44 +286,55 @@ static const struct kind {
     const char *name;
     void (*make)(const struct adversary_setup *s, struct buf *out);
     bool reads; /* takes its answers, and sends the same again; else it sends once and is deaf */
+    enum token token;
 } kinds[] = {
-    { "connections that say nothing",               silence,          false },
-    { "heads that do not end",                      half_a_head,      false },
-    { "an unknown token, pipelined",                unknown_token,    true  },
-    { "bodies that do not end",                     endless_body,     false },
-    { "bodies of many values",                      many_values,      true  },
-    { "queries that multiply what they read",       long_query,       false },
-    { "histories that nobody takes",                long_history,     false },
-    { "WebSockets without a token",                 socket_of_nobody, false },
-    { "subscribers that do not read",               deaf_subscriber,  false },
-    { "streams that nobody reads",                  deaf_stream,      false },
-    { "waits in vain",                              wait_in_vain,     false },
-    { "MCP sessions",                               many_sessions,    true  },
-    { "prompts that are as large as they can be",   huge_prompt,      true  },
-    { "patches that move what is large",            many_moves,       true  },
-    { "objects written in reverse",                 reverse_members,  true  },
-    { "schemas of many patterns",                   many_patterns,    true  },
-    { "small reads",                                small_things,     true  },
+    { "connections that say nothing",               silence,          false, NOBODY          },
+    { "heads that do not end",                      half_a_head,      false, NOBODY          },
+    { "an unknown token, pipelined",                unknown_token,    true,  UNKNOWN         },
+    { "bodies that do not end",                     endless_body,     false, LISTER          },
+    { "bodies of many values",                      many_values,      true,  LISTER          },
+    { "queries that multiply what they read",       long_query,       false, VIEWER          },
+    { "histories that nobody takes",                long_history,     false, VIEWER          },
+    { "WebSockets without a token",                 socket_of_nobody, false, NOBODY          },
+    { "subscribers that do not read",               deaf_subscriber,  false, VIEWER          },
+    { "streams that nobody reads",                  deaf_stream,      false, VIEWER          },
+    { "waits in vain",                              wait_in_vain,     false, VIEWER          },
+    { "MCP sessions",                               many_sessions,    true,  VIEWER          },
+    { "prompts that are as large as they can be",   huge_prompt,      true,  LISTER          },
+    { "patches that move what is large",            many_moves,       true,  LISTER          },
+    { "objects written in reverse",                 reverse_members,  true,  OWNER           },
+    { "schemas of many patterns",                   many_patterns,    true,  SECOND_OPERATOR },
+    { "small reads",                                small_things,     true,  VIEWER          },
+    { "patches that fit",                           some_moves,       true,  LISTER          },
+    { "objects written again",                      members_again,    true,  OWNER           },
+    { "small reads of an operator",                 small_of_operator, true, SECOND_OPERATOR },
+    { "questions for the server's health",          health,           true,  NOBODY          },
 };
 // clang-format on
 
-enum { KINDS = sizeof kinds / sizeof *kinds, HARMLESS = KINDS - 1 };
+enum { KINDS = sizeof kinds / sizeof *kinds, BUSY = 5, ILL = KINDS - BUSY };
 
 _Static_assert((int)KINDS <= (int)KINDS_MOST, "there is room for the text of each");
 
 size_t adversary_kinds(void)
 {
-    return HARMLESS;
-}
-
-size_t adversary_harmless(void)
-{
-    return HARMLESS;
+    return ILL;
 }
 
 const char *adversary_name(size_t kind)
 {
     return kinds[kind].name;
+}
+
+/* The one that is merely busy, and shows the same token; nobody knows an unknown one. */
+static size_t busy_instead_of(size_t ill)
+{
+    enum token token = kinds[ill].token == UNKNOWN ? NOBODY : kinds[ill].token;
+    size_t k = ILL;
+
+    while (kinds[k].token != token)
+        k++;
+    return k;
 }
 
 size_t adversary_kind(const char *name)
@@ -369,7 +420,8 @@ struct adversary {
     const struct adversary_setup *setup;
     pthread_t thread;
     int epoll;
-    bool any; /* kind */
+    const char *name;
+    bool any; /* kind that is ill, and now and then another */
     struct random random;
     struct adversary_conn *foes;
     int count;
@@ -392,7 +444,7 @@ static void foe_close(struct adversary *a, struct adversary_conn *f)
     f->fd = -1;
     a->closed++;
     if (a->any)
-        f->kind = random_below(&a->random, HARMLESS);
+        f->kind = random_below(&a->random, ILL);
 }
 
 static void foe_watch(struct adversary *a, struct adversary_conn *f, int how, bool writes)
@@ -512,6 +564,7 @@ struct adversary *adversary_begin(const struct adversary_setup *setup, size_t ki
 {
     struct adversary *a = adversary_new(setup, count);
 
+    a->name = kinds[kind].name;
     for (int i = 0; i < count; i++)
         a->foes[i] = (struct adversary_conn){ .fd = -1, .kind = kind };
     return adversary_go(a);
@@ -520,12 +573,23 @@ struct adversary *adversary_begin(const struct adversary_setup *setup, size_t ki
 struct adversary *adversary_begin_all(const struct adversary_setup *setup, int count_each,
                                       uint64_t seed)
 {
-    struct adversary *a = adversary_new(setup, count_each * HARMLESS);
+    struct adversary *a = adversary_new(setup, count_each * ILL);
 
+    a->name = "all kinds";
     a->any = true;
     a->random = (struct random){ seed };
     for (int i = 0; i < a->count; i++)
-        a->foes[i] = (struct adversary_conn){ .fd = -1, .kind = (size_t)i % HARMLESS };
+        a->foes[i] = (struct adversary_conn){ .fd = -1, .kind = (size_t)i % ILL };
+    return adversary_go(a);
+}
+
+struct adversary *adversary_begin_busy(const struct adversary_setup *setup, int count_each)
+{
+    struct adversary *a = adversary_new(setup, count_each * ILL);
+
+    a->name = "those who are merely busy";
+    for (int i = 0; i < a->count; i++)
+        a->foes[i] = (struct adversary_conn){ .fd = -1, .kind = busy_instead_of((size_t)i % ILL) };
     return adversary_go(a);
 }
 
@@ -550,7 +614,6 @@ void adversary_end(struct adversary *a)
         if (a->foes[i].fd >= 0)
             close(a->foes[i].fd);
     close(a->epoll);
-    check_note("%d of %s: sent %lld times, %lld connections ended", a->count,
-               a->any ? "all kinds" : kinds[a->foes[0].kind].name, (long long)a->rounds,
-               (long long)a->closed);
+    check_note("%d of %s: sent %lld times, %lld connections ended", a->count, a->name,
+               (long long)a->rounds, (long long)a->closed);
 }

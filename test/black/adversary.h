@@ -17,9 +17,8 @@ struct adversary_setup *adversary_setup_new(const struct black *b);
  * has beside: ",'pointers':[…]". */
 str adversary_token(const struct black *b, const char *session, str state, const char *pointers);
 
-/* Kinds are numbered from 0; the ones before are ill, and the last is busy and harmless. */
+/* Kinds that are ill are numbered from 0; those behind them are merely busy. */
 size_t adversary_kinds(void);
-size_t adversary_harmless(void);
 const char *adversary_name(size_t kind);
 size_t adversary_kind(const char *name); /* whose name begins so */
 
@@ -32,6 +31,11 @@ struct adversary *adversary_begin(const struct adversary_setup *setup, size_t ki
  * is not, come back as another kind, by chance. */
 struct adversary *adversary_begin_all(const struct adversary_setup *setup, int count_each,
                                       uint64_t seed);
+
+/* In their place as many that mean no harm, each with the token that the ill one would show, so that the
+ * same of them find room: they ask for what is done, and where the other is work for the writer, for
+ * nearly as much of it as one command may be. */
+struct adversary *adversary_begin_busy(const struct adversary_setup *setup, int count_each);
 
 /* Waits until each of them has sent something, or was closed. */
 void adversary_wait(const struct adversary *a);

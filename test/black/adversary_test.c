@@ -213,6 +213,10 @@ TEST_LIMIT(adversary_of_any_kind_costs_bounded_memory_and_honest_clients_nothing
 
 /* ---- beside those who are merely busy ---- */
 
+/* A write waits for the command that is being performed, and that may be as long as one of somebody who
+ * means no harm: to mean ill is to gain no more than that. What one command may cost at most is a matter
+ * of writer_time_test.c, and how many of them one waits for, of fair_test.c. */
+
 static struct waits waits_beside(struct honest *honest, struct adversary *a, int64_t writes)
 {
     int64_t from[HONEST];
@@ -244,10 +248,7 @@ TEST_LIMIT(honest_clients_wait_little_longer_beside_an_adversary_than_beside_bus
     black_add_schema(&b);
     struct adversary_setup *setup = adversary_setup_new(&b);
     honest_begin(honest, &b);
-    size_t harmless = adversary_harmless();
-    struct waits busy =
-        waits_beside(honest, adversary_begin(setup, harmless, count * (int)adversary_kinds()),
-                     writes);
+    struct waits busy = waits_beside(honest, adversary_begin_busy(setup, count), writes);
     waits_note("as many busy clients", &busy);
     struct waits ill =
         waits_beside(honest, adversary_begin_all(setup, count, random_start().state), writes);
