@@ -27,6 +27,8 @@ function tell(event) {
   });
 }
 
+const REST_MS = 300; // after a turn: its end by Esc is told twice, and what comes in between is not run
+
 const contextOf = (answer) => answer.hookSpecificOutput?.additionalContext ?? '';
 
 export const Baton = async ({ client, directory }) => {
@@ -40,7 +42,7 @@ export const Baton = async ({ client, directory }) => {
   async function conversationOf(id) {
     if (!conversations.has(id)) {
       const { data } = await client.session.get({ path: { id } });
-      conversations.set(id, data && !data.parentID ? { id, told: new Map() } : null);
+      conversations.set(id, data && !data.parentID ? { id, told: new Map(), busy: false, idleAt: 0 } : null);
     }
     return conversations.get(id);
   }
@@ -50,6 +52,13 @@ export const Baton = async ({ client, directory }) => {
     const body = { agent, model, parts: [{ type: 'text', text }] };
     const { error } = await client.session.promptAsync({ path: { id }, body });
     if (error) throw new Error(JSON.stringify(error));
+  }
+
+  // What is put into a turn that the person then ends by Esc stays in the history, and is not run: so it
+  // waits for the end of the turn.
+  async function rest(c) {
+    while (!over && conversations.get(c.id) === c && (c.busy || Date.now() < c.idleAt + REST_MS))
+      await new Promise((done) => setTimeout(done, REST_MS / 3));
   }
 
   // One process waits for each conversation; what it prints is handed over, and it hears of that.
@@ -65,10 +74,12 @@ export const Baton = async ({ client, directory }) => {
     });
     child.stdin.write(`${JSON.stringify({ session_id: c.id })}\n`);
     createInterface({ input: child.stdout }).on('line', async (line) => {
-      const said = await prompt(c, JSON.parse(line).text).then(
-        () => 'handed',
-        (error) => String(error.message ?? error).replaceAll('\n', ' '),
-      );
+      const said = await rest(c)
+        .then(() => prompt(c, JSON.parse(line).text))
+        .then(
+          () => 'handed',
+          (error) => String(error.message ?? error).replaceAll('\n', ' '),
+        );
       child.stdin.write(`${said}\n`);
     });
   }
@@ -127,6 +138,10 @@ export const Baton = async ({ client, directory }) => {
       const c = conversations.get(sessionID ?? info?.id);
       if (!c) return;
       if (event.type === 'session.deleted') return leave(c);
+      if (event.type === 'session.status') {
+        c.busy = event.properties.status.type !== 'idle';
+        if (!c.busy) c.idleAt = Date.now();
+      }
       if (event.type !== 'session.idle') return;
       const { decision, reason } = await say(c.id, 'Stop', { stop_hook_active: false });
       if (decision === 'block') await prompt(c, reason).catch(() => {});

@@ -100,7 +100,7 @@ trust_level = "trusted"
     args: [],
     ready: /Ask anything|ctrl\+p/,
     clear: 'C-u',
-    stop: ['Escape', /again to interrupt/, 'Escape'],
+    stop: [/esc interrupt/, 'Escape', /again to interrupt/, 'Escape'],
     restores: true,
     exit: '/exit',
     waits: 1,
