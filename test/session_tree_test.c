@@ -79,6 +79,16 @@ TEST(tree_shows_who_is_below_whom_and_what_it_cost)
                                   "`- tests    failed\n");
 }
 
+/* What it cost goes before what it did last: that is what a person looks for. */
+TEST(last_words_stay_when_there_is_no_room_for_what_it_cost)
+{
+    struct session_tree tree = tree_of(team, (struct tree_source){ .top = STR("") });
+
+    for (size_t width = 70; width <= 80; width++)
+        CHECK(str_contains(drawn(&tree, (struct tree_style){ .columns = ALL, .width = width }),
+                           STR("  writing")));
+}
+
 TEST(part_of_a_tree_begins_with_its_own_root)
 {
     struct session_tree tree = tree_of(team, (struct tree_source){ .top = STR("s2") });

@@ -116,15 +116,15 @@ static const struct {
     str (*cell)(const struct drawing *d, const struct tree_node *n);
 } columns[] = {
     { TREE_STATUS,   "status",   false, 9, cell_status },
-    { TREE_UPDATE,   "update",   false, 7, cell_update },
+    { TREE_UPDATE,   "update",   false, 6, cell_update },
     { TREE_AGENT,    "agent",    false, 3, cell_agent },
     { TREE_AGE,      "age",      true,  8, cell_age },
     { TREE_TOKENS,   "tokens",   true,  1, cell_tokens },
-    { TREE_COST,     "cost",     true,  4, cell_cost },
-    { TREE_COST_ALL, "with all", true,  6, cell_cost_all },
+    { TREE_COST,     "cost",     true,  2, cell_cost },
+    { TREE_COST_ALL, "with all", true,  4, cell_cost_all },
     { TREE_QUEUED,   "queued",   true,  5, cell_queued },
     { TREE_CHILDREN, "children", true,  0, cell_children },
-    { TREE_LAST,     "last",     false, 2, cell_last },
+    { TREE_LAST,     "last",     false, 7, cell_last },
 };
 // clang-format on
 
