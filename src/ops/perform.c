@@ -249,6 +249,7 @@ struct batch {
     struct tx_ahead *ahead; /* NULL: nothing was read */
     bool careful;           /* each command has a savepoint */
     bool undone;            /* it has ended because a change could not be taken back alone */
+    str fault;              /* of its last command, see tx.h: what it wrote may be refused later */
 };
 
 /* Nothing of a refused command stays. */
@@ -290,6 +291,7 @@ static bool command_perform(struct engine *e, struct batch *b, struct command *c
     if (c->error)
         return !store_dead(e->sql);
     c->error = command_run(e, &tx, c);
+    b->fault = tx.fault;
     if (!c->error && !store_dead(e->sql))
         c->error = store_keep(e->sql);
     else
@@ -400,7 +402,7 @@ static bool batch_attempt(struct engine *e, struct batch *b, struct command **co
     if (outcome == STORE_COMMITTED && b->node.seq > b->began)
         e->trouble_at_ms = 0; /* it takes writes */
     if (outcome == STORE_ROLLED_BACK && *count == 1)
-        all_fail(commands, 1, why);
+        all_fail(commands, 1, b->fault.len ? err_with(commands[0]->arena, why, b->fault) : why);
     return outcome != STORE_ROLLED_BACK || *count == 1;
 }
 
