@@ -52,10 +52,10 @@ TEST_BOTH(annotations_that_nobody_understands_are_refused)
         { "{'x-baton':7}", "/x-baton: expected an object, found 7" },
         { "{'x-baton':{'formt':'annotation'}}",
           "/x-baton/formt: \"formt\" is not allowed here; allowed: \"format\", "
-          "\"retention\", \"state_bytes_max\", \"state_update\"; did you mean \"format\"?" },
+          "\"retention\", \"state_bytes_max\", \"state_update\", \"writer\"; did you mean \"format\"?" },
         { "{'x-baton':{'history':7}}",
           "/x-baton/history: \"history\" is not allowed here; allowed: \"format\", "
-          "\"retention\", \"state_bytes_max\", \"state_update\"" },
+          "\"retention\", \"state_bytes_max\", \"state_update\", \"writer\"" },
         { "{'x-baton':{'format':'none'}}", NULL },
         { "{'x-baton':{'state_bytes_max':2000000}}", NULL },
         { "{'x-baton':{'state_bytes_max':0}}", NULL },

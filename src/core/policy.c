@@ -28,6 +28,7 @@ static const char baton_schema[] = JSON({
             "additionalProperties": false,
             "properties": {
                 "format": { "enum": ["annotation", "assertion"] },
+                "writer": { "enum": ["engine"] },
                 "state_bytes_max": { "type": "integer", "minimum": 1, "maximum": 1048576 },
                 "retention": {
                     "anyOf": [
@@ -114,6 +115,7 @@ static err baton_read(struct arena *a, const struct json *schema, struct policy 
         return NULL;
     TRY(baton_check(a, schema));
     out->formats_asserted = !str_eq(json_str(said, "format"), STR("annotation"));
+    out->engine_writes = json_str(said, "writer").len > 0;
     out->retention_ms = retention_read(json_get(said, "retention"));
     out->state_bytes_max = (uint32_t)json_int_or(said, "state_bytes_max", STATE_BYTES_CEILING);
     return NULL;

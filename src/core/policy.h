@@ -1,7 +1,7 @@
 /* policy.h: what a schema says of its states beyond JSON Schema.
  *
  *   "x-baton": { "format": "annotation", "state_bytes_max": 65536, "state_update": { … },
- *                "retention": "7d" }
+ *                "retention": "7d", "writer": "engine" }
  *
  * stands at the top of a schema and is for the whole state. "x-owner" stands at a
  * property, or at the top, and says who alone may change what is there and below:
@@ -27,6 +27,7 @@ struct policy_update {
 
 struct policy {
     bool formats_asserted;
+    bool engine_writes; /* "writer": "engine": a document of an execution, and nobody else's */
     uint32_t state_bytes_max;
     struct policy_update update;
     int64_t retention_ms;               /* of states whose root session has ended; −1: for good */

@@ -231,7 +231,7 @@ static err state_for(struct tx *tx, const struct project_new *n, struct state *o
     const struct json *data = n->initial_data;
 
     if (n->state_id.len)
-        return state_get(tx, n->state_id, out);
+        return state_get_to_share(tx, n->state_id, out);
     TRY(schema_for(tx, n, &schema));
     if (!data)
         TRY(json_parse_own(tx->arena, n->schema_name.len ? STR("{}") : str_from(empty_document),
@@ -330,7 +330,7 @@ err project_give_state(struct tx *tx, struct project *p, str state_id)
     struct state state;
     str was = p->state_id;
 
-    TRY(state_get(tx, state_id, &state));
+    TRY(state_get_to_share(tx, state_id, &state));
     p->state_id = state.id;
     TRY(project_store(tx, p));
     return str_eq(was, state.id) ? NULL : members_bind(tx, p->name, was, state.id);

@@ -74,7 +74,7 @@ err session_state_attach(struct tx *tx, const struct session *root, str state_id
     bool owned = false;
 
     assert(!root->parent_id.len);
-    TRY(state_get_to_write(tx, state_id, &state));
+    TRY(state_get_to_share(tx, state_id, &state));
     if (state.root_session.len)
         TRY(session_find_id(tx, state.root_session, &owner, &owned));
     if (owned && !str_eq(owner.id, root->id))

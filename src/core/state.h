@@ -67,6 +67,10 @@ err state_head(struct tx *tx, str id_or_name, struct state *out); /* without its
 /* The same for a write: FORBIDDEN when the actor may only read it. */
 err state_get_to_write(struct tx *tx, str id_or_name, struct state *out);
 
+/* The same for several to have as theirs: FORBIDDEN for the document of an execution, which none of them
+ * could write, and which goes with that. */
+err state_get_to_share(struct tx *tx, str id_or_name, struct state *out);
+
 /* By id, as the server itself sees it. */
 err state_load(struct tx *tx, str id, struct state *out);
 
@@ -147,6 +151,13 @@ err state_migrate_try(struct tx *tx, str id, const struct state_migration *m,
                       struct state_trial *out);
 
 err state_delete(struct tx *tx, str id, int64_t expected);
+
+/* The document of an execution becomes this; only its moves call this, and what else would write to
+ * it is FORBIDDEN. The same again makes no version. And it goes, with its execution. */
+err state_render_new(struct tx *tx, const struct schema_version *schema,
+                     const struct json *document, struct state *out);
+err state_render(struct tx *tx, str id, const struct json *document, struct state *out);
+err state_forget(struct tx *tx, str id);
 
 /* ---- state_dropped.c ---- */
 

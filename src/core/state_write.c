@@ -241,12 +241,36 @@ static err changes_check(struct tx *tx, struct buf *path, const struct json *fro
     return outside(tx, buf_str(path), moved);
 }
 
+static err engine_alone(struct tx *tx, str id)
+{
+    return err_new(tx->arena, ERR_FORBIDDEN,
+                   "state " STR_FMT " is the document of an execution, which only its moves write: "
+                   "report a step, set variables, pause, resume or cancel the execution instead",
+                   STR_ARG(id));
+}
+
+err state_get_to_share(struct tx *tx, str id_or_name, struct state *out)
+{
+    const struct schema_rules *rules;
+
+    TRY(state_get_to_write(tx, id_or_name, out));
+    TRY(schema_rules(tx, out->schema_id, &rules));
+    if (!rules->policy.engine_writes)
+        return NULL;
+    return err_new(tx->arena, ERR_FORBIDDEN,
+                   "state " STR_FMT " is the document of an execution, which only its moves write: "
+                   "choose another state, or leave it out",
+                   STR_ARG(out->id));
+}
+
 /* Whether this actor may change the one into the other: by its own sections, and by what the schema
  * says of owners. */
 static err rights_check(struct tx *tx, const struct writing *w, const struct json *from,
                         const struct json *to)
 {
     const struct policy *policy = &w->rules->policy;
+    if (policy->engine_writes)
+        return engine_alone(tx, w->state->id);
     struct policy_writer by = { .who = tx->actor,
                                 .id_given = true,
                                 .root_session = w->state->root_session };
@@ -373,10 +397,10 @@ static err before_read(struct tx *tx, const struct state *s, const struct json *
 
 /* ---- creating and deleting ---- */
 
-err state_create(struct tx *tx, const struct schema_version *schema, const struct json *data,
-                 str root_session, struct state *out)
+static err create(struct tx *tx, const struct schema_version *schema,
+                  const struct schema_rules *rules, const struct json *data, str root_session,
+                  struct state *out)
 {
-    const struct schema_rules *rules;
 
     *out = (struct state){
         .id = tx_id(tx, "wfstate_"),
@@ -390,29 +414,86 @@ err state_create(struct tx *tx, const struct schema_version *schema, const struc
         .updated_at_ms = tx->now_ms,
         .body = json_printed(tx->arena, data),
     };
-    TRY(schema_rules(tx, schema->id, &rules));
     TRY(document_check(tx, rules, data, out->body));
     TRY(version_log(tx, out, EVENT_STATE_CREATED, STR(""), 0));
     assert(out->last_seq == *tx->seq && out->snap_seq == out->last_seq);
     return sql_exec(tx->sql, INSERT_INTO(state, STATE_COLUMNS), ARGS(VALUES(STATE_COLUMNS, out)));
 }
 
+err state_create(struct tx *tx, const struct schema_version *schema, const struct json *data,
+                 str root_session, struct state *out)
+{
+    const struct schema_rules *rules;
+
+    TRY(schema_rules(tx, schema->id, &rules));
+    if (rules->policy.engine_writes)
+        return err_new(tx->arena, ERR_FORBIDDEN,
+                       "the schema \"" STR_FMT "\" is of documents of executions, which are made "
+                       "when one is started: choose another schema",
+                       STR_ARG(schema->name));
+    return create(tx, schema, rules, data, root_session, out);
+}
+
+err state_render_new(struct tx *tx, const struct schema_version *schema,
+                     const struct json *document, struct state *out)
+{
+    const struct schema_rules *rules;
+
+    TRY(schema_rules(tx, schema->id, &rules));
+    assert(rules->policy.engine_writes);
+    return create(tx, schema, rules, document, STR(""), out);
+}
+
+err state_render(struct tx *tx, str id, const struct json *document, struct state *out)
+{
+    struct writing w;
+    const struct json *before;
+
+    TRY(state_load(tx, id, out));
+    TRY(stored_parse(tx, THING("state", out->id), out->body, &before));
+    w = (struct writing){ .state = out };
+    TRY(schema_rules(tx, out->schema_id, &w.rules));
+    assert(w.rules->policy.engine_writes);
+    struct json patch = json_diff(tx->arena, before, document, 0, &w.work);
+    out->unchanged = patch.len == 0;
+    if (out->unchanged)
+        return NULL;
+    return write_end(tx, &w, EVENT_STATE_UPDATED, document, json_printed(tx->arena, &patch));
+}
+
 /* Its history stays for a day, for those who follow the log. */
+static err state_remove(struct tx *tx, const struct state *s)
+{
+    TRY(event_emit(tx,
+                   (struct event){ .type = EVENT_STATE_DELETED,
+                                   .subject = s->id,
+                                   .version = s->version,
+                                   .prev_seq = s->last_seq },
+                   NULL));
+    TRY(due_add(tx, tx->now_ms + PURGE_AFTER_MS, DUE_PURGE_STATE, s->id, s->last_seq));
+    state_remember(tx, s->id, NULL);
+    return sql_exec(tx->sql, "DELETE FROM state WHERE state_id = $1", ARGS(TEXT(s->id)));
+}
+
 err state_delete(struct tx *tx, str id, int64_t expected)
 {
+    const struct schema_rules *rules;
     struct state s;
 
     TRY(state_get_to_write(tx, id, &s));
+    TRY(schema_rules(tx, s.schema_id, &rules));
+    if (rules->policy.engine_writes)
+        return engine_alone(tx, s.id);
     TRY(version_check(tx, &s, expected));
-    TRY(event_emit(tx,
-                   (struct event){ .type = EVENT_STATE_DELETED,
-                                   .subject = s.id,
-                                   .version = s.version,
-                                   .prev_seq = s.last_seq },
-                   NULL));
-    TRY(due_add(tx, tx->now_ms + PURGE_AFTER_MS, DUE_PURGE_STATE, s.id, s.last_seq));
-    state_remember(tx, s.id, NULL);
-    return sql_exec(tx->sql, "DELETE FROM state WHERE state_id = $1", ARGS(TEXT(s.id)));
+    return state_remove(tx, &s);
+}
+
+err state_forget(struct tx *tx, str id)
+{
+    struct state s;
+
+    TRY(state_load(tx, id, &s));
+    return state_remove(tx, &s);
 }
 
 /* ---- names ---- */
