@@ -4,7 +4,7 @@
 
 #include "app/config.h"
 
-enum { SETTING_COUNT_ALL = 71 };
+enum { SETTING_COUNT_ALL = 77 };
 
 enum setting_kind {
     SETTING_TEXT,

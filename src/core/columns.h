@@ -95,9 +95,12 @@ struct columns_reader_ {
     const char *what;
 };
 
+/* What damage names: the id, where that is a text. */
 static inline int columns_word_(struct columns_reader_ *r, const struct team_words *words)
 {
-    return stored_word(r->tx, THING(r->what, row_str(r->row, 0)), words, row_str(r->row, r->at++));
+    str id = r->row->values[0].kind == SQL_TEXT ? row_str(r->row, 0) : STR("");
+
+    return stored_word(r->tx, THING(r->what, id), words, row_str(r->row, r->at++));
 }
 
 // clang-format off

@@ -33,6 +33,12 @@ err due_add(struct tx *tx, int64_t at_ms, enum due_kind kind, str subject, int64
         ARGS(VALUES(DUE_COLUMNS, (&due))));
 }
 
+err due_drop(struct tx *tx, enum due_kind kind, str subject)
+{
+    return sql_exec(tx->sql, "DELETE FROM due WHERE kind = $1 AND subject = $2",
+                    ARGS(TEXT(str_from(names[kind])), TEXT(subject)));
+}
+
 err due_next(struct tx *tx, int64_t *at_ms)
 {
     const struct row *row;

@@ -32,6 +32,10 @@
     X(TOKEN_LEASE,       "token_lease")    /* revokes a token whose holder was not heard        */  \
     X(MEMBER_SILENT,     "member_silent")  /* takes a member for silent                         */  \
     X(WAKE_RETURN,       "wake_return")    /* offers again what a waker has taken in vain      */  \
+    X(EXECUTION_GO,      "execution_go")   /* an execution goes on with its agenda              */  \
+    X(MARK_TIME,         "mark_time")      /* an attempt took too long, or the next one begins  */  \
+    X(JOB_LEASE,         "job_lease")      /* gives jobs back whose worker was not heard        */  \
+    X(RETAIN_EXECUTION,  "retain_execution") /* deletes an execution that has ended             */  \
     X(WAKE_OFFER,        "wake_offer")     /* lets a runner wake whom nobody has woken          */  \
     X(WAKE_LEASE,        "wake_lease")     /* offers again what a runner has taken in vain     */  \
     X(RETAIN_STATE,      "retain_state")   /* deletes the state of a root that has ended        */  \
@@ -74,6 +78,9 @@ struct due_work {
 /* Has it fired at that time, or soon after. One that waits for the same subject is replaced. `arg`
  * is for the one who fires it. */
 err due_add(struct tx *tx, int64_t at_ms, enum due_kind kind, str subject, int64_t arg);
+
+/* What waits for this subject does not come any more. */
+err due_drop(struct tx *tx, enum due_kind kind, str subject);
 
 /* The next time at which something is due; 0: nothing is. */
 err due_next(struct tx *tx, int64_t *at_ms);

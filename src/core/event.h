@@ -38,6 +38,14 @@
     X(CALLBACK_DELIVERED, "callback_delivered")        \
     X(APPROVAL_REQUESTED, "approval_requested")        \
     X(APPROVAL_RESOLVED, "approval_resolved")          \
+    X(WORKFLOW_DEPLOYED, "workflow_deployed")          \
+    X(WORKFLOW_DELETED,  "workflow_deleted")           \
+    X(EXECUTION_STARTED, "execution_started")          \
+    X(EXECUTION_MOVED,   "execution_moved")            \
+    X(EXECUTION_ENDED,   "execution_ended")            \
+    X(EXECUTION_DELETED, "execution_deleted")          \
+    X(INCIDENT_RAISED,   "incident_raised")            \
+    X(INCIDENT_RESOLVED, "incident_resolved")          \
     X(PROJECT_UPDATED,   "project_updated")            \
     X(PROJECT_DELETED,   "project_deleted")            \
     X(RUNNER_JOINED,     "runner_joined")              \

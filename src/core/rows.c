@@ -5,6 +5,7 @@
 
 #include "core/agent.h"
 #include "core/callback.h"
+#include "core/exec/incident.h"
 #include "core/file_touch.h"
 #include "core/idempotency.h"
 #include "core/output.h"
@@ -22,8 +23,11 @@
                                     " LIMIT " limit,                                   \
     .insert = INSERT_INTO(table, LIST)
 
-/* One whose key is one column, or two. */
+/* One whose key is one column, two, or three. */
 #define BY_1(table, LIST, key) TABLE(table, LIST, 1, #key " > $1", #key, "$2")
+#define BY_3(table, LIST, key, key_2, key_3)                                   \
+    TABLE(table, LIST, 3, "(" #key ", " #key_2 ", " #key_3 ") > ($1, $2, $3)", \
+          #key ", " #key_2 ", " #key_3, "$4")
 #define BY_2(table, LIST, key, key_2) \
     TABLE(table, LIST, 2, "(" #key ", " #key_2 ") > ($1, $2)", #key ", " #key_2, "$3")
 
@@ -49,6 +53,11 @@ const struct rows_table rows_tables[] = {
     { BY_1(message, MESSAGE_COLUMNS, message_id) },
     { BY_2(waker, WAKER_COLUMNS, session_id, number) },
     { BY_1(wake_queue, WAKE_QUEUE_COLUMNS, session_id) },
+    { BY_2(workflow, WORKFLOW_COLUMNS, name, version) },
+    { BY_1(execution, EXECUTION_COLUMNS, no) },
+    { BY_3(mark, MARK_COLUMNS, no, scope, n) },
+    { BY_2(step, STEP_COLUMNS, no, node) },
+    { BY_1(incident, INCIDENT_COLUMNS, incident_id) },
     { BY_2(file_touch, FILE_TOUCH_COLUMNS, session_id, file) },
     {
         BY_1(replay, REPLAY_COLUMNS,

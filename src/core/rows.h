@@ -11,7 +11,7 @@
 
 #include "core/columns.h"
 
-enum { ROWS_KEYS_MAX = 2, ROWS_TABLES_MAX = 32 };
+enum { ROWS_KEYS_MAX = 3, ROWS_TABLES_MAX = 32 };
 
 struct rows_table {
     const char *name;

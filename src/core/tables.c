@@ -464,9 +464,140 @@ static const char *const step_14[] = {
     NULL,
 };
 
-const struct tables_step tables_steps[] = {
-    { 1, step_1 },   { 2, step_2 },   { 3, step_3 },   { 4, step_4 }, { 5, step_5 },
-    { 6, step_6 },   { 7, step_7 },   { 8, step_8 },   { 9, step_9 }, { 10, step_10 },
-    { 11, step_11 }, { 12, step_12 }, { 13, step_13 }, { 14, step_14 },
+static const char *const step_15[] = {
+    /* Workflows, and what runs by them: see exec/. An execution is called by its number in all other
+     * tables. */
+    "CREATE TABLE workflow ("
+    " name TEXT COLLATE \"C\" NOT NULL,"
+    " version BIGINT NOT NULL,"
+    " digest TEXT COLLATE \"C\" NOT NULL,"
+    " kind TEXT NOT NULL,"
+    " description TEXT NOT NULL,"
+    " created_at BIGINT NOT NULL,"
+    " text TEXT NOT NULL,"
+    " PRIMARY KEY (name, version))",
+    "CREATE TABLE execution ("
+    " no BIGINT PRIMARY KEY,"
+    " execution_id TEXT COLLATE \"C\" NOT NULL,"
+    " workflow TEXT COLLATE \"C\" NOT NULL,"
+    " version BIGINT NOT NULL,"
+    " digest TEXT NOT NULL,"
+    " status TEXT COLLATE \"C\" NOT NULL,"
+    " open BIGINT NOT NULL,"
+    " reason TEXT NOT NULL,"
+    " state_id TEXT COLLATE \"C\" NOT NULL,"
+    " session_id TEXT COLLATE \"C\" NOT NULL,"
+    " root_id TEXT COLLATE \"C\" NOT NULL,"
+    " workflow_state_id TEXT NOT NULL,"
+    " workspace TEXT COLLATE \"C\" NOT NULL,"
+    " project_dir TEXT NOT NULL,"
+    " business_key TEXT COLLATE \"C\" NOT NULL,"
+    " live BIGINT NOT NULL,"
+    " next_n BIGINT NOT NULL,"
+    " gone BIGINT NOT NULL,"
+    " turn BIGINT NOT NULL,"
+    " agenda BIGINT NOT NULL,"
+    " spin BIGINT NOT NULL,"
+    " incidents BIGINT NOT NULL,"
+    " failing BIGINT NOT NULL,"
+    " halted BIGINT NOT NULL,"
+    " started_by TEXT NOT NULL,"
+    " created_at BIGINT NOT NULL,"
+    " updated_at BIGINT NOT NULL,"
+    " ended_at BIGINT NOT NULL,"
+    " vars TEXT NOT NULL,"
+    " result TEXT)",
+    "CREATE UNIQUE INDEX execution_by_id ON execution (execution_id)",
+    "CREATE INDEX execution_by_status ON execution (status, no)",
+    "CREATE INDEX execution_by_workflow ON execution (workflow, status, no)",
+    "CREATE INDEX execution_by_root ON execution (root_id, no) WHERE root_id <> ''",
+    "CREATE INDEX execution_by_key ON execution (workflow, business_key)"
+    " WHERE business_key <> '' AND open = 1",
+
+    /* Where its tokens rest. */
+    "CREATE TABLE mark ("
+    " no BIGINT NOT NULL,"
+    " scope BIGINT NOT NULL,"
+    " n BIGINT NOT NULL,"
+    " node TEXT NOT NULL,"
+    " via TEXT NOT NULL,"
+    " status TEXT NOT NULL,"
+    " again TEXT NOT NULL,"
+    " todo BIGINT NOT NULL,"
+    " total BIGINT NOT NULL,"
+    " started BIGINT NOT NULL,"
+    " done BIGINT NOT NULL,"
+    " live BIGINT NOT NULL,"
+    " item BIGINT NOT NULL,"
+    " attempt BIGINT NOT NULL,"
+    " fence BIGINT NOT NULL,"
+    " spared BIGINT NOT NULL,"
+    " lost BIGINT NOT NULL,"
+    " ref TEXT COLLATE \"C\" NOT NULL,"
+    " job_type TEXT COLLATE \"C\" NOT NULL,"
+    " job_place BIGINT NOT NULL,"
+    " worker TEXT NOT NULL,"
+    " claim TEXT COLLATE \"C\" NOT NULL,"
+    " lease_until BIGINT NOT NULL,"
+    " timer BIGINT NOT NULL,"
+    " since BIGINT NOT NULL,"
+    " vars TEXT,"
+    " PRIMARY KEY (no, scope, n))",
+    "CREATE INDEX mark_queue ON mark (job_type, job_place) WHERE job_place > 0",
+    "CREATE INDEX mark_agenda ON mark (no, todo) WHERE todo > 0",
+    "CREATE INDEX mark_by_ref ON mark (ref) WHERE ref <> ''",
+    "CREATE INDEX mark_by_claim ON mark (claim) WHERE claim <> ''",
+
+    /* What became of its steps. */
+    "CREATE TABLE step ("
+    " no BIGINT NOT NULL,"
+    " node TEXT COLLATE \"C\" NOT NULL,"
+    " status TEXT NOT NULL,"
+    " attempt BIGINT NOT NULL,"
+    " before BIGINT NOT NULL,"
+    " opened BIGINT NOT NULL,"
+    " started_at BIGINT NOT NULL,"
+    " ended_at BIGINT NOT NULL,"
+    " data TEXT NOT NULL,"
+    " PRIMARY KEY (no, node))",
+
+    /* What stops it until a person has helped. */
+    "CREATE TABLE incident ("
+    " incident_id TEXT COLLATE \"C\" PRIMARY KEY,"
+    " no BIGINT NOT NULL,"
+    " scope BIGINT NOT NULL,"
+    " n BIGINT NOT NULL,"
+    " execution_id TEXT COLLATE \"C\" NOT NULL,"
+    " workflow TEXT NOT NULL,"
+    " node TEXT NOT NULL,"
+    " kind TEXT NOT NULL,"
+    " message TEXT NOT NULL,"
+    " status TEXT COLLATE \"C\" NOT NULL,"
+    " raised_at BIGINT NOT NULL,"
+    " resolved_at BIGINT NOT NULL,"
+    " resolved_by TEXT NOT NULL)",
+    "CREATE INDEX incident_by_execution ON incident (no, incident_id)",
+    "CREATE INDEX incident_by_status ON incident (status, incident_id)",
+    NULL,
 };
+
+// clang-format off
+const struct tables_step tables_steps[] = {
+    { 1, step_1 },
+    { 2, step_2 },
+    { 3, step_3 },
+    { 4, step_4 },
+    { 5, step_5 },
+    { 6, step_6 },
+    { 7, step_7 },
+    { 8, step_8 },
+    { 9, step_9 },
+    { 10, step_10 },
+    { 11, step_11 },
+    { 12, step_12 },
+    { 13, step_13 },
+    { 14, step_14 },
+    { 15, step_15 },
+};
+// clang-format on
 const int tables_step_count = sizeof tables_steps / sizeof *tables_steps;

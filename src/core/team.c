@@ -22,6 +22,10 @@ WORDS(mode, RUN_MODES)
 WORDS(callback, CALLBACK_STATUSES)
 WORDS(permission, PERMISSION_STATUSES)
 WORDS(message, MESSAGE_STATUSES)
+WORDS(execution, EXECUTION_STATUSES)
+WORDS(step, STEP_STATUSES)
+WORDS(mark, MARK_STATUSES)
+WORDS(incident, INCIDENT_STATUSES)
 WORDS(way, WAKE_WAYS)
 
 int team_word_find(const struct team_words *w, str name)
@@ -90,6 +94,25 @@ static const unsigned callback_changes[CALLBACK_STATUS_COUNT] = {
     [CALLBACK_WAITING]   = TO(CALLBACK_IN_FLIGHT) | TO(CALLBACK_DELIVERED) | TO(CALLBACK_DROPPED),
     [CALLBACK_IN_FLIGHT] = TO(CALLBACK_WAITING) | TO(CALLBACK_DELIVERED) | TO(CALLBACK_DROPPED),
 };
+
+/* An ended one goes on from a step that is done anew. */
+static const unsigned execution_changes[EXECUTION_STATUS_COUNT] = {
+    [EXECUTION_RUNNING]   = TO(EXECUTION_PAUSED) | TO(EXECUTION_COMPLETED) | TO(EXECUTION_FAILED) |
+                            TO(EXECUTION_CANCELLED),
+    [EXECUTION_PAUSED]    = TO(EXECUTION_RUNNING) | TO(EXECUTION_CANCELLED) | TO(EXECUTION_FAILED),
+    [EXECUTION_COMPLETED] = TO(EXECUTION_RUNNING),
+    [EXECUTION_FAILED]    = TO(EXECUTION_RUNNING),
+    [EXECUTION_CANCELLED] = TO(EXECUTION_RUNNING),
+};
+
+/* Back to pending: it is done anew. Where there are circles, a step that is done may begin again. */
+static const unsigned step_changes[STEP_STATUS_COUNT] = {
+    [STEP_PENDING]     = TO(STEP_IN_PROGRESS) | TO(STEP_COMPLETED) | TO(STEP_SKIPPED),
+    [STEP_IN_PROGRESS] = TO(STEP_COMPLETED) | TO(STEP_FAILED) | TO(STEP_PENDING),
+    [STEP_COMPLETED]   = TO(STEP_PENDING) | TO(STEP_IN_PROGRESS) | TO(STEP_SKIPPED),
+    [STEP_FAILED]      = TO(STEP_PENDING) | TO(STEP_IN_PROGRESS),
+    [STEP_SKIPPED]     = TO(STEP_PENDING) | TO(STEP_IN_PROGRESS) | TO(STEP_COMPLETED),
+};
 // clang-format on
 
 bool session_may_become(enum session_status from, enum session_status to)
@@ -110,6 +133,21 @@ bool run_may_become(enum run_status from, enum run_status to)
 bool callback_may_become(enum callback_status from, enum callback_status to)
 {
     return callback_changes[from] & TO(to);
+}
+
+bool execution_may_become(enum execution_status from, enum execution_status to)
+{
+    return execution_changes[from] & TO(to);
+}
+
+bool step_may_become(enum step_status from, enum step_status to)
+{
+    return step_changes[from] & TO(to);
+}
+
+bool execution_is_open(enum execution_status s)
+{
+    return s == EXECUTION_RUNNING || s == EXECUTION_PAUSED;
 }
 
 bool session_is_live(enum session_status s)
@@ -160,5 +198,11 @@ const struct team_rules team_rules_default = {
     .wake = 1,
     .wake_grace_ms = 2 * 1000,
     .wake_return_ms = 5 * 1000,
+    .execution_moves = 256,
+    .execution_spin = 10000,
+    .execution_marks = 10000,
+    .loop_items = 1000,
+    .job_lease_ms = 60 * 1000,
+    .execution_retention_ms = 0,
     .member_silent_ms = 10 * 60 * 1000,
 };

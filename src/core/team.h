@@ -38,6 +38,22 @@
 #define MESSAGE_STATUSES(X) \
     X(PENDING, "pending") X(DELIVERED, "delivered") X(FAILED, "failed")
 
+#define EXECUTION_STATUSES(X) \
+    X(RUNNING, "RUNNING") X(PAUSED, "PAUSED") \
+    X(COMPLETED, "COMPLETED") X(FAILED, "FAILED") X(CANCELLED, "CANCELLED")
+
+#define STEP_STATUSES(X) \
+    X(PENDING, "pending") X(IN_PROGRESS, "in_progress") X(COMPLETED, "completed") \
+    X(FAILED, "failed") X(SKIPPED, "skipped")
+
+/* Those up to MORE are what a mark has left to do; at the others it rests. */
+#define MARK_STATUSES(X) \
+    X(ENTER, "enter") X(BEGIN, "begin") X(LEAVE, "leave") X(MORE, "more") \
+    X(JOIN, "join") X(WORK, "work") X(BACKOFF, "backoff") X(LOOP, "loop") \
+    X(INCIDENT, "incident") X(HELD, "held") X(DONE, "done")
+
+#define INCIDENT_STATUSES(X) X(OPEN, "open") X(RESOLVED, "resolved")
+
 #define WAKE_WAYS(X) X(REWAKE, "rewake") X(QUEUE, "queue") X(PLUGIN, "plugin") X(CLOSED, "closed")
 
 #define TEAM_SESSION(id, name) SESSION_##id,
@@ -49,6 +65,10 @@
 #define TEAM_CALLBACK(id, name) CALLBACK_##id,
 #define TEAM_PERMISSION(id, name) PERMISSION_##id,
 #define TEAM_MESSAGE(id, name) MESSAGE_##id,
+#define TEAM_EXECUTION(id, name) EXECUTION_##id,
+#define TEAM_STEP(id, name) STEP_##id,
+#define TEAM_MARK(id, name) MARK_##id,
+#define TEAM_INCIDENT(id, name) INCIDENT_##id,
 #define TEAM_WAY(id, name) WAY_##id,
 
 enum session_status { SESSION_STATUSES(TEAM_SESSION) SESSION_STATUS_COUNT };
@@ -60,6 +80,10 @@ enum run_mode { RUN_MODES(TEAM_MODE) MODE_COUNT };
 enum callback_status { CALLBACK_STATUSES(TEAM_CALLBACK) CALLBACK_STATUS_COUNT };
 enum permission_status { PERMISSION_STATUSES(TEAM_PERMISSION) PERMISSION_STATUS_COUNT };
 enum message_status { MESSAGE_STATUSES(TEAM_MESSAGE) MESSAGE_STATUS_COUNT };
+enum execution_status { EXECUTION_STATUSES(TEAM_EXECUTION) EXECUTION_STATUS_COUNT };
+enum step_status { STEP_STATUSES(TEAM_STEP) STEP_STATUS_COUNT };
+enum mark_status { MARK_STATUSES(TEAM_MARK) MARK_STATUS_COUNT };
+enum incident_status { INCIDENT_STATUSES(TEAM_INCIDENT) INCIDENT_STATUS_COUNT };
 enum wake_way { WAKE_WAYS(TEAM_WAY) WAY_COUNT };
 // clang-format on
 
@@ -70,7 +94,8 @@ struct team_words {
 };
 
 extern const struct team_words session_words, update_words, run_words, run_type_words,
-    purpose_words, mode_words, callback_words, permission_words, message_words, way_words;
+    purpose_words, mode_words, callback_words, permission_words, message_words, execution_words,
+    step_words, mark_words, incident_words, way_words;
 
 /* The words of an enum, by a value of it. */
 // clang-format off
@@ -79,7 +104,9 @@ extern const struct team_words session_words, update_words, run_words, run_type_
              enum run_status: &run_words, enum run_type: &run_type_words, \
              enum run_purpose: &purpose_words, enum run_mode: &mode_words, \
              enum callback_status: &callback_words, enum permission_status: &permission_words, \
-             enum message_status: &message_words, enum wake_way: &way_words)
+             enum message_status: &message_words, enum execution_status: &execution_words, \
+             enum step_status: &step_words, enum mark_status: &mark_words, \
+             enum incident_status: &incident_words, enum wake_way: &way_words)
 // clang-format on
 
 /* The number of a word that is there. For one that was stored see stored.h. */
@@ -94,12 +121,17 @@ bool session_may_become(enum session_status from, enum session_status to);
 bool update_may_become(enum update_status from, enum update_status to);
 bool run_may_become(enum run_status from, enum run_status to);
 bool callback_may_become(enum callback_status from, enum callback_status to);
+bool execution_may_become(enum execution_status from, enum execution_status to);
+bool step_may_become(enum step_status from, enum step_status to);
 
 /* Pending, running or idle: it may still do something by itself. */
 bool session_is_live(enum session_status s);
 
 /* Pending, claimed, running or stopping. */
 bool run_is_live(enum run_status s);
+
+/* Running or paused. */
+bool execution_is_open(enum execution_status s);
 
 /* Texts that become part of a key of the queue, in bytes as JSON has them. A database has a limit for
  * a key (PostgreSQL: 2,704 bytes), so their sum has: see run_demand.c. */
@@ -131,9 +163,15 @@ struct team_rules {
     int64_t state_warn_bytes; /* a state of so many is warned of: 256 KiB */
     int64_t permission_ms;    /* what nobody has decided for so long is refused: 24 h */
     int64_t wake;             /* idle clients may be woken: 1 */
-    int64_t wake_grace_ms;  /* while one works, its hooks and tools have so long to tell it: 2 s */
-    int64_t wake_return_ms; /* after a stop, what never arrived is offered again: 5 s */
-    int64_t member_silent_ms; /* a member without a sign for so long is silent: 10 min */
+    int64_t wake_grace_ms;   /* while one works, its hooks and tools have so long to tell it: 2 s */
+    int64_t wake_return_ms;  /* after a stop, what never arrived is offered again: 5 s */
+    int64_t execution_moves; /* of an execution in one command: 256 */
+    int64_t execution_spin;  /* of an execution, without anything from outside: 10,000 */
+    int64_t execution_marks; /* that one may have: 10,000 */
+    int64_t loop_items;      /* of one loop: 1,000 */
+    int64_t job_lease_ms;    /* of a job, when its worker does not say: 60 s */
+    int64_t execution_retention_ms; /* an ended one is kept for so long; 0: for good */
+    int64_t member_silent_ms;       /* a member without a sign for so long is silent: 10 min */
 };
 
 extern const struct team_rules team_rules_default;

@@ -33,13 +33,16 @@ struct actor {
     str project_state_id; /* of its tree's project, which it may read; empty: none */
     bool is_child;        /* of a session: it has a parent */
     bool is_attended;     /* of a session: somebody outside runs it, so its callbacks wait for it */
-    const str *pointers;  /* a session writes at and below these only; none: everywhere */
+    const str *jobs; /* of a runner's token that is a worker's: types of jobs; none: it is none */
+    size_t job_count;
+    const str *pointers; /* a session writes at and below these only; none: everywhere */
     size_t pointer_count;
 };
 
 struct event;
 struct retention;
 struct schema_cache;
+struct graph_cache;
 struct team_rules;
 
 /* What the commands of a batch will ask for, read before they run: where the database is a server,
@@ -58,6 +61,7 @@ struct tx {
     const struct actor *actor;
     const struct tx_source *source;
     struct schema_cache *schemas;      /* compiled ones */
+    struct graph_cache *graphs;        /* of workflows; NULL: none are kept */
     struct tx_ahead *ahead;            /* of its batch; NULL: nothing was read ahead */
     const struct retention *retention; /* NULL: the defaults */
     const struct team_rules *team;     /* of sessions and runs; NULL: the defaults */

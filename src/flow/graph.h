@@ -30,7 +30,14 @@ enum graph_kind {
 };
 
 enum node_kind {
-    NODE_START, NODE_END, NODE_PASS, NODE_FEEL, NODE_XOR, NODE_AND, NODE_WORK, NODE_KINDS
+    NODE_START,
+    NODE_END,
+    NODE_PASS,
+    NODE_FEEL,
+    NODE_XOR,
+    NODE_AND,
+    NODE_WORK,
+    NODE_KINDS
 };
 
 /* Who does the work of a node. */
@@ -75,17 +82,17 @@ struct graph_retry {
 
 struct graph_work {
     enum work_by by;
-    str job_type;                /* of a job */
-    const str *argv;             /* of a command: what is executed, as it stands there */
+    str job_type;    /* of a job */
+    const str *argv; /* of a command: what is executed, as it stands there */
     size_t argv_count;
-    bool has_with;               /* only what `with` names is given, else all variables */
+    bool has_with; /* only what `with` names is given, else all variables */
     struct graph_settings with;
-    const str *outputs;          /* names that its result is to have */
+    const str *outputs; /* names that its result is to have */
     size_t output_count;
-    int64_t timeout_ms;          /* of one attempt; 0: none */
+    int64_t timeout_ms; /* of one attempt; 0: none */
     struct graph_retry retry;
     const struct feel *fails_when; /* of a result: true, and the attempt has failed; NULL: never */
-    uint16_t retry_step;         /* that is re-opened when this has failed for good; GRAPH_NONE */
+    uint16_t retry_step;           /* that is re-opened when this has failed for good; GRAPH_NONE */
 };
 
 struct graph_flow {
@@ -121,7 +128,7 @@ struct graph_step {
     uint32_t parallel_agents; /* 0: one */
     bool agents_at_once;      /* several agents, not one after the other */
     bool starts_agents;       /* they are started, else they report what they do by themselves */
-    const struct template *prompt;  /* NULL: none */
+    const struct template *prompt;          /* NULL: none */
     const struct json *approval, *evidence; /* as they are written; NULL: none */
 };
 
@@ -135,12 +142,14 @@ struct graph {
     uint16_t node_count, flow_count, step_count;
     uint16_t start;
     enum graph_on_fail on_fail;
-    const struct json *input;    /* JSON Schema of what an execution is started with; NULL: anything */
-    const struct feel *result;   /* of a whole execution; NULL: its variables */
-    const struct template *context; /* of the ids of executions: see the documents' forms; NULL: none */
+    const struct json *input; /* JSON Schema of what an execution is started with; NULL: anything */
+    const struct feel *result; /* of a whole execution; NULL: its variables */
+    const struct template
+        *context; /* of the ids of executions: see the documents' forms; NULL: none */
     const str *warnings;
     size_t warning_count;
-    const uint16_t *nodes_sorted, *flows_sorted, *steps_sorted; /* by their ids, for who looks for one */
+    const uint16_t *nodes_sorted, *flows_sorted,
+        *steps_sorted; /* by their ids, for who looks for one */
 };
 
 /* Compiles a definition, parsed. UNFIT, with `errors` of pointer, keyword and message, all that are found
@@ -156,7 +165,8 @@ uint16_t graph_step_find(const struct graph *g, str id);
 /* The steps that come after a step, and it: one flag for each. */
 const bool *graph_downstream(struct arena *a, const struct graph *g, uint16_t step);
 
-extern const char *const graph_kind_names[GRAPH_KINDS]; /* "steps", "nodes", "phases", "generation", "planning" */
+extern const char
+    *const graph_kind_names[GRAPH_KINDS]; /* "steps", "nodes", "phases", "generation", "planning" */
 extern const char *const node_kind_names[NODE_KINDS];
 extern const char *const work_by_names[WORK_BY_COUNT];
 extern const char *const on_fail_names[ON_FAIL_COUNT];
