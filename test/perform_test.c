@@ -264,19 +264,25 @@ TEST_BOTH(events_are_listed_after_a_number)
 /* The whole table of operations and kinds of tokens. */
 TEST_BOTH(every_operation_refuses_the_kinds_that_it_is_not_for)
 {
+    static const str job = { "build", 5 };
     static const struct {
         enum actor_kind kind;
         unsigned by;
-    } kinds[] = { { ACTOR_OPERATOR, BY_OPERATOR },
-                  { ACTOR_SESSION, BY_SESSION },
-                  { ACTOR_RUNNER, BY_RUNNER },
-                  { ACTOR_VIEWER, BY_VIEWER } };
+        size_t jobs;
+    } kinds[] = { { ACTOR_OPERATOR, BY_OPERATOR, 0 },
+                  { ACTOR_SESSION, BY_SESSION, 0 },
+                  { ACTOR_RUNNER, BY_RUNNER, 0 },
+                  { ACTOR_RUNNER, BY_WORKER, 1 },
+                  { ACTOR_VIEWER, BY_VIEWER, 0 } };
     struct world *w = world_new();
 
     for (size_t i = 0; i < op_count(w->table); i++) {
         const struct op *op = op_at(w->table, i);
         for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-            w->actor = (struct actor){ .kind = kinds[k].kind, .name = STR("somebody") };
+            w->actor = (struct actor){ .kind = kinds[k].kind,
+                                       .name = STR("somebody"),
+                                       .jobs = &job,
+                                       .job_count = kinds[k].jobs };
             err e = world_call(w, op->name, "{'no such field':1}", "")->error;
             CHECK_ERR(e, op->by & kinds[k].by ? ERR_INVALID : ERR_FORBIDDEN);
         }

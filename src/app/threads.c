@@ -10,10 +10,12 @@
 
 #include "app/threads_private.h"
 #include "base/log.h"
+#include "core/exec/workflow.h"
 #include "core/schema.h"
 
 enum {
     SCHEMAS_KEPT = 256,
+    GRAPHS_KEPT = 64,
     READ_TOGETHER = 12,
     TOKEN_READS_MAX = QUEUE_ROOM / 2, /* of one token, that wait for a reader */
 };
@@ -35,6 +37,7 @@ static err worker_init(struct arena *a, const struct threads_options *o, enum st
     };
     TRY(store_connect(a, o->store, use, &w->engine.sql));
     w->engine.schemas = schema_cache_new(SCHEMAS_KEPT);
+    w->engine.graphs = graph_cache_new(GRAPHS_KEPT);
     return NULL;
 }
 
@@ -44,6 +47,7 @@ static void worker_release(struct worker *w)
         return;
     store_disconnect(w->engine.sql);
     schema_cache_free(w->engine.schemas);
+    graph_cache_free(w->engine.graphs);
 }
 
 err threads_new(struct arena *a, const struct threads_options *options, struct threads **out)

@@ -10,7 +10,7 @@
 #include "core/stored.h"
 #include "json/pointer.h"
 
-enum { SECRET_BYTES = 24, POINTERS_MAX = 100, READS_MAX = 20 };
+enum { SECRET_BYTES = 24, POINTERS_MAX = 100, READS_MAX = 20, JOBS_SCOPE_MAX = 32 };
 
 static const struct {
     const char *name, *prefix; /* no prefix: nobody gets a token of that kind */
@@ -81,9 +81,31 @@ static err reads_check(struct tx *tx, const struct json *reads)
                    READS_MAX);
 }
 
+/* A worker is a runner that has nothing but jobs: its token says of which types. */
+static err jobs_check(struct tx *tx, enum actor_kind kind, const struct json *jobs)
+{
+    bool fits = !jobs || (jobs->kind == JSON_ARRAY && jobs->len > 0 && jobs->len <= JOBS_SCOPE_MAX);
+
+    for (uint32_t i = 0; jobs && fits && i < jobs->len; i++)
+        fits = json_text(&jobs->items[i]).len > 0;
+    if (!fits)
+        return err_new(tx->arena, ERR_INVALID,
+                       "expected \"jobs\" to be an array of 1 to %d types of jobs, like \"deploy\" "
+                       "or \"build-*\"",
+                       JOBS_SCOPE_MAX);
+    if (jobs && kind != ACTOR_RUNNER)
+        return err_new(
+            tx->arena, ERR_INVALID,
+            "expected \"jobs\" in the scope of a token of kind runner, found it in one of "
+            "kind %s",
+            actor_kind_name(kind));
+    return NULL;
+}
+
 static err scope_check(struct tx *tx, enum actor_kind kind, const struct json *scope)
 {
     TRY(reads_check(tx, json_get(scope, "reads")));
+    TRY(jobs_check(tx, kind, json_get(scope, "jobs")));
     if (kind == ACTOR_SESSION && json_str(scope, "session_id").len == 0)
         return err_new(tx->arena, ERR_INVALID,
                        "expected a scope with a \"session_id\" for a session's token");
@@ -177,7 +199,8 @@ static err actor_of(struct tx *tx, const struct token *t, struct actor *out)
 {
     const struct json *scope;
     TRY(stored_parse(tx, THING("token", t->id), t->scope, &scope));
-    const struct json *pointers = json_get(scope, "pointers"), *reads = json_get(scope, "reads");
+    const struct json *pointers = json_get(scope, "pointers"), *reads = json_get(scope, "reads"),
+                      *jobs = json_get(scope, "jobs");
 
     *out = (struct actor){
         .kind = t->kind,
@@ -191,6 +214,8 @@ static err actor_of(struct tx *tx, const struct token *t, struct actor *out)
         TRY(stored_texts(tx, THING("token", t->id), pointers, &out->pointers, &out->pointer_count));
     if (reads)
         TRY(stored_texts(tx, THING("token", t->id), reads, &out->reads, &out->read_count));
+    if (jobs)
+        TRY(stored_texts(tx, THING("token", t->id), jobs, &out->jobs, &out->job_count));
     return t->kind == ACTOR_SESSION ? session_apply(tx, out) : NULL;
 }
 
@@ -351,6 +376,19 @@ bool actor_reads(const struct actor *a, str state_id)
         if (str_eq(a->reads[i], state_id))
             return true;
     return actor_sees(a, state_id);
+}
+
+bool actor_works(const struct actor *a, str type)
+{
+    if (a->kind == ACTOR_OPERATOR || a->kind == ACTOR_SYSTEM)
+        return true;
+    for (size_t i = 0; i < a->job_count; i++) {
+        str named = a->jobs[i];
+        if (str_eq(named, type) ||
+            (str_ends(named, STR("*")) && str_starts(type, str_slice(named, 0, named.len - 1))))
+            return true;
+    }
+    return false;
 }
 
 bool actor_may_write(const struct actor *a, str pointer)

@@ -14,7 +14,8 @@ struct token {
     enum actor_kind kind;
     str name;       /* as history shows its actor */
     str hash;       /* SHA-256 of the whole token, in hex */
-    str scope;      /* printed JSON object: session_id, run_id, state_id, pointers, reads */
+    str scope;      /* printed JSON object: session_id, run_id, state_id, pointers, reads,
+                       jobs */
     str session_id; /* of the scope; empty where it ends with a run */
     int64_t created_at_ms, expires_at_ms, revoked_at_ms; /* 0: never */
 };
@@ -37,8 +38,8 @@ struct token {
 const char *actor_kind_name(enum actor_kind kind);
 bool actor_kind_find(str name, enum actor_kind *out);
 
-/* Mints one. `scope` may be NULL; INVALID when a session's names no session, or its pointers are
- * malformed. A session may be called by its name there; one that is not there yet is named by the id
+/* Mints one. `scope` may be NULL; INVALID when a session's names no session, its pointers are
+ * malformed, or it has types of jobs and is no runner's. A session may be called by its name there; one that is not there yet is named by the id
  * that it will have, which is kept for it while the token is good: see session_create. `text` is the
  * token, shown this once. */
 err token_create(struct tx *tx, enum actor_kind kind, str name, const struct json *scope,
@@ -86,6 +87,10 @@ bool actor_reads(const struct actor *a, str state_id);
 
 /* Whether a pointer lies at or below one that the actor may write. */
 bool actor_may_write(const struct actor *a, str pointer);
+
+/* Whether an actor may have jobs of a type: the operator of any, a worker of those that its token names,
+ * where a name that ends in * stands for all that begin so. Nobody else has jobs. */
+bool actor_works(const struct actor *a, str type);
 
 /* INVALID unless it is NULL or an array of JSON Pointers. */
 err pointers_check(struct tx *tx, const struct json *pointers);

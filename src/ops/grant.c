@@ -53,6 +53,7 @@ static err grant_find(struct engine *e, str token, struct held *h)
         .seq = &node.seq,
         .source = e->source,
         .schemas = e->schemas,
+        .graphs = e->graphs,
     };
     err refused = token_actor(&tx, token, &h->token, &h->actor);
     store_rollback(e->sql);
@@ -115,6 +116,8 @@ static struct actor actor_copy(struct arena *a, const struct actor *from)
         .pointer_count = from->pointer_count,
         .reads = texts_copy(a, from->reads, from->read_count),
         .read_count = from->read_count,
+        .jobs = texts_copy(a, from->jobs, from->job_count),
+        .job_count = from->job_count,
     };
 
     return copy;

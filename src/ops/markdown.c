@@ -73,7 +73,8 @@ static void put_callers(struct buf *out, unsigned by)
     } callers[] = { { BY_OPERATOR, "operators" },
                     { BY_SESSION, "sessions" },
                     { BY_RUNNER, "runners" },
-                    { BY_VIEWER, "viewers" } };
+                    { BY_VIEWER, "viewers" },
+                    { BY_WORKER, "workers" } };
     bool any = false;
 
     for (size_t i = 0; i < sizeof callers / sizeof *callers; i++) {

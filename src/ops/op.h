@@ -26,7 +26,14 @@ enum op_surface { ON_HTTP = 1, ON_MCP = 2, ON_CLI = 4 };
 
 /* Which kinds of tokens may call it; what they may reach is checked by the rules. The server's own
  * work, which no token stands for, may call everything. */
-enum op_caller { BY_OPERATOR = 1, BY_SESSION = 2, BY_RUNNER = 4, BY_VIEWER = 8, BY_SYSTEM = 16 };
+enum op_caller {
+    BY_OPERATOR = 1,
+    BY_SESSION = 2,
+    BY_RUNNER = 4,
+    BY_VIEWER = 8,
+    BY_SYSTEM = 16,
+    BY_WORKER = 32, /* a runner's token that names types of jobs: it has those, and no runs */
+};
 
 #define BY_ALL (BY_OPERATOR | BY_SESSION | BY_RUNNER | BY_VIEWER)
 

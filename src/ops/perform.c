@@ -50,18 +50,18 @@ static void command_reset(struct command *c)
     c->seq = 0;
 }
 
-static unsigned caller_of(enum actor_kind kind)
+static unsigned caller_of(const struct actor *a)
 {
     static const unsigned callers[] = {
         [ACTOR_SYSTEM] = ~0u,         [ACTOR_OPERATOR] = BY_OPERATOR, [ACTOR_RUNNER] = BY_RUNNER,
         [ACTOR_SESSION] = BY_SESSION, [ACTOR_VIEWER] = BY_VIEWER,
     };
-    return callers[kind];
+    return a->job_count ? BY_WORKER : callers[a->kind];
 }
 
 static err rights_check(const struct command *c)
 {
-    if (c->op->by & caller_of(c->actor->kind))
+    if (c->op->by & caller_of(c->actor))
         return NULL;
     return err_new(c->arena, ERR_FORBIDDEN, "%s is not for a token of this kind", c->op->name);
 }
@@ -274,6 +274,7 @@ static struct tx command_begin(struct engine *e, struct batch *b, struct command
         .actor = c->actor,
         .source = e->source,
         .schemas = e->schemas,
+        .graphs = e->graphs,
         .ahead = b->ahead,
         .retention = e->retention,
         .team = e->team,

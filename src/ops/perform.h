@@ -17,6 +17,7 @@ struct engine {
     const struct op_table *table;
     struct sql *sql; /* a writer's connection, or a reader's */
     struct schema_cache *schemas;
+    struct graph_cache *graphs;        /* NULL: none are kept */
     const struct retention *retention; /* how long things are kept; NULL: the defaults */
     const struct team_rules *team;     /* of sessions and runs; NULL: the defaults */
     const struct tx_source *source;

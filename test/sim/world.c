@@ -1,6 +1,7 @@
 /* world.c: the operations without a server, for tests. */
 #include "sim/world.h"
 
+#include "core/exec/workflow.h"
 #include "core/audit.h"
 #include "core/schema.h"
 #include "core/tables.h"
@@ -99,6 +100,7 @@ static struct engine engine_of(struct world *w, struct sql *sql)
     return (struct engine){ .table = w->table,
                             .sql = sql,
                             .schemas = schema_cache_new(8),
+                            .graphs = graph_cache_new(8),
                             .source = &w->source,
                             .retention = &w->retention,
                             .team = &w->team,
@@ -149,6 +151,7 @@ static void engine_close(struct engine *e)
         return;
     store_disconnect(e->sql);
     schema_cache_free(e->schemas);
+    graph_cache_free(e->graphs);
     e->sql = NULL;
 }
 
