@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "core/callback.h"
+#include "core/exec/execution.h"
 #include "core/member.h"
 #include "core/permission.h"
 #include "core/retain.h"
@@ -18,6 +19,7 @@ static const struct {
 } consequences[] = {
     { EVENT_RUN_STARTED,     callback_after_start   }, /* it owes anew; callbacks have arrived */
     { EVENT_RUN_FINISHED,    callback_after_run     }, /* ask for the state update, or settle */
+    { EVENT_RUN_FINISHED,    execution_after_run    }, /* of a command: its step is done */
     { EVENT_STATE_CREATED,   callback_after_update  }, /* who was asked for it has paid */
     { EVENT_STATE_UPDATED,   member_after_update    }, /* others who wrote the same are told */
     { EVENT_STATE_UPDATED,   callback_after_update  },

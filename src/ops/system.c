@@ -4,6 +4,7 @@
  * one who keeps time performs system.tick when something is due, and again while
  * it says that there is more; before its first, it performs system.start. */
 #include "core/callback.h"
+#include "core/exec/job.h"
 #include "core/live_counts.h"
 #include "core/member.h"
 #include "core/node.h"
@@ -34,6 +35,10 @@ static const struct due_work works[DUE_KIND_COUNT] = {
     [DUE_TOKEN_LEASE] = { .run = callback_due_lease },
     [DUE_MEMBER_SILENT] = { .run = member_due_silent },
     [DUE_WAKE_RETURN] = { .run = wake_due_return },
+    [DUE_EXECUTION_GO] = { .run = execution_due_go },
+    [DUE_MARK_TIME] = { .run = execution_due_mark },
+    [DUE_JOB_LEASE] = { .run = job_due_lease },
+    [DUE_RETAIN_EXECUTION] = { .run = execution_due_retain },
     [DUE_WAKE_OFFER] = { .run = wake_due_offer },
     [DUE_WAKE_LEASE] = { .run = wake_due_lease },
     [DUE_RETAIN_STATE] = { .run = retain_state },
