@@ -128,6 +128,30 @@ static void team(struct world *w)
     answer(w, "run.command", "{'argv':['make','ü'],'stdin':'{}','owner':'step_1','tags':['t']}");
 }
 
+/* A workflow that is under way: a worker has a job with a time, a loop is half done, a command waits for
+ * a runner, and an expression has come to nothing; and one that has ended. */
+static void workflow(struct world *w)
+{
+    w->actor = the_operator;
+    answer(w, "workflow.deploy",
+           "{'name':'ship','definition':{'steps':["
+           "{'id':'build','job':'build','timeout':'1h'},"
+           "{'id':'lint','for_each':[1,2],'job':'lint','outputs':['ok'],'after':[]},"
+           "{'id':'make','run':'make'},"
+           "{'id':'sum','for_each':'=missing','job':'sum'}]}}");
+    answer(w, "workflow.deploy",
+           "{'name':'short','definition':{'steps':[{'id':'a','set':{'y':1}}]}}");
+    answer(w, "execution.start", "{'workflow':'short','input':{'x':'ß'}}");
+    answer(w, "execution.start", "{'workflow':'ship'}");
+    answer(w, "job.claim", "{'types':['build'],'max':1,'lease_seconds':60,'worker':'w'}");
+    const struct json *claimed =
+        answer(w, "job.claim", "{'types':['lint'],'max':1,'lease_seconds':60,'worker':'w'}");
+    answer(w, "job.complete",
+           arena_printf(check_arena(), "{'job_id':'" STR_FMT "','outputs':{'ok':true}}",
+                        STR_ARG(json_str(json_at(json_get(claimed, "jobs"), 0), "job_id")))
+               .at);
+}
+
 void work(const char *path)
 {
     struct world *w;
@@ -154,6 +178,7 @@ void work(const char *path)
         work_update(w, "wfstate_3", n);
     answer(w, "state.delete", "{'state_id':'wfstate_5'}");
     team(w);
+    workflow(w);
     world_close(w);
 }
 
@@ -174,6 +199,10 @@ static const struct {
     { "session.result", "{'session_id':'done'}" },
     { "run.list", "{}" },
     { "runner.list", "{}" },
+    { "workflow.list", "{}" },
+    { "execution.list", "{}" },
+    { "incident.list", "{}" },
+    { "job.list", "{}" },
 };
 
 str answers(const char *store)

@@ -32,6 +32,7 @@ struct rule {
 #define WORDS(LIST) "(" LIST(QUOTED) "'-')"
 
 #define ASK_AGAIN "stop the session and ask it again; what it has written is there"
+#define CANCEL "cancel the execution, and start another"
 #define STOP_TREE "stop the root of its tree, and start anew"
 
 /* The versions of states that are there, each with the row before it. */
@@ -53,7 +54,8 @@ static const struct rule rules[] = {
       "SELECT t.name, t.seq FROM (SELECT state_id AS name, last_seq AS seq FROM state"
       "  UNION ALL SELECT run_id, seq FROM run UNION ALL SELECT callback_id, seq FROM callback"
       "  UNION ALL SELECT permission_id, seq FROM permission"
-      "  UNION ALL SELECT message_id, seq FROM message) AS t"
+      "  UNION ALL SELECT message_id, seq FROM message"
+      "  UNION ALL SELECT execution_id, no FROM execution) AS t"
       " JOIN node n ON n.node_id = 1 WHERE t.seq > n.seq ORDER BY 2 LIMIT $1",
       "it names an event that is above the number of the last one: the log has lost its end", GO_ON },
     { "log.floor", NULL, "last event",
@@ -339,6 +341,89 @@ static const struct rule rules[] = {
       "  WHERE d.kind = 'permission_expire' AND d.subject = p.permission_id))"
       " ORDER BY 1 LIMIT $1",
       "nobody waits for it, or it would wait for ever", ASK_AGAIN },
+
+    /* ---- workflows that run: tokens are neither made nor lost but by moves ---- */
+    { "execution.status", "execution", "number",
+      "SELECT execution_id, no FROM execution WHERE status NOT IN " WORDS(EXECUTION_STATUSES)
+      " OR open <> CASE WHEN status IN ('RUNNING', 'PAUSED') THEN 1 ELSE 0 END"
+      " OR (open = 1) <> (ended_at = 0) OR execution_id = '' ORDER BY 2 LIMIT $1",
+      "whether it is open and when it ended do not agree", CANCEL },
+    { "execution.tokens", "execution", "number",
+      "SELECT e.execution_id, e.no FROM execution e"
+      " WHERE e.live <> (SELECT count(*) FROM mark m WHERE m.no = e.no AND m.scope = 0)"
+      " OR e.agenda <> (SELECT count(*) FROM mark m WHERE m.no = e.no AND m.todo > 0)"
+      " OR e.next_n - 1 <> e.gone + (SELECT count(*) FROM mark m WHERE m.no = e.no)"
+      " OR (e.open = 0 AND e.live <> 0) ORDER BY 2 LIMIT $1",
+      "it has not as many tokens as it says", CANCEL },
+    { "execution.agenda", "execution", "number",
+      "SELECT e.execution_id, e.no FROM execution e WHERE e.agenda > 0 AND e.status = 'RUNNING'"
+      " AND e.halted = 0 AND NOT EXISTS (SELECT 1 FROM due d WHERE d.kind = 'execution_go'"
+      "  AND d.subject = CAST(e.no AS TEXT)) ORDER BY 2 LIMIT $1",
+      "it has moves left, and nobody will make them", "pause it, and resume it" },
+    { "execution.incidents", "execution", "number",
+      "SELECT e.execution_id, e.no FROM execution e WHERE e.incidents <>"
+      " (SELECT count(*) FROM incident i WHERE i.no = e.no AND i.status = 'open')"
+      " ORDER BY 2 LIMIT $1",
+      "it has not as many open incidents as it says", CANCEL },
+    { "execution.document", "execution", "number",
+      "SELECT e.execution_id, e.no FROM execution e WHERE NOT EXISTS"
+      " (SELECT 1 FROM state s WHERE s.state_id = e.state_id) ORDER BY 2 LIMIT $1",
+      "its document is not there", "delete it when it has ended" },
+    { "execution.workflow", "execution", "version",
+      "SELECT e.execution_id, e.version FROM execution e WHERE e.open = 1 AND NOT EXISTS"
+      " (SELECT 1 FROM workflow w WHERE w.name = e.workflow AND w.version = e.version"
+      "  AND w.digest = e.digest) ORDER BY 1 LIMIT $1",
+      "its definition is not there, or is another one", "deploy that definition again" },
+    { "mark.execution", "token of execution", "token",
+      "SELECT CAST(m.no AS TEXT), m.n FROM mark m WHERE m.status NOT IN " WORDS(MARK_STATUSES)
+      " OR (m.todo > 0) <> (m.status IN ('enter', 'begin', 'leave', 'more'))"
+      " OR NOT EXISTS (SELECT 1 FROM execution e WHERE e.no = m.no AND e.open = 1"
+      "  AND m.n < e.next_n) ORDER BY 1, 2 LIMIT $1",
+      "its execution is not there or has ended, or what it has to do is not known", CANCEL },
+    { "mark.loop", "token of execution", "token",
+      "SELECT CAST(m.no AS TEXT), m.n FROM mark m WHERE (m.scope > 0 AND NOT EXISTS"
+      "  (SELECT 1 FROM mark l WHERE l.no = m.no AND l.scope = 0 AND l.n = m.scope"
+      "   AND l.node = m.node AND m.item >= 0 AND m.item < l.started))"
+      " OR m.done + m.live <> m.started OR m.started > m.total"
+      " OR m.live <> (SELECT count(*) FROM mark i WHERE i.no = m.no AND i.scope = m.n"
+      "  AND m.scope = 0 AND i.status <> 'done') ORDER BY 1, 2 LIMIT $1",
+      "a loop and its instances do not agree", CANCEL },
+    { "mark.timer", "token of execution", "token",
+      "SELECT CAST(m.no AS TEXT), m.n FROM mark m WHERE (m.timer > 0) <> (EXISTS"
+      " (SELECT 1 FROM due d WHERE d.kind = 'mark_time' AND d.at = m.timer AND d.subject ="
+      "  CAST(m.no AS TEXT) || '/' || substr('000000000' || CAST(m.n AS TEXT),"
+      "   length(CAST(m.n AS TEXT)) + 1) || '/' || CAST(m.scope AS TEXT)))"
+      " ORDER BY 1, 2 LIMIT $1",
+      "it waits for a time that will not come, or a time comes for nothing", CANCEL },
+    { "due.mark", "work for", "time",
+      "SELECT d.subject, d.at FROM due d WHERE d.kind = 'mark_time' AND NOT EXISTS"
+      " (SELECT 1 FROM mark m WHERE m.timer = d.at AND d.subject ="
+      "  CAST(m.no AS TEXT) || '/' || substr('000000000' || CAST(m.n AS TEXT),"
+      "   length(CAST(m.n AS TEXT)) + 1) || '/' || CAST(m.scope AS TEXT))"
+      " ORDER BY 1 LIMIT $1",
+      "a time comes for a token that is gone, or does not wait for it", HARMLESS },
+    { "mark.job", "token of execution", "token",
+      "SELECT CAST(m.no AS TEXT), m.n FROM mark m WHERE"
+      " (m.job_type <> '' AND (m.status <> 'work' OR m.fence < 1))"
+      " OR (m.job_place <> 0 AND (m.job_type = '' OR m.claim <> ''))"
+      " OR (m.claim <> '' AND (m.lease_until = 0 OR NOT EXISTS (SELECT 1 FROM due d"
+      "  WHERE d.kind = 'job_lease' AND d.subject = m.claim))) ORDER BY 1, 2 LIMIT $1",
+      "a job that nobody may claim, or whose worker would not be missed", CANCEL },
+    { "mark.run", "token of execution", "token",
+      "SELECT CAST(m.no AS TEXT), m.n FROM mark m WHERE m.ref <> '' AND NOT EXISTS"
+      " (SELECT 1 FROM run r WHERE r.run_id = m.ref AND r.live = 1) ORDER BY 1, 2 LIMIT $1",
+      "the run that does its work has ended, or is not there", CANCEL },
+    { "step.execution", "step of execution", "attempt",
+      "SELECT CAST(s.no AS TEXT), s.attempt FROM step s WHERE s.status NOT IN "
+      WORDS(STEP_STATUSES) " OR NOT EXISTS (SELECT 1 FROM execution e WHERE e.no = s.no)"
+      " ORDER BY 1, 2 LIMIT $1",
+      "its execution is not there, or what became of it is not known", HARMLESS },
+    { "incident.execution", "incident", "token",
+      "SELECT i.incident_id, i.n FROM incident i WHERE i.status NOT IN " WORDS(INCIDENT_STATUSES)
+      " OR (i.status = 'open') <> (i.resolved_at = 0) OR NOT EXISTS"
+      " (SELECT 1 FROM execution e WHERE e.no = i.no AND (e.open = 1 OR i.status <> 'open'))"
+      " ORDER BY 1 LIMIT $1",
+      "its execution is not there, or has ended without it", HARMLESS },
 
     /* ---- the rest ---- */
     { "entry.form", "entry", "catalog",
