@@ -1,4 +1,5 @@
 /* events.c: reading the log. */
+#include "core/exec/execution.h"
 #include "core/run.h"
 #include "core/token.h"
 #include "ops/ops.h"
@@ -141,8 +142,18 @@ static err subject_session(struct tx *tx, str subject, struct session *out, bool
     return !*found ? NULL : session_load(tx, r.session_id, out);
 }
 
+/* Whether a subject is an execution that the actor sees. */
+static err subject_execution(struct tx *tx, str subject, bool *found)
+{
+    struct execution x;
+    err e = execution_get(tx, subject, &x);
+
+    *found = !e;
+    return e && e->kind != ERR_NOT_FOUND ? e : NULL;
+}
+
 /* What is asked for, by its id: a state may be called by its name. A session hears of its state and of
- * those that it may read, of itself, and of those below it; who sees one state alone, of it and of its
+ * those that it may read, of itself, of those below it and of what these have executed; who sees one state alone, of it and of its
  * sessions. */
 static err subject_seen(struct tx *tx, str asked, str *out)
 {
@@ -159,6 +170,8 @@ static err subject_seen(struct tx *tx, str asked, str *out)
         TRY(subject_session(tx, asked, &s, &seen));
         if (seen)
             TRY(session_in_reach(tx, &s, &seen));
+        else
+            TRY(subject_execution(tx, asked, &seen));
     }
     if (seen || (!asked.len && out->len))
         return NULL;

@@ -1,0 +1,177 @@
+/* execution_waits.c: what executions wait for, in words.
+ *
+ * A function of rows and of the graph; nothing of it is stored. */
+#define _GNU_SOURCE /* memmem */
+#include "core/tx.h"
+#include "ops/executions.h"
+#include "ops/write.h"
+
+enum { WAYS_SHOWN = 5 };
+
+/* "45s", "3m", "2h", "4d". */
+static str span(struct tx *tx, int64_t ms)
+{
+    static const struct {
+        int64_t ms;
+        char unit;
+    } units[] = { { 24 * 3600000LL, 'd' }, { 3600000, 'h' }, { 60000, 'm' }, { 1000, 's' } };
+    size_t i = 0;
+
+    ms = ms < 0 ? 0 : ms;
+    while (i < 3 && ms < units[i].ms)
+        i++;
+    return arena_printf(tx->arena, "%lld%c", (long long)(ms / units[i].ms), units[i].unit);
+}
+
+/* The time of day, with the day where that is another one. */
+static str clock_time(struct tx *tx, int64_t ms)
+{
+    char text[DATE_TEXT_MAX], today[DATE_TEXT_MAX];
+    str then = date_print(text, ms), now = date_print(today, tx->now_ms);
+    bool same = str_eq(str_slice(then, 0, 10), str_slice(now, 0, 10));
+
+    return arena_printf(tx->arena, STR_FMT "%s" STR_FMT " UTC",
+                        STR_ARG(same ? STR("") : str_slice(then, 0, 10)), same ? "" : " ",
+                        STR_ARG(str_slice(then, 11, 16)));
+}
+
+static str since(struct tx *tx, const struct mark *m)
+{
+    return span(tx, tx->now_ms - m->since_ms);
+}
+
+/* What a person calls where a node is: its step, or the node itself. */
+static str place_of(const struct graph *g, uint16_t node)
+{
+    uint16_t step = g->nodes[node].step;
+
+    return step == GRAPH_NONE ? g->nodes[node].id : g->steps[step].id;
+}
+
+/* ---- for each way to rest ---- */
+
+static str waits_work(struct tx *tx, const struct execution_rest *r, const struct mark *m)
+{
+    str where = m->at == GRAPH_NONE ? m->node : place_of(r->graph, m->at);
+    const struct graph_work *work = m->at == GRAPH_NONE ? NULL : r->graph->nodes[m->at].work;
+
+    if (m->worker.len)
+        return arena_printf(tx->arena,
+                            "worker " STR_FMT " with attempt %lld, its lease until " STR_FMT,
+                            STR_ARG(m->worker), (long long)m->attempt,
+                            STR_ARG(clock_time(tx, m->lease_until_ms)));
+    if (m->job_type.len)
+        return arena_printf(tx->arena, "a worker for jobs of type " STR_FMT ", for " STR_FMT,
+                            STR_ARG(m->job_type), STR_ARG(since(tx, m)));
+    if (m->ref.len)
+        return arena_printf(tx->arena, "its command, run " STR_FMT ", for " STR_FMT,
+                            STR_ARG(m->ref), STR_ARG(since(tx, m)));
+    if (work && work->by == WORK_COMMAND)
+        return arena_printf(tx->arena, "a runner for its command, for " STR_FMT,
+                            STR_ARG(since(tx, m)));
+    if (m->item >= 0)
+        return arena_printf(tx->arena, "item %lld of step " STR_FMT " to be reported, for " STR_FMT,
+                            (long long)m->item, STR_ARG(where), STR_ARG(since(tx, m)));
+    return arena_printf(tx->arena, "step " STR_FMT " to be reported, for " STR_FMT, STR_ARG(where),
+                        STR_ARG(since(tx, m)));
+}
+
+static bool has_arrived(const struct execution_rest *r, const struct mark *at, str flow)
+{
+    for (size_t i = 0; i < r->count; i++)
+        if (r->marks[i].status == MARK_JOIN && r->marks[i].scope == at->scope &&
+            str_eq(r->marks[i].node, at->node) && str_eq(r->marks[i].via, flow))
+            return true;
+    return false;
+}
+
+/* The ways into a join by which nothing has come yet: the first of them, since there may be thousands. */
+static str waits_join(struct tx *tx, const struct execution_rest *r, const struct mark *m)
+{
+    const struct graph_node *join = m->at == GRAPH_NONE ? NULL : &r->graph->nodes[m->at];
+    struct buf out = buf_in(tx->arena);
+    int told = 0;
+
+    for (uint16_t i = 0; join && i < join->in_count && told <= WAYS_SHOWN; i++) {
+        const struct graph_flow *f = &r->graph->flows[join->in[i]];
+        if (has_arrived(r, m, f->id))
+            continue;
+        if (told++ == WAYS_SHOWN)
+            buf_add(&out, STR(" and more"));
+        else
+            buf_printf(&out, "%s" STR_FMT, out.len ? ", " : "",
+                       STR_ARG(place_of(r->graph, f->source)));
+    }
+    if (!out.len)
+        buf_add(&out, STR("the other ways into it"));
+    return buf_str(&out);
+}
+
+static str waits_backoff(struct tx *tx, const struct execution_rest *r, const struct mark *m)
+{
+    (void)r;
+    return arena_printf(tx->arena, "until " STR_FMT " for attempt %lld",
+                        STR_ARG(clock_time(tx, m->timer_ms)), (long long)m->attempt + 1);
+}
+
+static str waits_loop(struct tx *tx, const struct execution_rest *r, const struct mark *m)
+{
+    (void)r;
+    return arena_printf(tx->arena, "%lld of %lld items", (long long)(m->total - m->done),
+                        (long long)m->total);
+}
+
+static str waits_incident(struct tx *tx, const struct execution_rest *r, const struct mark *m)
+{
+    for (size_t i = 0; i < r->incident_count; i++)
+        if (r->incidents[i].n == m->n && r->incidents[i].scope == m->scope)
+            return arena_printf(tx->arena, "a person, for " STR_FMT ": incident " STR_FMT,
+                                STR_ARG(since(tx, m)), STR_ARG(r->incidents[i].id));
+    return STR("a person: see incident.list");
+}
+
+static str waits_held(struct tx *tx, const struct execution_rest *r, const struct mark *m)
+{
+    (void)tx, (void)m;
+    return r->e->failing ? STR("nothing: the execution is failing, so it is not begun")
+                         : STR("the execution to be resumed");
+}
+
+/* What is not here has something left to do. */
+static str (*const waits[MARK_STATUS_COUNT])(struct tx *tx, const struct execution_rest *r,
+                                             const struct mark *m) = {
+    [MARK_WORK] = waits_work, [MARK_JOIN] = waits_join,         [MARK_BACKOFF] = waits_backoff,
+    [MARK_LOOP] = waits_loop, [MARK_INCIDENT] = waits_incident, [MARK_HELD] = waits_held,
+};
+
+str mark_waits_for(struct tx *tx, const struct execution_rest *r, const struct mark *m)
+{
+    if (waits[m->status] && !m->todo)
+        return waits[m->status](tx, r, m);
+    return r->e->status == EXECUTION_PAUSED ? STR("the execution to be resumed")
+           : r->e->halted                   ? STR("a person: it has moved too often by itself")
+                                            : STR("its turn");
+}
+
+/* Of a loop its body says it for all of its instances. */
+str step_waits_for(struct tx *tx, const struct execution_rest *r, const struct graph_step *s)
+{
+    struct buf out = buf_in(tx->arena);
+    uint16_t step = (uint16_t)(s - r->graph->steps);
+    int told = 0;
+
+    for (size_t i = 0; i < r->count && told <= WAYS_SHOWN; i++) {
+        const struct mark *m = &r->marks[i];
+        if (m->at == GRAPH_NONE || r->graph->nodes[m->at].step != step || m->status == MARK_DONE ||
+            (m->item >= 0 && m->status != MARK_INCIDENT))
+            continue;
+        str words = mark_waits_for(tx, r, m);
+        if (out.len && memmem(out.at, out.len, words.at, words.len))
+            continue; /* several may wait for the same */
+        if (told++ == WAYS_SHOWN)
+            buf_add(&out, STR(" and more"));
+        else
+            buf_printf(&out, "%s" STR_FMT, out.len ? "; " : "", STR_ARG(words));
+    }
+    return buf_str(&out);
+}
