@@ -167,8 +167,9 @@ static bool is_one_of(const struct op *op, const char *const *nouns)
 
 TEST(table_lets_viewers_read_runners_report_and_sessions_decide_nothing_for_others)
 {
-    static const char *const decisions[] = { "token",  "agent",  "profile", "schema",
-                                             "runner", "system", "node",    NULL };
+    static const char *const decisions[] = { "token",  "agent",    "profile", "schema",
+                                             "runner", "system",   "node",    "workflow",
+                                             "job",    "incident", NULL };
     static const char *const of_runners[] = { "runner", "agent", "profile", NULL };
     struct world *w = world_new();
 
@@ -179,6 +180,7 @@ TEST(table_lets_viewers_read_runners_report_and_sessions_decide_nothing_for_othe
         CHECK(!(writes && op->by & BY_SESSION && is_one_of(op, decisions)));
         CHECK(!(runner && !is_one_of(op, of_runners)));
         CHECK(!(runner && writes && !is_noun(op, "runner")));
+        CHECK(!(op->by & BY_WORKER && !is_noun(op, "job")));
         /* What waits is not kept for a repeat, whether there is a secret in it or not. */
         CHECK(!(op->secret && !op->wait && op->by & (BY_SESSION | BY_VIEWER)));
     }

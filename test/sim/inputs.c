@@ -310,7 +310,7 @@ static const struct {
 static bool refer(void *self, str name, const struct json *schema, struct json *out)
 {
     (void)schema;
-    if (inputs_team_refer(self, name, out))
+    if (inputs_flow_refer(self, name, out) || inputs_team_refer(self, name, out))
         return true;
     for (size_t i = 0; i < COUNT(words); i++)
         if (str_eq(name, str_from(words[i].name)))
@@ -388,7 +388,8 @@ static enum actor_kind kind_for(struct inputs *in, const struct op *op, bool any
     } kinds[] = { { ACTOR_OPERATOR, BY_OPERATOR },
                   { ACTOR_SESSION, BY_SESSION },
                   { ACTOR_VIEWER, BY_VIEWER },
-                  { ACTOR_RUNNER, BY_RUNNER } };
+                  { ACTOR_RUNNER, BY_RUNNER },
+                  { ACTOR_RUNNER, BY_WORKER } };
     uint32_t from = random_below(in->random, COUNT(kinds));
 
     for (size_t i = 0; i < COUNT(kinds); i++) {
@@ -409,10 +410,15 @@ const struct actor *inputs_actor(struct inputs *in, const struct op *op, const s
                                  [ACTOR_RUNNER] = { "runner", 6 },
                                  [ACTOR_SESSION] = { "alice", 5 },
                                  [ACTOR_VIEWER] = { "viewer", 6 } };
+    static const str every_job = { "t*", 2 };
     struct actor *a = ARENA_NEW(in->arena, struct actor);
 
     a->kind = kind_for(in, op, anybody);
     a->name = names[a->kind];
+    if (a->kind == ACTOR_RUNNER && op->by & BY_WORKER) {
+        a->jobs = &every_job;
+        a->job_count = 1;
+    }
     if (a->kind != ACTOR_SESSION)
         return a;
     bool second = chance(in, 2);

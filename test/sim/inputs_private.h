@@ -34,4 +34,9 @@ void inputs_team_draw(struct inputs *in);
 /* A value for a property of that name; false: it is not about teams. */
 bool inputs_team_refer(struct inputs *in, str name, struct json *out);
 
+/* ---- inputs_flow.c ---- */
+
+/* The same for operations of workflows. */
+bool inputs_flow_refer(struct inputs *in, str name, struct json *out);
+
 #endif

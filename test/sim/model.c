@@ -19,6 +19,9 @@ struct model *model_new(struct arena *a, const struct retention *retention)
     m->sessions = map_in(a);
     m->runners = map_in(a);
     m->permissions = map_in(a);
+    m->executions = map_in(a);
+    m->incidents = map_in(a);
+    m->jobs = map_in(a);
     m->runs = map_in(a);
     return m;
 }
@@ -270,12 +273,34 @@ static void session_follow(struct model *m, const struct event *e)
 }
 
 /* One of a list of which nothing but the id is known. */
+static void id_add(struct model *m, struct map *ids, str id)
+{
+    str copy = arena_copy(m->arena, id);
+
+    if (copy.len && !map_get(ids, copy))
+        map_put(ids, copy, (void *)copy.at);
+}
+
 static void id_follow(struct model *m, struct map *ids, const struct event *e)
 {
-    str id = arena_copy(m->arena, e->subject);
+    id_add(m, ids, e->subject);
+}
 
-    if (!map_get(ids, id))
-        map_put(ids, id, (void *)id.at);
+static void incident_follow(struct model *m, const struct event *e)
+{
+    id_add(m, &m->incidents, json_str(json_parsed(m->arena, e->data), "incident_id"));
+}
+
+/* The jobs that a claim has brought. */
+static void jobs_follow(struct model *m, const struct command *c)
+{
+    const struct json *jobs;
+
+    if (!str_contains(c->answer.text, STR("\"job_id\"")))
+        return;
+    jobs = json_get(json_parsed(m->arena, c->answer.text), "jobs");
+    for (uint32_t i = 0; json_is(jobs, JSON_ARRAY) && i < jobs->len; i++)
+        id_add(m, &m->jobs, json_str(&jobs->items[i], "job_id"));
 }
 
 static void run_follow(struct model *m, const struct event *e)
@@ -305,6 +330,8 @@ static void names_follow(struct model *m, const struct event *e)
     case EVENT_SESSION_DELETED: session_follow(m, e); break;
     case EVENT_RUNNER_JOINED: id_follow(m, &m->runners, e); break;
     case EVENT_APPROVAL_REQUESTED: id_follow(m, &m->permissions, e); break;
+    case EVENT_EXECUTION_STARTED: id_follow(m, &m->executions, e); break;
+    case EVENT_INCIDENT_RAISED: incident_follow(m, e); break;
     case EVENT_RUN_ENQUEUED:
     case EVENT_RUN_CLAIMED:
     case EVENT_RUN_STARTED:
@@ -325,6 +352,7 @@ void model_answered(struct model *m, const struct command *c)
     if (c->key.len && c->op->effect == OP_WRITES && !c->op->secret)
         key_answered(m, c);
     write_answered(m, c);
+    jobs_follow(m, c);
 }
 
 /* ---- reading ---- */

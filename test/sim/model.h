@@ -75,13 +75,14 @@ struct model {
     struct model_event *events; /* events[0] is number 1 */
     int64_t seq, event_room;
     int64_t now_ms;
-    struct map states;      /* id → struct model_state */
-    struct map keys;        /* owner and key → struct model_key */
-    struct map tokens;      /* id → itself */
-    struct map runners;     /* likewise; some may be gone */
-    struct map permissions; /* likewise */
-    struct map sessions;    /* id → struct model_session */
-    struct map runs;        /* id → struct model_run */
+    struct map states;                      /* id → struct model_state */
+    struct map keys;                        /* owner and key → struct model_key */
+    struct map tokens;                      /* id → itself */
+    struct map runners;                     /* likewise; some may be gone */
+    struct map permissions;                 /* likewise */
+    struct map executions, incidents, jobs; /* likewise; jobs that somebody had */
+    struct map sessions;                    /* id → struct model_session */
+    struct map runs;                        /* id → struct model_run */
     struct model_schema *schemas;
     size_t schema_count;
 };

@@ -149,13 +149,19 @@ static struct command *draw_command(struct swarm *s, enum op_effect effect)
     return swarm_command(s, op, input, actor, effect == OP_WRITES ? draw_key(s) : STR(""));
 }
 
+/* What the engine writes, nobody else does. */
+static bool is_engines(const struct model_state *state)
+{
+    return json_str(json_get(state->schema->text, "x-baton"), "writer").len;
+}
+
 /* Several writers who have read the same version; all of them would fit, and each makes a version,
  * whatever it writes. */
 static size_t draw_race(struct swarm *s, struct command **batch)
 {
     static const struct actor racer = { .kind = ACTOR_OPERATOR, .name = { "operator", 8 } };
     const struct model_state *state = inputs_state(&s->inputs);
-    size_t count = state ? 2 + below(s, 4) : 0;
+    size_t count = state && !is_engines(state) ? 2 + below(s, 4) : 0;
 
     for (size_t i = 0; i < count; i++) {
         struct json input = json_object();
@@ -364,7 +370,8 @@ uint64_t swarm_setting(const char *variable, uint64_t otherwise)
     return text && *text ? strtoull(text, NULL, 10) : otherwise;
 }
 
-/* What chance alone seldom makes: an agent that asks whether it may use a tool. */
+/* What chance alone seldom makes: an agent that asks whether it may use a tool, and workflows that have
+ * ended, wait for workers, for a report and for a person. */
 static const struct {
     const char *op, *input;
 } founding[] = {
@@ -373,6 +380,19 @@ static const struct {
                     "'prompt':'x','agent_name':'asker'}" },
     { "hook.event", "{'client':'claude','event':{'session_id':'x','hook_event_name':'PreToolUse',"
                     "'tool_name':'Bash','tool_input':{}}}" },
+    { "workflow.deploy", "{'definition':{'workflow':'f1','steps':[{'id':'a','set':{'k':1}}]}}" },
+    { "execution.start", "{'workflow':'f1'}" },
+    { "execution.start", "{'workflow':'f1'}" },
+    { "workflow.deploy",
+      "{'definition':{'workflow':'f2','steps':[{'id':'a'},{'id':'b','job':'t1'},"
+      "{'id':'c','for_each':[1,2,3],'job':'t2'},{'id':'d','after':['a','b']}]}}" },
+    { "execution.start", "{'workflow':'f2'}" },
+    { "execution.start", "{'workflow':'f2'}" },
+    { "workflow.deploy",
+      "{'definition':{'workflow':'f3','steps':[{'id':'a','for_each':'=none','job':'t1'},"
+      "{'id':'b','job':'t2'}]}}" },
+    { "execution.start", "{'workflow':'f3'}" },
+    { "job.claim", "{'types':['t1','t2'],'max':5}" },
 };
 
 static void found(struct swarm *s, const char *name, const struct json *input)
