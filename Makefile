@@ -37,7 +37,9 @@ SUITES = $(filter-out $(SUITES_MAIN),$(wildcard test/suites/*.c))
 TEST  = $(SUITES) $(wildcard test/*.c) $(wildcard test/sim/*.c) $(wildcard test/black/*.c)
 PLANTS = ANSWER_BEFORE_COMMIT HISTORY_IN_SECOND_TRANSACTION KEY_IN_SECOND_TRANSACTION \
          NO_VERSION_CHECK SAVEPOINT_AFTER_DEATH \
-         CALLBACK_BEFORE_UPDATE CALLBACK_TWICE LEASE_WITHOUT_FENCE REPORT_LOST
+         CALLBACK_BEFORE_UPDATE CALLBACK_TWICE LEASE_WITHOUT_FENCE REPORT_LOST \
+         MOVER_DEFAULT_BESIDE MOVER_JOIN_SURVIVES MOVER_ATTEMPT_TWICE MOVER_TIMER_OUTLIVES \
+         MOVER_LATE_REPORT
 FUZZ  = $(if $(TARGET),test/fuzz/$(TARGET).c,$(wildcard test/fuzz/*.c))
 BENCH = $(wildcard test/bench/*_bench.c)
 BENCH_SHARED = $(filter-out $(BENCH),$(wildcard test/bench/*.c))

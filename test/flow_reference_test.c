@@ -131,7 +131,7 @@ TEST(flow_reference_passes_what_is_skipped)
     TRACED(&p,
            "start entered 1, a entered 1, a started 1, a completed 1, b entered 1, b skipped 1, "
            "c#ready entered 2, c#ready entered 1, c#ready joined 1, c entered 1, c started 1");
-    CHECK_INT(reference_step(p.r, graph_step_find(p.graph, STR("b"))), STEP_SKIPPED);
+    CHECK_INT(reference_step(p.r, graph_step_find(p.graph, STR("b"))), REFERENCE_STEP_SKIPPED);
 }
 
 TEST(flow_reference_ends_when_the_last_of_several_ends_is_reached)
@@ -530,14 +530,15 @@ static void check_steps(const struct tally *t, struct arena *a, const struct gra
     for (uint16_t s = 0; s < g->step_count; s++)
         for (size_t i = 0; i < g->steps[s].after_count; i++) {
             enum reference_step before = reference_step(r, g->steps[s].after[i]);
-            PROMISE(t, reference_step(r, s) == STEP_PENDING || before == STEP_COMPLETED ||
-                           before == STEP_SKIPPED);
+            PROMISE(t, reference_step(r, s) == REFERENCE_STEP_PENDING ||
+                           before == REFERENCE_STEP_COMPLETED || before == REFERENCE_STEP_SKIPPED);
         }
     for (size_t i = 0; i < count; i++)
         if (all[i].n && all[i].index < 0 && g->nodes[all[i].node].kind != NODE_AND)
             PROMISE(t, marks[all[i].node]++ == 0);
     for (uint16_t s = 0; s < g->step_count && reference_status(r) == REFERENCE_COMPLETED; s++)
-        PROMISE(t, reference_step(r, s) == STEP_COMPLETED || reference_step(r, s) == STEP_SKIPPED);
+        PROMISE(t, reference_step(r, s) == REFERENCE_STEP_COMPLETED ||
+                       reference_step(r, s) == REFERENCE_STEP_SKIPPED);
 }
 
 /* It has ended, or waits for something that has a name. */

@@ -13,6 +13,10 @@ for mistake; do
     found='[a-z]*_keeps_every_promise' least=1
     case $mistake in
     CALLBACK_* | LEASE_*) tests=team_keeps_every_promise_over_a_restart ;;
+    MOVER_*)
+        tests='random_workflows_move_*'
+        found='[a-z_]*workflows_'
+        ;;
     REPORT_*)
         tests='report_is_told_until_* output_while_* end_is_told_when_*'
         found='[a-z_]*_server_' least=2

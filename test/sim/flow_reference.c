@@ -72,6 +72,7 @@ struct reference {
     struct mark **agenda; /* first in, first out */
     uint32_t agenda_count, agenda_room;
     uint32_t next_n, gone, moves;
+    uint32_t moves_max; /* without anything from outside */
 
     struct reference_line *lines;
     size_t line_count, line_room;
@@ -259,8 +260,8 @@ static void drop_all(struct reference *r, bool traced)
         struct record *record = record_of(r, m);
         if (traced)
             trace(r, m->node, WORD_CANCELLED, m->n);
-        if (record && record->status == STEP_ACTIVE)
-            record->status = STEP_CANCELLED;
+        if (record && record->status == REFERENCE_STEP_ACTIVE)
+            record->status = REFERENCE_STEP_CANCELLED;
         remove_mark(r, m);
     }
 }
@@ -484,7 +485,7 @@ static void open_loop(struct reference *r, struct mark *m)
     trace(r, m->node, WORD_OPENED, m->n);
     if (m->total == 0) {
         set_lists(r, m);
-        step_is(r, m, STEP_COMPLETED);
+        step_is(r, m, REFERENCE_STEP_COMPLETED);
         leave(r, m);
         return;
     }
@@ -504,7 +505,7 @@ static void complete_instance(struct reference *r, struct mark *m, const struct 
     if (body->done == body->total) {
         assert(!body->on_agenda);
         set_lists(r, body);
-        step_is(r, body, STEP_COMPLETED);
+        step_is(r, body, REFERENCE_STEP_COMPLETED);
         trace(r, body->node, WORD_CLOSED, body->n);
         put_on_agenda(r, body, TO_LEAVE);
     } else if (may_start_more(r, body)) {
@@ -583,7 +584,7 @@ static void enter_feel(struct reference *r, struct mark *m)
         raise_incident(r, m, TO_ENTER);
         return;
     }
-    step_is(r, m, STEP_COMPLETED);
+    step_is(r, m, REFERENCE_STEP_COMPLETED);
     leave(r, m);
 }
 
@@ -635,7 +636,7 @@ static void enter(struct reference *r, struct mark *m)
     const struct json *value;
 
     trace(r, m->node, WORD_ENTERED, m->n);
-    step_is(r, m, STEP_ACTIVE);
+    step_is(r, m, REFERENCE_STEP_ACTIVE);
     if (node->when) {
         if (!evaluate(r, m, NULL, node->when, &value)) {
             raise_incident(r, m, TO_ENTER);
@@ -643,7 +644,7 @@ static void enter(struct reference *r, struct mark *m)
         }
         if (!is_true(value)) {
             trace(r, m->node, WORD_SKIPPED, m->n);
-            step_is(r, m, STEP_SKIPPED);
+            step_is(r, m, REFERENCE_STEP_SKIPPED);
             leave(r, m);
             return;
         }
@@ -714,7 +715,7 @@ static void drain(struct reference *r)
     check(r);
     while (r->status == REFERENCE_RUNNING && !r->loop_incident && r->agenda_count) {
         struct mark *m = r->agenda[0];
-        if (r->moves == MOVES_MAX) {
+        if (r->moves == r->moves_max) {
             r->loop_incident = true;
             r->incident_node = m->node;
             trace(r, m->node, WORD_INCIDENT, m->n);
@@ -764,7 +765,8 @@ static void reopen_mark(struct reference *r, uint16_t step, uint16_t via)
 
 static bool is_done(const struct reference *r, uint16_t step)
 {
-    return r->records[step].status == STEP_COMPLETED || r->records[step].status == STEP_SKIPPED;
+    return r->records[step].status == REFERENCE_STEP_COMPLETED ||
+           r->records[step].status == REFERENCE_STEP_SKIPPED;
 }
 
 static void reopen(struct reference *r, uint16_t step, bool is_retry)
@@ -787,9 +789,9 @@ static void reopen(struct reference *r, uint16_t step, bool is_retry)
     uint32_t attempt = is_retry ? r->records[step].attempt + 1 : 0;
     for (uint16_t s = 0; s < g->step_count; s++)
         if (in[s])
-            r->records[s] = (struct record){ STEP_PENDING, 0, 1 };
+            r->records[s] = (struct record){ REFERENCE_STEP_PENDING, 0, 1 };
     if (is_retry)
-        r->records[step] = (struct record){ STEP_PENDING, attempt, attempt };
+        r->records[step] = (struct record){ REFERENCE_STEP_PENDING, attempt, attempt };
     if (has_ended(r))
         r->status = REFERENCE_RUNNING;
     r->result = NULL;
@@ -837,14 +839,14 @@ static void drop_family(struct reference *r, struct mark *m)
 static void fail_by_draining(struct reference *r, struct mark *m)
 {
     trace(r, m->node, WORD_GAVE_UP, m->n);
-    step_is(r, m, STEP_FAILED);
+    step_is(r, m, REFERENCE_STEP_FAILED);
     drop_family(r, m);
     r->failing = true;
 }
 
 static void fail_by_stopping(struct reference *r, struct mark *m)
 {
-    step_is(r, m, STEP_FAILED);
+    step_is(r, m, REFERENCE_STEP_FAILED);
     drop_all(r, true);
     end(r, REFERENCE_FAILED);
 }
@@ -919,7 +921,7 @@ static void attempt_completed(struct reference *r, struct mark *m, const struct 
         complete_instance(r, m, outputs);
     } else {
         trace(r, m->node, WORD_COMPLETED, m->n);
-        step_is(r, m, STEP_COMPLETED);
+        step_is(r, m, REFERENCE_STEP_COMPLETED);
         put_on_agenda(r, m, TO_LEAVE);
     }
 }
@@ -973,12 +975,18 @@ struct reference *reference_new(struct arena *a, const struct graph *g,
     r->graph = g;
     r->now_ms = now_ms;
     r->next_n = 1;
+    r->moves_max = MOVES_MAX;
     r->vars = json_object();
     set_variables(r, &r->vars, variables);
     r->records = ARENA_ARRAY(a, struct record, g->step_count);
     for (uint16_t s = 0; s < g->step_count; s++)
-        r->records[s] = (struct record){ STEP_PENDING, 0, 1 };
+        r->records[s] = (struct record){ REFERENCE_STEP_PENDING, 0, 1 };
     return r;
+}
+
+void reference_moves_max(struct reference *r, uint32_t most)
+{
+    r->moves_max = most;
 }
 
 bool reference_start(struct reference *r)

@@ -126,17 +126,20 @@ struct reference_line {
 };
 
 enum reference_step {
-    STEP_PENDING,
-    STEP_ACTIVE,
-    STEP_COMPLETED,
-    STEP_SKIPPED,
-    STEP_FAILED,
-    STEP_CANCELLED
+    REFERENCE_STEP_PENDING,
+    REFERENCE_STEP_ACTIVE,
+    REFERENCE_STEP_COMPLETED,
+    REFERENCE_STEP_SKIPPED,
+    REFERENCE_STEP_FAILED,
+    REFERENCE_STEP_CANCELLED
 };
 
 /* All live in the arena, the graph must live as long. `variables` is an object, or NULL. */
 struct reference *reference_new(struct arena *a, const struct graph *g,
                                 const struct json *variables, int64_t now_ms);
+
+/* After how many moves without anything from outside there is an incident `loop`: 10,000 unless set. */
+void reference_moves_max(struct reference *r, uint32_t most);
 
 /* ---- what comes from outside: false, and nothing has happened, where it is not possible ---- */
 
