@@ -20,6 +20,10 @@ static const struct kind {
     { "runner",     "/runners",          "runners",     { "runner_id" }        },
     { "permission", "/permissions",      "permissions", { "permission_id" }    },
     { "token",      "/tokens",           "tokens",      { "token_id" }         },
+    { "workflow",   "/workflows",        "workflows",   { "workflow" }         },
+    { "execution",  "/executions",       "executions",  { "execution_id" }     },
+    { "job",        "/jobs",             "jobs",        { "job_id" }           },
+    { "incident",   "/incidents",        "incidents",   { "incident_id" }      },
 };
 
 /* Fields that are called otherwise than what they name. */

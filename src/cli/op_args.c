@@ -70,6 +70,8 @@ static const struct {
     const char *op, *field;
 } lasts[] = {
     { "state.diff", "to" },
+    { "job.complete", "outputs" },
+    { "incident.resolve", "variables" },
 };
 
 static const struct op_arg *last_of(const struct op *op, const struct op_args *args)

@@ -3,6 +3,7 @@
  * The help of a command is made here, of what its operation says about itself. */
 #include "cli/op_verbs.h"
 #include "cli/agent_file.h"
+#include "cli/execution_verbs.h"
 #include "cli/session_verbs.h"
 #include "cli/state_verbs.h"
 
@@ -25,6 +26,13 @@ static const struct {
     { "initial_data", "order.json" },
     { "kind", "viewer" },
     { "data", "order.json" },
+    { "execution_id", "exec-0199a1c2-7c41-7b6e-9c33-0f0c2f6c1a55" },
+    { "job_id", "job_812_0_3_1" },
+    { "incident_id", "inc_4hq2m7k1x9ab" },
+    { "step", "plan" },
+    { "error", "'the tests fail'" },
+    { "code", "out_of_stock" },
+    { "message", "'hello'" },
     { "version", "3" },
 };
 
@@ -241,6 +249,10 @@ static const struct {
     { "runner", "The machines that run agents" },
     { "agent", "The roles that agents have" },
     { "profile", "How to start each kind of agent" },
+    { "workflow", "What is to be done, in which order" },
+    { "execution", "Workflows that run" },
+    { "job", "Work of executions, for workers" },
+    { "incident", "What executions cannot go on with without you" },
 };
 
 static const char *noun_summary(struct arena *a, str noun, const struct verb *verbs)
@@ -261,10 +273,13 @@ static const struct verb *written_for(str noun)
 {
     static const struct verb none[] = { { 0 } };
 
-    return str_eq(noun, STR("session")) ? session_verbs
-           : str_eq(noun, STR("state")) ? state_verbs
-           : str_eq(noun, STR("agent")) ? agent_verbs
-                                        : none;
+    return str_eq(noun, STR("session"))     ? session_verbs
+           : str_eq(noun, STR("state"))     ? state_verbs
+           : str_eq(noun, STR("agent"))     ? agent_verbs
+           : str_eq(noun, STR("workflow"))  ? workflow_verbs
+           : str_eq(noun, STR("execution")) ? execution_verbs
+           : str_eq(noun, STR("job"))       ? job_verbs
+                                            : none;
 }
 
 static struct verb noun_make(struct arena *a, size_t op_count, str noun)

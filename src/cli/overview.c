@@ -9,11 +9,12 @@ static const struct group {
     { "Watch", { "top", "watch", "logs", "event", "open" } },
     { "State", { "state", "schema", "json" } },
     { "Agents", { "project", "session", "message", "file", "agent", "profile", "permission" } },
+    { "Workflows", { "workflow", "execution", "incident", "job" } },
     { "Work", { "run", "prompt", "mcp", "hook" } },
     { "Operate", { "stop", "runner", "node", "token", "store", "completions", "version", "help" } },
 };
 
-enum { GROUPS = sizeof groups / sizeof *groups, WORK = 4, NAME_COLUMN = 15 };
+enum { GROUPS = sizeof groups / sizeof *groups, WORK = 5, NAME_COLUMN = 15 };
 
 static bool is_in(const struct group *g, const char *name)
 {

@@ -205,6 +205,29 @@ static int64_t callbacks_waiting(struct status *s)
     return 0;
 }
 
+/* Workflows that run, and what of them waits for a person; a server that is older has none. */
+static err executions_ask(struct status *s)
+{
+    struct url_param open[] = { { "status", STR("open") } };
+    struct json executions = json_array(), incidents = json_array();
+    err e = list(s, "/executions", open, "executions", &executions);
+
+    if (!e)
+        e = list(s, "/incidents", open, "incidents", &incidents);
+    if (e && e->kind != ERR_NOT_FOUND)
+        return e;
+    if (executions.kind != JSON_ARRAY)
+        executions = json_array(); /* they are not for this token */
+    if (incidents.kind != JSON_ARRAY)
+        incidents = json_array();
+    put_count(s, &s->agents, "executions", executions.len);
+    put(s, &s->waits, "incidents", incidents);
+    if (incidents.len)
+        suggest(s, "baton incident list --status open",
+                "shows what workflows need of you; `execution retry ID` lets one go on");
+    return NULL;
+}
+
 static err waits_ask(struct status *s)
 {
     struct url_param waiting = { "status", STR("waiting") };
@@ -215,6 +238,7 @@ static err waits_ask(struct status *s)
         permissions = json_array(); /* they are not for who may not decide */
     put(s, &s->waits, "permissions", permissions);
     put_count(s, &s->waits, "callbacks", callbacks_waiting(s));
+    TRY(executions_ask(s));
     unheard_load(&s->caller, s->arena, &unheard);
     put(s, &s->waits, "unheard", unheard);
     if (permissions.len)
@@ -315,7 +339,8 @@ static void put_agents(struct status *s, struct buf *out)
     static const char *const words[] = { "running", "idle", "silent" };
     struct buf line = buf_in(s->arena);
     int64_t queued = json_int_or(&s->agents, "runs_queued", 0),
-            runners = json_int_or(&s->agents, "runners", 0);
+            runners = json_int_or(&s->agents, "runners", 0),
+            executions = json_int_or(&s->agents, "executions", 0);
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (json_int_or(&s->agents, words[i], 0))
@@ -332,6 +357,9 @@ static void put_agents(struct status *s, struct buf *out)
     if (queued)
         buf_printf(&line, "%s%lld run%s queued", line.len ? "; " : "", (long long)queued,
                    queued == 1 ? "" : "s");
+    if (executions)
+        buf_printf(&line, "%s%lld workflow%s open", line.len ? "; " : "", (long long)executions,
+                   executions == 1 ? "" : "s");
     if (line.len)
         put_line(s, out, "", buf_str(&line));
 }
@@ -347,6 +375,7 @@ static const char *waits_word(const char **word)
 static void put_waits(struct status *s, struct buf *out)
 {
     const struct json *permissions = json_get(&s->waits, "permissions"),
+                      *incidents = json_get(&s->waits, "incidents"),
                       *failed = json_get(&s->waits, "failed"),
                       *unheard = json_get(&s->waits, "unheard");
     int64_t callbacks = json_int_or(&s->waits, "callbacks", 0);
@@ -363,6 +392,16 @@ static void put_waits(struct status *s, struct buf *out)
     if (permissions->len > SHOWN_MAX)
         put_line(s, out, "",
                  arena_printf(s->arena, "and %u more that ask", permissions->len - SHOWN_MAX));
+    for (uint32_t i = 0; i < incidents->len && i < SHOWN_MAX; i++)
+        put_line(s, out, waits_word(&word),
+                 arena_printf(s->arena, STR_FMT " stands still at " STR_FMT ": " STR_FMT,
+                              STR_ARG(json_str(&incidents->items[i], "workflow")),
+                              STR_ARG(json_str(&incidents->items[i], "step")),
+                              STR_ARG(json_str(&incidents->items[i], "message"))));
+    if (incidents->len > SHOWN_MAX)
+        put_line(s, out, "",
+                 arena_printf(s->arena, "and %u more that stand still",
+                              incidents->len - SHOWN_MAX));
     for (uint32_t i = 0; i < failed->len && i < SHOWN_MAX; i++) {
         str line, rest;
         str_cut(json_str(&failed->items[i], "error"), '\n', &line, &rest);

@@ -29,7 +29,7 @@ struct top {
     struct caller caller;
     struct arena *now, *next; /* of what is shown, and of what is asked for */
     struct arena *frame;
-    struct json sessions, runs, runners, files, unheard;
+    struct json sessions, runs, runners, files, unheard, executions;
     struct session_tree tree;
     struct top_view view;
     char selected[NAME_MAX_BYTES];
@@ -110,7 +110,7 @@ static err load(struct top *t)
 {
     struct url_param pending = { "status", STR("pending") };
     struct json sessions = t->sessions, runs = t->runs, runners = t->runners, files = t->files,
-                unheard = t->unheard;
+                unheard = t->unheard, executions = t->executions;
     struct call get_ready = { .method = "GET", .pattern = "/ready" };
     const struct json *ready = NULL;
     int64_t begun = socket_clock_ms();
@@ -127,6 +127,7 @@ static err load(struct top *t)
     if (!e) {
         files_load_all(t);
         unheard_load(&t->caller, t->next, &t->unheard);
+        top_executions_load(&t->caller, t->next, &t->executions);
     }
     t->loaded_ms = socket_clock_ms();
     t->took_ms = t->loaded_ms - begun;
@@ -135,6 +136,7 @@ static err load(struct top *t)
         t->runs = runs;
         t->runners = runners;
         t->files = files;
+        t->executions = executions;
         t->unheard = unheard;
         return e;
     }
@@ -151,6 +153,7 @@ static err load(struct top *t)
     t->view.runners = source.runners;
     t->view.own = json_get(ready, "runner");
     t->view.files = t->files.len ? &t->files : NULL;
+    t->view.executions = t->executions.len ? &t->executions : NULL;
     t->view.unheard = t->unheard.len ? &t->unheard : NULL;
     return NULL;
 }
@@ -488,14 +491,15 @@ const struct verb top_verb = {
                "and what it did last.\n"
                "\n"
                "A member of a project of which nothing was heard for long is silent. Below the\n"
-               "trees are the files that two members are at, with when and how much each wrote.\n"
+               "trees are the files that two members are at, with when and how much each wrote,\n"
+               "and workflows that run: how far each is, and what it waits for.\n"
                "\n"
                "Whoever has not heard of an end or of your message, because the client cannot be\n"
                "woken, is named below them, and the bell of the terminal rings once when one\n"
                "begins to wait; not with --no-bell.\n"
                "\n"
-               "What needs you: a root that has failed within the last day, and runs that wait\n"
-               "while there is no runner.\n"
+               "What needs you: a root that has failed within the last day, runs that wait while\n"
+               "there is no runner, and workflows that stand still until a person has helped.\n"
                "\n"
                "Keys: j, k or arrows move; g, G first, last; enter shows all of one; s stops it,\n"
                "with all below it, after a question; q quits. When the output is no terminal, it\n"

@@ -5,6 +5,7 @@
 #define CLI_TOP_H
 
 #include "cli/session_tree.h"
+#include "client/caller.h"
 
 /* ---- top_screen.c ---- */
 
@@ -12,11 +13,12 @@ enum top_mode { TOP_LIST, TOP_DETAILS, TOP_CONFIRM };
 
 struct top_view {
     const struct session_tree *tree;
-    const struct json *runners; /* NULL: not known */
-    const struct json *own;     /* the server's own runner, as /ready has it; NULL: not known */
-    const struct json *files;   /* that two members are at, as file.list has them; NULL: none */
-    const struct json *unheard; /* who has not heard, as wake.list has them; NULL: none */
-    bool cut;                   /* there are more sessions than were asked for */
+    const struct json *runners;    /* NULL: not known */
+    const struct json *own;        /* the server's own runner, as /ready has it; NULL: not known */
+    const struct json *files;      /* that two members are at, as file.list has them; NULL: none */
+    const struct json *unheard;    /* who has not heard, as wake.list has them; NULL: none */
+    const struct json *executions; /* that are open, as execution.get has them; NULL: none */
+    bool cut;                      /* there are more sessions than were asked for */
     int64_t now_ms;
     size_t width, height; /* 0: no limit */
     bool unicode, coloured;
@@ -39,6 +41,18 @@ void top_frame(struct buf *out, const struct top_view *v);
 /* The same as one line of JSON, but for what changes by time alone. */
 void top_json(struct buf *out, const struct top_view *v);
 
+/* ---- top_executions.c ---- */
+
+/* Asks for workflows that run, those first that wait for a person. A server that has none, or none for
+ * this token, gives an empty list. */
+void top_executions_load(struct caller *k, struct arena *a, struct json *out);
+
+/* How many lines they take, which depends on the height; and the lines. */
+size_t top_executions_lines(const struct top_view *v);
+void top_executions_put(struct buf *out, const struct top_view *v);
+
+void top_executions_json(struct json_writer *w, const struct top_view *v);
+
 /* ---- top_terminal.c ---- */
 
 /* Takes the terminal of standard output, and keys from standard input where that is one too. However
@@ -55,7 +69,7 @@ void terminal_frame(struct buf *out, str frame);
 
 /* ---- top_events.c ---- */
 
-/* Writes a byte to `wake` for every event of sessions, runs and runners, for as long as the process
+/* Writes a byte to `wake` for every event of sessions, runs, runners and executions, for as long as the process
  * lives. When the server is away it is looked for again. */
 void top_listen(const char *data, int wake);
 

@@ -30,7 +30,8 @@ static const char subscription[] =
     "action": "subscribe",
     "types": [
         "session_created", "session_updated", "session_settled", "session_deleted", "run_enqueued",
-        "run_claimed", "run_started", "run_stopping", "run_finished", "runner_joined", "runner_lost"
+        "run_claimed", "run_started", "run_stopping", "run_finished", "runner_joined", "runner_lost",
+        "execution_started", "execution_moved", "execution_ended", "incident_raised", "incident_resolved"
     ]
 });
 

@@ -1,12 +1,13 @@
-/* watch.c: baton watch: the versions of a state, live.
+/* watch.c: baton watch: the versions of a state, or what happens in an execution, live.
  *
- * Follows the events of one state over WebSocket. When the connection is lost it
+ * Follows the events of one subject over WebSocket. When the connection is lost it
  * is made again, and the server goes on after the last number that was seen, so
  * that nothing is missed and nothing comes twice. */
 #include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include "cli/execution_verbs.h"
 #include "cli/names.h"
 #include "client/caller.h"
 #include "client/ws_client.h"
@@ -21,10 +22,11 @@ struct watch {
     struct cli *cli;
     struct arena *arena; /* of one message */
     struct arena *last;  /* of the last error */
-    str state_id;
-    str path;      /* empty: all */
-    int64_t after; /* the last number that was seen; −1: from now on */
-    int64_t left;  /* events to go; −1: no limit */
+    str subject;
+    bool execution; /* that is the subject; else it is a state */
+    str path;       /* empty: all */
+    int64_t after;  /* the last number that was seen; −1: from now on */
+    int64_t left;   /* events to go; −1: no limit */
     bool over;
 };
 
@@ -109,11 +111,14 @@ static void put_event(const struct watch *w, struct buf *out, const struct json 
 
 static void event_show(struct watch *w, str message, const struct json *event)
 {
+    struct execution_text look = execution_text_here(w->cli);
     struct buf out = buf_in(w->arena);
 
     if (w->cli->json) {
         buf_add(&out, message);
         buf_byte(&out, '\n');
+    } else if (w->execution) {
+        execution_event_put(&out, &look, event);
     } else {
         put_event(w, &out, event);
     }
@@ -131,8 +136,9 @@ static void event_take(struct watch *w, str text, const struct json *event)
     if (is_wanted(w, event))
         event_show(w, text, event);
     w->after = json_int_or(event, "seq", w->after);
-    if (str_eq(json_str(event, "event_type"), STR("workflow_state_deleted")))
-        w->over = true; /* no version will come any more */
+    str type = json_str(event, "event_type");
+    if (str_eq(type, STR("workflow_state_deleted")) || str_eq(type, STR("execution_ended")))
+        w->over = true; /* nothing will come any more */
 }
 
 static err message_take(struct watch *w, str text)
@@ -150,8 +156,8 @@ static err message_take(struct watch *w, str text)
     if (str_eq(control, STR("reset"))) {
         /* What is older than the server's log cannot be shown; what follows can. */
         cli_warn(w->cli, err_new(w->arena, ERR_UNAVAILABLE,
-                                 "versions after event %lld are missing here: the server does not "
-                                 "keep its events for so long; `baton state history` may have them",
+                                 "what came after event %lld is missing here: the server does not "
+                                 "keep its events for so long; `baton state history` may have it",
                                  (long long)w->after));
         w->after = json_int_or(m, "oldest", w->after + 1) - 1;
     }
@@ -172,8 +178,8 @@ static str subscription(struct watch *w)
     json_write_begin(&j, '{');
     json_write_name(&j, STR("action"));
     json_write_str(&j, STR("subscribe"));
-    json_write_name(&j, STR("state_id"));
-    json_write_str(&j, w->state_id);
+    json_write_name(&j, w->execution ? STR("subject") : STR("state_id"));
+    json_write_str(&j, w->subject);
     if (w->after >= 0) {
         json_write_name(&j, STR("after"));
         json_write_int(&j, w->after);
@@ -241,12 +247,21 @@ static err watch_loop(struct watch *w)
     return NULL;
 }
 
-/* Nobody waits for the versions of a state that is not there; *seen: it is. */
-static err state_look(struct cli *c, bool *seen)
+/* Names of states begin so only when somebody wants them to. */
+static bool is_execution_id(str id)
 {
+    return str_starts(id, STR("exec-"));
+}
+
+/* Nobody waits for what happens to something that is not there; *seen: it is. One that has ended is
+ * said to have. */
+static err subject_look(struct watch *w, bool *seen)
+{
+    struct cli *c = w->cli;
     struct call call = { .method = "GET",
-                         .pattern = "/workflow-states/{state_id}",
-                         PARAMS({ "state_id", str_from(c->args[0]) }) };
+                         .pattern = w->execution ? "/executions/{id}" : "/workflow-states/{id}",
+                         PARAMS({ "id", w->subject }) };
+    const struct json *found;
     struct response answer;
     struct caller caller;
 
@@ -254,10 +269,18 @@ static err state_look(struct cli *c, bool *seen)
     err e = caller_request(&caller, c->arena, &call, &answer);
     *seen = !e && answer.status < 400;
     if (!e && answer.status == 404)
-        e = names_meant(c, &caller, response_error(c->arena, &answer), "state",
-                        str_from(c->args[0]));
+        e = names_meant(c, &caller, response_error(c->arena, &answer),
+                        w->execution ? "execution" : "state", w->subject);
     caller_release(&caller);
-    return e || *seen ? e : render_answer(c, &answer);
+    if (e || !*seen)
+        return e ? e : render_answer(c, &answer);
+    if (!w->execution || json_parse(c->arena, answer.body, &json_limits_own, &found) ||
+        !json_str(found, "ended_at").len)
+        return NULL;
+    *seen = false;
+    cli_note(c, "it is " STR_FMT " already: `baton execution log` shows what happened",
+             STR_ARG(json_str(found, "status")));
+    return NULL;
 }
 
 /* A number that an option gives, or what stands in for it. */
@@ -277,7 +300,7 @@ static err number_of(struct cli *c, const char *name, int64_t least, int64_t oth
 static err watch_run(struct cli *c)
 {
     const char *path = cli_value(c, "--path");
-    struct watch w = { .cli = c, .state_id = str_from(c->args[0]), .path = str_from(path) };
+    struct watch w = { .cli = c, .subject = str_from(c->args[0]), .path = str_from(path) };
 
     TRY(number_of(c, "--after", 0, -1, &w.after));
     TRY(number_of(c, "--count", 1, -1, &w.left));
@@ -286,9 +309,13 @@ static err watch_run(struct cli *c)
                                            "--path expects a JSON Pointer like /tasks/0, but "
                                            "found '%s'.",
                                            path));
+    w.execution = is_execution_id(w.subject);
+    if (w.execution && w.path.len)
+        return usage_error(c, STR("--path is for states: an execution has no values, but its "
+                                  "document (state_id) has."));
     bool seen = true;
-    if (w.after < 0) /* what was before can be shown of a deleted state too */
-        TRY(state_look(c, &seen));
+    if (w.after < 0) /* what was before can be shown of one that was deleted too */
+        TRY(subject_look(&w, &seen));
     if (!seen)
         return NULL;
     signal(SIGINT, interrupted);
@@ -304,8 +331,8 @@ static err watch_run(struct cli *c)
 static const struct option watch_options[] = {
     { "--path",  0, "PTR", "only changes of the value at this JSON Pointer" },
     { "--after", 0, "SEQ", "begin after the event of this number; 0: with the first" },
-    { "--count", 0, "N",   "end after so many versions" },
-    { "--json",  0, NULL,  "one line of JSON for each version" },
+    { "--count", 0, "N",   "end after so many" },
+    { "--json",  0, NULL,  "one line of JSON for each" },
     { "--data",  0, "DIR", "ask the server of this data directory" },
     { 0 },
 };
@@ -313,14 +340,15 @@ static const struct option watch_options[] = {
 
 const struct verb watch_verb = {
     .name = "watch",
-    .args = "STATE_ID",
+    .args = "STATE_ID|EXECUTION_ID",
     .args_min = 1,
     .args_max = 1,
-    .summary = "Show the versions of a state as they are written",
+    .summary = "Show the versions of a state, or what happens in an execution, as it comes",
     .example = "wfstate_4hq2m7k1x9ab --path /tasks",
     .details = "For each version it prints when it was written, its number, by whom, and what it\n"
-               "changed. It begins with the next one, unless --after says from where. When the\n"
-               "server restarts it goes on where it was. Ctrl-C ends it.",
+               "changed; of an execution, what moved. It begins with the next one, unless --after\n"
+               "says from where. When the server restarts it goes on where it was. Ctrl-C ends\n"
+               "it; so does the end of the execution.",
     .options = watch_options,
     .run = watch_run,
 };
