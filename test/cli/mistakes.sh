@@ -8,6 +8,12 @@ quiet state create orders '{"status":"open"}' -q
 id=$(cat out)
 quiet session create lead
 quiet agent create reviewer
+echo '{"workflow":"ship","input":{"required":["order"]},"steps":[{"id":"pick","job":"pick"},{"id":"send","after":["pick"]}]}' >ship.json
+quiet workflow deploy ship.json
+quiet execution start ship '{"order":1}' -q
+exec=$(cat out)
+echo '[]' >array.json
+echo 'workflow: ship' >ship.txt
 
 rows=0
 while IFS='|' read -r code message words; do
@@ -18,6 +24,34 @@ while IFS='|' read -r code message words; do
     [ "$(wc -l <err)" = 1 ] || fail "$what: expected one line"
     rows=$((rows + 1))
 done <<'END'
+2|there is no command 'workflows'; did you mean 'workflow'?|workflows list
+2|there is no command 'deplyo'; did you mean 'deploy'?|workflow deplyo ship.json
+2|there is no command 'create'|workflow create ship.json
+2|expected FILE, but found 0 arguments.|workflow deploy
+5|cannot read shop.json: No such file or directory|workflow deploy shop.json
+2|ship.txt: line 1, column 1|workflow deploy ship.txt
+2|expected an object, the definition of a workflow, but found array|workflow check array.json
+5|there is no workflow "shp"; there are: ship; did you mean 'ship'?|workflow show shp
+5|there is no workflow "shp"; there are: ship; did you mean 'ship'?|workflow get shp
+5|there is no workflow "shp"; there are: ship; did you mean 'ship'?|execution start shp
+12|the required member "order" is missing|execution start ship
+2|INPUT expects a JSON object like '{"name":1}', the name of a file with one, or -, but found 'order'.|execution start ship order
+2|INPUT: line 1, column 9|execution start ship '{"order"'
+2|INPUT expects a JSON object, but found array.|execution start ship @array.json
+2|--version expects a number from 1 on, but found 'x'.|execution start ship '{"order":1}' --version x
+5|has no version 9|execution start ship '{"order":1}' --version 9
+5|there is no execution exec-none|execution show exec-none
+5|there is no execution exec-none|watch exec-none
+2|--path is for states|watch "$exec" --path /a
+5|workflow "ship" has no step "sned"|execution report "$exec" sned
+6|step pick is not done by report|execution report "$exec" pick
+2|expected --outputs of a step that is done, or --failed, but found both.|execution report "$exec" pick --failed no --outputs '{}'
+6|nothing of it waits for you: it is RUNNING|execution retry "$exec"
+2|--set expects NAME=VALUE, but found 'x'.|execution retry "$exec" --set x
+5|there is no job job_1|job complete job_1
+2|expected TYPE..., but found 0 arguments.|job claim
+2|/timeout: expected at most 60, found 99|job claim pick --timeout 99
+5|there is no incident inc_none|incident resolve inc_none
 2|there is no command 'sesion'; did you mean 'session'?|sesion list
 2|there is no command 'states'; did you mean 'state'?|states list
 2|there is no command 'lst'; did you mean 'list'?|session lst
@@ -50,7 +84,7 @@ done <<'END'
 12|/status: expected one of "open", "done", found "dnoe"; did you mean "done"?|state set "$id" /status dnoe
 2|FROM expects an integer, but found 'x'.|state diff "$id" x
 5|has no version 99: its newest is 1|state diff "$id" 1 99
-5|there is no schema "ordres"; there are: orders; did you mean 'orders'?|state create ordres '{}'
+5|there is no schema "ordres"; there are: execution, orders; did you mean 'orders'?|state create ordres '{}'
 5|there is no session "laed"; did you mean 'lead'?|session get laed
 5|there is no session "laed"; did you mean 'lead'?|session result laed --wait
 5|there is no session "laed"; did you mean 'lead'?|session tree laed

@@ -39,9 +39,10 @@ masked() {
     case $1 in
     session\ tree | top*) age='s/  ( [0-9]|[0-9]{2})[smh]( |$)/  AGE\2/' ;; # to the right
     event*) age='s/^[0-9]+ +[0-9]+[smh] +/N    AGE  /; s/after [0-9]+/after N/' ;;
-    *) age='s/(^| )([0-9][smh] |[0-9]{2}[smh])( |$)/\1AGE\3/g' ;;
+    *) age='s/(^| )([0-9][smh] |[0-9]{2}[smh]|[0-9][smh]$)( |$)/\1AGE\3/g' ;;
     esac
-    tr -d '\r' | sed -E "s/_[a-z2-7]{12}/_xxxxxxxxxxxx/g; s/127\.0\.0\.1:[0-9]+/ADDRESS/g; s|$PWD|HERE|g; $age
+    tr -d '\r' | sed -E "s/_[a-z2-7]{12}/_xxxxxxxxxxxx/g; s/exec-[0-9a-f-]{36}/exec-ID/g; s/job_[0-9_]+/job_ID/g
+        s/for [0-9]+[smh]/for AGE/g; s/in [0-9]+[smh]$/in AGE/; s/127\.0\.0\.1:[0-9]+/ADDRESS/g; s|$PWD|HERE|g; $age
         s/pid [0-9]+/pid N/; s/up for [0-9]+[smh]/up for AGE/; s/\(baton [0-9.]*/(baton VERSION/
         s/ +$host +/  HOST  /; s/ host +id/ host  id/; s/of +seen/of  seen/; s/(yes +1 +)[0-9]+ +AGE/\1N   AGE/
         s/[0-9]+ of [0-9]+ busy/N of N busy/; s/[0-9]{4}-[0-9-]+T[0-9:.]+Z/TIME/g; s/ +$//"
@@ -350,6 +351,138 @@ picture pipe agent get echo <<'END'
 {"name":"echo","description":"Says what it was told, and then that it is done, which is more than many do","profile":"shell","args":["sh","-c","cat; echo; echo done"],"source":"api","created_at":"TIME","updated_at":"TIME"}
 END
 
+# Workflows: one that stands still, one that goes on, one that was cancelled.
+cat >ship.json <<'END'
+{ "workflow": "ship", "description": "Packs what was ordered, labels each of the parcels, and sends them on their way",
+  "steps": [
+    { "id": "pick", "job": "pick-from-the-shelf", "outputs": ["parcels"] },
+    { "id": "label", "after": ["pick"], "for_each": "=parcels", "job": "label" },
+    { "id": "check", "title": "Check the address", "after": ["pick"] },
+    { "id": "wrap", "after": ["pick"], "when": "=order > 100", "job": "wrap" },
+    { "id": "send", "after": ["label", "check", "wrap"], "job": "send" } ] }
+END
+quiet workflow deploy ship.json
+quiet execution start ship '{"order":1}' --business-key 'order 4711 of ann' -q
+ship=$(cat out)
+quiet job claim pick-from-the-shelf --worker 'hand of the north wall'
+quiet job complete "$("$BATON" json pointer out /0/job_id -r)" '{"parcels":[1,2]}'
+quiet job claim label --worker 'hand of the north wall'
+quiet job error "$("$BATON" json pointer out /0/job_id -r)" no_ink 'There is no ink in the printer of the hall, and nobody knows where the new one is'
+quiet execution start ship -q
+quiet execution start ship -q
+quiet execution cancel "$(cat out)" --reason 'Ann has changed her mind, and wants to have something else'
+
+picture terminal workflow list <<'END'
+name  version  age  kind   description
+ship  1        AGE  steps  Packs what was ordered, labels each of the parcels, …
+END
+picture pipe workflow list <<'END'
+name  version  age  kind   description
+ship  1        AGE  steps  Packs what was ordered, labels each of the parcels, and sends them on their way
+END
+picture terminal workflow show ship <<'END'
+○ start
+● pick
+├─┬─╮
+● │ │ label
+│ ● │ check  Check the address
+│ │ ● wrap
+├─┴─╯
+● send
+○ end
+END
+picture pipe workflow show ship <<'END'
+○ start
+● pick
+├─┬─╮
+● │ │ label
+│ ● │ check  Check the address
+│ │ ● wrap
+├─┴─╯
+● send
+○ end
+END
+picture terminal execution list <<'END'
+workflow  status     age  stuck  id
+ship      CANCELLED  AGE  0      exec-ID
+ship      RUNNING    AGE  0      exec-ID
+ship      RUNNING    AGE  1      exec-ID
+END
+picture pipe execution list <<'END'
+workflow  status     age  stuck  key                reason                                                      by        id
+ship      CANCELLED  AGE  0                         Ann has changed her mind, and wants to have something else  operator  exec-ID
+ship      RUNNING    AGE  0                                                                                     operator  exec-ID
+ship      RUNNING    AGE  1      order 4711 of ann                                                              operator  exec-ID
+END
+picture terminal execution show "$ship" <<'END'
+ship version 1 for order 4711 of ann
+exec-ID, started by operator
+RUNNING for AGE
+2 of 5 steps done
+
+  ✓ pick   in AGE
+  ● label  waits for 2 of 2 items; a person, for AGE: incident inc_xxxxxxxxxxxx
+  ● check  waits for step check to be reported, for AGE
+  – wrap   skipped: its condition was not true
+  ○ send   waits for label, check
+
+waits for you
+  ! label: its worker reports the error "no_ink": There is no ink in the
+    printer of the hall, and nobody knows where the new one is
+      baton execution retry exec-ID label
+END
+picture pipe execution show "$ship" <<'END'
+ship version 1 for order 4711 of ann
+exec-ID, started by operator
+RUNNING for AGE
+2 of 5 steps done
+
+  ✓ pick   in AGE
+  ● label  waits for 2 of 2 items; a person, for AGE: incident inc_xxxxxxxxxxxx
+  ● check  waits for step check to be reported, for AGE
+  – wrap   skipped: its condition was not true
+  ○ send   waits for label, check
+
+waits for you
+  ! label: its worker reports the error "no_ink": There is no ink in the
+    printer of the hall, and nobody knows where the new one is
+      baton execution retry exec-ID label
+END
+picture terminal execution steps "$ship" <<'END'
+step   status       try  age  after             waits for
+pick   completed    1    AGE
+label  in_progress  1    AGE  pick              2 of 2 items; a person, for AGE:…
+check  in_progress  1    AGE  pick              step check to be reported, for …
+wrap   skipped      0    AGE  pick
+send   pending      0         label,check,wrap  label, check
+END
+picture pipe execution steps "$ship" <<'END'
+step   status       try  age  after             waits for
+pick   completed    1    AGE
+label  in_progress  1    AGE  pick              2 of 2 items; a person, for AGE: incident inc_xxxxxxxxxxxx
+check  in_progress  1    AGE  pick              step check to be reported, for AGE
+wrap   skipped      0    AGE  pick
+send   pending      0         label,check,wrap  label, check
+END
+picture terminal job list <<'END'
+type                 step   try  worker  workflow  id
+label                label  1    (none)  ship      job_ID
+pick-from-the-shelf  pick   1    (none)  ship      job_ID
+END
+picture pipe job list <<'END'
+type                 step   try  worker  workflow  key                id
+label                label  1    (none)  ship      order 4711 of ann  job_ID
+pick-from-the-shelf  pick   1    (none)  ship                         job_ID
+END
+picture terminal incident list <<'END'
+workflow  step   kind   status  age  what                       id
+ship      label  error  open    AGE  its worker reports the e…  inc_xxxxxxxxxxxx
+END
+picture pipe incident list <<'END'
+workflow  step   kind   status  age  what                                                                                                                      id
+ship      label  error  open    AGE  its worker reports the error "no_ink": There is no ink in the printer of the hall, and nobody knows where the new one is  inc_xxxxxxxxxxxx
+END
+
 # Nothing that is asked for is cut at a column in a pipe, or coloured there.
 CLICOLOR_FORCE= run session list
 ! grep -q "$(printf '\033')" out || fail 'expected no colours'
@@ -377,6 +510,9 @@ picture terminal top --once <<'END'
    a_name_that_i…er_than_most  running   slow/shell     AGE
    pusher                      idle      careful/shell  AGE  I wait for your wo…
    reviewer                    finished  echo/shell     AGE  done
+workflows that run
+! ship order 4711 of ann    RUNNING   2/5      label: 2 of 2 items; a person, f…
+  ship                      RUNNING   0/5      pick: a worker for jobs of type …
 END
 
 # No agent outlives this.
