@@ -50,14 +50,13 @@ void roaming_client_move(struct roaming_client *v)
     v->client = http_client_new(&v->chaos->nodes[to].endpoint);
 }
 
-struct response roaming_client_ask(struct roaming_client *v, const char *method, int state,
-                                   const char *query, str key, str body)
+struct response roaming_client_send(struct roaming_client *v, const char *method, str target,
+                                    str key, str body)
 {
     struct response_field fields[] = { { STR("Idempotency-Key"), key } };
     struct http_call call = {
         .method = method,
-        .target = arena_printf(v->arena, "/workflow-states/" STR_FMT "%s",
-                               STR_ARG(v->chaos->ids[state]), query),
+        .target = target,
         .fields = fields,
         .field_count = key.len ? 1 : 0,
         .body = body,
@@ -71,6 +70,15 @@ struct response roaming_client_ask(struct roaming_client *v, const char *method,
         roaming_client_move(v);
     }
     return r;
+}
+
+struct response roaming_client_ask(struct roaming_client *v, const char *method, int state,
+                                   const char *query, str key, str body)
+{
+    str target = arena_printf(v->arena, "/workflow-states/" STR_FMT "%s",
+                              STR_ARG(v->chaos->ids[state]), query);
+
+    return roaming_client_send(v, method, target, key, body);
 }
 
 const struct json *roaming_client_read(struct roaming_client *v, int state, const char *query)

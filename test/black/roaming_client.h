@@ -23,6 +23,10 @@ void roaming_client_close(struct roaming_client *v);
 /* To another node, where there is one. */
 void roaming_client_move(struct roaming_client *v);
 
+/* Asks until there is an answer, with the same key each time. */
+struct response roaming_client_send(struct roaming_client *v, const char *method, str target,
+                                    str key, str body);
+
 /* Asks for a state until there is an answer, with the same key each time. `query` is empty or
  * "?…". */
 struct response roaming_client_ask(struct roaming_client *v, const char *method, int state,
