@@ -9,6 +9,7 @@
 #include "app/clock.h"
 #include "bench/documents.h"
 #include "bench/set.h"
+#include "core/exec/workflow.h"
 #include "core/schema.h"
 #include "core/tables.h"
 #include "core/team.h"
@@ -25,6 +26,7 @@ struct filler {
     struct op_table *table;
     struct engine engine;
     struct clock clock;
+    int64_t frozen_ms;
     struct chance chance;
     struct tx_source source, others;
     struct team_rules team;
@@ -198,6 +200,41 @@ const struct json *fill_call(struct filler *f, struct arena *a, str runner_token
     return c.answer.waits || c.answer.empty ? NULL : parsed(a, c.answer.text);
 }
 
+void fill_batch(struct filler *f, struct arena *a, const char *op, const str *inputs, size_t count,
+                const struct json **answers, double *us, double *cpu_us)
+{
+    struct command *commands = ARENA_ARRAY(a, struct command, count);
+    struct command **batch = ARENA_ARRAY(a, struct command *, count);
+
+    for (size_t i = 0; i < count; i++) {
+        batch[i] = &commands[i];
+        commands[i] = (struct command){ .arena = a,
+                                        .op = op_find(f->table, str_from(op)),
+                                        .input = parsed(a, inputs[i]),
+                                        .actor = &operator};
+    }
+    double began = clock_us(CLOCK_MONOTONIC), cpu_began = clock_us(CLOCK_THREAD_CPUTIME_ID);
+    op_perform(&f->engine, batch, count);
+    *cpu_us = clock_us(CLOCK_THREAD_CPUTIME_ID) - cpu_began;
+    *us = clock_us(CLOCK_MONOTONIC) - began;
+    for (size_t i = 0; i < count; i++) {
+        must(commands[i].error);
+        answers[i] = parsed(a, commands[i].answer.text);
+    }
+}
+
+static int64_t frozen_now_ms(void *self)
+{
+    return *(int64_t *)self;
+}
+
+void fill_freeze(struct filler *f, int64_t now_ms)
+{
+    f->frozen_ms = now_ms;
+    f->engine.now_ms = frozen_now_ms;
+    f->engine.clock = &f->frozen_ms;
+}
+
 /* ---- from the start to the end ---- */
 
 static void schema_add(struct filler *f)
@@ -253,6 +290,7 @@ struct filler *fill_open_store(const char *name)
     f->source = (struct tx_source){ id_of_number, random_take, f };
     f->engine.table = f->table;
     f->engine.schemas = schema_cache_new(8);
+    f->engine.graphs = graph_cache_new(8);
     f->engine.source = &f->source;
     f->team = team_rules_default;
     f->team.match_ms = 24 * 3600 * 1000; /* runs are to stay in the queue */
@@ -271,6 +309,7 @@ void fill_close(struct filler *f)
     store_disconnect(f->engine.sql);
     store_close(f->store);
     schema_cache_free(f->engine.schemas);
+    graph_cache_free(f->engine.graphs);
     op_table_free(f->table);
     arena_free(f->batch);
     arena_free(f->arena);

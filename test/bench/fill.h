@@ -44,6 +44,14 @@ void fill_tag(char tag[8], int number);
  * runner: so many sets of tags, or as many directories below /work. */
 void fill_runs(struct filler *f, uint64_t count, uint64_t tag_sets, uint64_t directories);
 
+/* Calls of one operation as the operator, in one transaction. Their answers live in the arena; times as
+ * in fill_call, of all of them. */
+void fill_batch(struct filler *f, struct arena *a, const char *op, const str *inputs, size_t count,
+                const struct json **answers, double *us, double *cpu_us);
+
+/* From now on it is that time, in ms since 1970. */
+void fill_freeze(struct filler *f, int64_t now_ms);
+
 /* One operation by itself, as a runner's token or (empty) as the operator. Its answer lives in the
  * arena; NULL: it waits, or has none. `cpu_us` is the processor time that it took, and `us` all of
  * the time; either may be NULL. */
