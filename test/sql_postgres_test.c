@@ -8,6 +8,7 @@
 #include "core/run.h"
 #include "core/state.h"
 #include "core/tables.h"
+#include "sim/flow_play.h"
 #include "sim/postgres.h"
 #include "calls.h"
 
@@ -552,6 +553,71 @@ static void files_run(struct world *w)
         step_run(w, &asked[i]);
 }
 
+static str job_claimed(struct world *w, const char *types, const char *more)
+{
+    return at(call(w, "job.claim", "{'types':[%s],'max':1,'lease_seconds':60,'worker':'ü'%s}",
+                   types, more),
+              "/jobs/0/job_id");
+}
+
+/* Definitions and what runs by them; a few more at random, whatever happens to those. */
+static void workflows_run(struct world *w)
+{
+    static const struct step before[] = {
+        { .op = "session.create", .input = "{'session_name':'flow-top'}" },
+        { .op = "workflow.deploy",
+          .input = "{'name':'flow','definition':{'steps':[{'id':'a','job':'x.a'},"
+                   "{'id':'b','after':['a'],'job':'x.b','retry':{'max_attempts':2}},"
+                   "{'id':'c','for_each':'=parts','by':'report'}]}}" },
+        { .op = "workflow.deploy",
+          .input = "{'name':'flow','definition':{'steps':[{'id':'a','job':'x.a'},"
+                   "{'id':'b','after':['a'],'job':'x.b'},{'id':'r','run':'true'},"
+                   "{'id':'c','for_each':'=parts','by':'report'}]}}" },
+        { .op = "workflow.list", .input = "{}" },
+        { .op = "workflow.versions", .input = "{'name':'flow'}" },
+        { .op = "workflow.get", .input = "{'name':'flow','version':1}" },
+        { .op = "workflow.get", .input = "{'name':'none'}", .refused = true },
+        { .op = "execution.start",
+          .input = "{'workflow':'flow','business_key':'k','parent_session_name':'flow-top'}" },
+        { .op = "execution.start",
+          .input = "{'workflow':'flow','business_key':'k'}",
+          .refused = true },
+        { .op = "workflow.delete", .input = "{'name':'flow'}", .refused = true },
+        { .op = "execution.list", .input = "{}" },
+        { .op = "incident.list", .input = "{}" },
+        { .op = "incident.list", .input = "{}", .session = "wfstate_2" },
+        { .op = "job.list", .input = "{}" },
+    };
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++)
+        step_run(w, &before[i]);
+    str id = at(call(w, "execution.list", "{}"), "/executions/0/execution_id");
+    call(w, "execution.get", "{'execution_id':'" STR_FMT "'}", STR_ARG(id));
+    call(w, "execution.steps", "{'execution_id':'" STR_FMT "'}", STR_ARG(id));
+    str incident = at(call(w, "incident.list", "{'execution':'" STR_FMT "'}", STR_ARG(id)),
+                      "/incidents/0/incident_id");
+    call(w, "incident.get", "{'incident_id':'" STR_FMT "'}", STR_ARG(incident));
+    call(w, "execution.set", "{'execution_id':'" STR_FMT "','variables':{'parts':[1]}}",
+         STR_ARG(id));
+    call(w, "incident.resolve", "{'incident_id':'" STR_FMT "'}", STR_ARG(incident));
+    call(w, "execution.pause", "{'execution_id':'" STR_FMT "'}", STR_ARG(id));
+    call(w, "execution.resume", "{'execution_id':'" STR_FMT "'}", STR_ARG(id));
+    str job = job_claimed(w, "'x.*'", "");
+    call(w, "job.renew", "{'job_id':'" STR_FMT "','lease_seconds':90}", STR_ARG(job));
+    call(w, "job.complete",
+         "{'job_id':'" STR_FMT "','claim':{'types':['x.b'],'worker':'ü','lease_seconds':1}}",
+         STR_ARG(job));
+    world_pass(w, 2000); /* and that one is lost */
+    job = job_claimed(w, "'x.b'", "");
+    call(w, "job.error", "{'job_id':'" STR_FMT "','code':'no','message':'no'}", STR_ARG(job));
+    call(w, "execution.cancel", "{'execution_id':'" STR_FMT "'}", STR_ARG(id));
+    call(w, "execution.delete", "{'execution_id':'" STR_FMT "'}", STR_ARG(id));
+    call(w, "workflow.delete", "{'name':'flow'}");
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        uint64_t points = 0;
+        play_seed(&w, check_arena(), seed, NULL, NULL, &points);
+    }
+}
+
 static void scenario_run(struct world *w)
 {
     struct grant *grant;
@@ -585,6 +651,7 @@ static void scenario_run(struct world *w)
     errands_run(w);
     ended_run(w);
     files_run(w);
+    workflows_run(w);
 }
 
 /* ---- the texts ---- */
