@@ -140,6 +140,7 @@ static err news_wait(struct waker *w, const struct json **news)
     *news = NULL;
     while (getppid() == client_pid) {
         const struct json *answer;
+        program_rest();
         TRY(call_patiently(w, &call, &answer));
         str status = json_str(answer, "status");
         bool unknown = str_eq(status, STR("off")) && socket_clock_ms() < w->begun_ms + UNKNOWN_MS;

@@ -19,6 +19,10 @@ int program_spawn(char *const *argv, char *const *env, pid_t *pid);
 /* How lists of processes show it. */
 void program_rename(const char *name);
 
+/* What it has read of its own code is let go; the system keeps that as long as it has room, and what is
+ * needed again comes back by itself. For processes that wait for hours. */
+void program_rest(void);
+
 /* From now on it gets this signal when its parent ends. */
 void program_die_with_parent(int number);
 
