@@ -603,6 +603,7 @@ static void workflows_run(struct world *w)
     call(w, "execution.resume", "{'execution_id':'" STR_FMT "'}", STR_ARG(id));
     str job = job_claimed(w, "'x.*'", "");
     call(w, "job.renew", "{'job_id':'" STR_FMT "','lease_seconds':90}", STR_ARG(job));
+    call(w, "job.renew", "{'job_id':'" STR_FMT "','lease_seconds':5}", STR_ARG(job));
     call(w, "job.complete",
          "{'job_id':'" STR_FMT "','claim':{'types':['x.b'],'worker':'ü','lease_seconds':1}}",
          STR_ARG(job));
