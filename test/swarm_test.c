@@ -71,7 +71,7 @@ static bool is_enough(const struct op_table *t, const struct swarm_totals *total
     return filled && totals->points >= POINTS;
 }
 
-TEST_LIMIT(swarm_keeps_every_promise_whatever_fails, 240)
+TEST_LIMIT(swarm_keeps_every_promise_whatever_fails, 480)
 {
     uint64_t seed = swarm_setting("BATON_SEED", 1), runs = swarm_setting("BATON_SIM_RUNS", 0);
     const char *path = getenv("BATON_SIM_LOG");

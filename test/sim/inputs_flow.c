@@ -58,9 +58,17 @@ static void refer_name(struct inputs *in, struct json *out)
     *out = text(ONE_OF(in, names));
 }
 
+/* Those that are done by report are reported. */
 static void refer_step(struct inputs *in, struct json *out)
 {
-    *out = text(ONE_OF(in, steps));
+    static const char *const reported[] = { "a", "a", "d", "c" };
+
+    *out = text(op_is_of(in, "execution.report") ? ONE_OF(in, reported) : ONE_OF(in, steps));
+}
+
+static void refer_token(struct inputs *in, struct json *out)
+{
+    *out = text(chance(in, 3) ? "token-2" : "token-1");
 }
 
 static void refer_values(struct inputs *in, struct json *out)
@@ -125,6 +133,7 @@ static const struct {
     { "version", refer_small },
     { "step", refer_step },
     { "from", refer_step },
+    { "token", refer_token },
     { "input", refer_values },
     { "outputs", refer_values },
     { "variables", refer_values },
