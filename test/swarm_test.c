@@ -15,7 +15,7 @@ enum { POINTS = 1000, POINTS_PER_BATCH = 2, FILLS_TABLE = false };
 enum { POINTS = 10000, POINTS_PER_BATCH = 12, FILLS_TABLE = true };
 #endif
 
-enum { RUNS_MAX = 900, POINTS_RUNS = 200 };
+enum { RUNS_MAX = 1400, POINTS_RUNS = 200 };
 
 /* One run in four has many crash points, so that there are many runs: the table is large. The later
  * ones of a swarm fill the table, when enough points were looked at. By the seed alone, so that each
