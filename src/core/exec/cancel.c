@@ -30,8 +30,6 @@ err mark_cancel(struct exec *x, struct mark *m, str why)
     }
     if (m->status == MARK_WORK)
         TRY(work_cancel(x, m, why));
-    else
-        TRY(mark_timer(x, m, 0));
     if (m->status == MARK_INCIDENT)
         TRY(incidents_end(x, m));
     mark_gone(x, m);
