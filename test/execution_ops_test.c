@@ -343,3 +343,24 @@ TEST(execution_of_what_nobody_would_ask_for_is_not_started)
     }
     world_close(w);
 }
+
+/* A graph that is still at hand is no definition: an execution of one that was deleted stays ended. */
+TEST(execution_whose_definition_was_deleted_is_not_taken_up_again)
+{
+    struct world *w = world_new();
+
+    deploy(w, TWO);
+    str id = begin(w, "two", "");
+    CHECK_OK(call(w, "execution.cancel", "{'execution_id':'" STR_FMT "'}", STR_ARG(id))->error);
+    CHECK_OK(call(w, "workflow.delete", "{'name':'two'}")->error);
+    CHECK_ERR(call(w, "execution.resume", "{'execution_id':'" STR_FMT "','from':'a'}", STR_ARG(id))
+                  ->error,
+              ERR_NOT_FOUND);
+    CHECK_OK(
+        call(w, "workflow.deploy", "{'name':'two','definition':{'steps':[{'id':'a'}]}}")->error);
+    CHECK_ERR(call(w, "execution.resume", "{'execution_id':'" STR_FMT "','from':'a'}", STR_ARG(id))
+                  ->error,
+              ERR_CONFLICT);
+    world_audit(w);
+    world_close(w);
+}

@@ -381,12 +381,17 @@ static err step_find(struct exec *x, str step, uint16_t *out)
                    STR_ARG(x->row.workflow), STR_ARG(utf8_cut(step, 80)), STR_ARG(buf_str(&names)));
 }
 
-/* The same business key may have come again meanwhile. */
+/* The same business key may have come again meanwhile, and the definition may be gone: only open
+ * executions keep it. */
 static err reopen_check(struct tx *tx, const struct execution *e)
 {
     struct execution_new n = { .workflow = e->workflow, .business_key = e->business_key };
+    struct workflow w;
 
-    return execution_is_open(e->status) ? NULL : key_check(tx, &n);
+    if (execution_is_open(e->status))
+        return NULL;
+    TRY(workflow_still(tx, e->workflow, e->version, e->digest, &w));
+    return key_check(tx, &n);
 }
 
 err execution_resume(struct tx *tx, str id, str step, struct execution *out)

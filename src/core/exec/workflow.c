@@ -81,13 +81,13 @@ static err input_compile(struct arena *a, const struct graph *g, struct schema *
 }
 
 /* All of it lives in `keep`; what is only needed meanwhile, in the command's arena. */
-static err program_make(struct tx *tx, struct arena *keep, str name, int64_t version,
+static err program_make(struct tx *tx, struct arena *keep, str name, int64_t version, str digest,
                         struct workflow_program *out)
 {
     const struct json *definition;
     struct workflow w;
 
-    TRY(workflow_find(tx, name, version, &w));
+    TRY(workflow_still(tx, name, version, digest, &w));
     TRY(json_parse_own(keep, arena_copy(keep, w.text), &definition));
     TRY(graph_compile(keep, definition, &out->graph));
     return input_compile(tx->arena, out->graph, &out->input);
@@ -108,7 +108,7 @@ err workflow_program(struct tx *tx, str name, int64_t version, str digest,
         if (*out)
             return NULL;
         struct arena *keep = arena_new();
-        err e = program_make(tx, keep, name, version, &made);
+        err e = program_make(tx, keep, name, version, digest, &made);
         if (e) {
             e = err_copy(tx->arena, e); /* it may lie in what goes now */
             arena_free(keep);
@@ -121,7 +121,7 @@ err workflow_program(struct tx *tx, str name, int64_t version, str digest,
         return NULL;
     }
     struct workflow_program *own = ARENA_NEW(tx->arena, struct workflow_program);
-    TRY(program_make(tx, tx->arena, name, version, own));
+    TRY(program_make(tx, tx->arena, name, version, digest, own));
     if (own->input)
         arena_on_release(tx->arena, schema_release, own->input);
     *out = own;
@@ -215,6 +215,17 @@ err workflow_find(struct tx *tx, str name, int64_t version, struct workflow *out
                        STR_ARG(name), (long long)version, (long long)out->version);
     COLUMNS_READ(WORKFLOW_COLUMNS, tx, row, "workflow", out);
     return NULL;
+}
+
+err workflow_still(struct tx *tx, str name, int64_t version, str digest, struct workflow *out)
+{
+    TRY(workflow_find(tx, name, version, out));
+    if (str_eq(out->digest, digest))
+        return NULL;
+    return err_new(tx->arena, ERR_CONFLICT,
+                   "version %lld of workflow \"" STR_FMT
+                   "\" was deleted, and is another definition now: start a new execution of it",
+                   (long long)version, STR_ARG(name));
 }
 
 err workflow_list(struct tx *tx, str after, int64_t limit, const struct workflow **out,

@@ -51,6 +51,9 @@ err workflow_deploy(struct tx *tx, const struct workflow_ready *ready, str name,
 /* By name and version, 0 for the newest. NOT_FOUND, naming what there is. */
 err workflow_find(struct tx *tx, str name, int64_t version, struct workflow *out);
 
+/* The one that an execution runs by: CONFLICT when it was deleted and another one has its version now. */
+err workflow_still(struct tx *tx, str name, int64_t version, str digest, struct workflow *out);
+
 /* The newest version of each name after `after`, by name; and the versions of a name below `before`
  * (0: all), the newest first. */
 err workflow_list(struct tx *tx, str after, int64_t limit, const struct workflow **out,
