@@ -1,4 +1,5 @@
 /* execution_ops_test.c: workflows that run: started, looked at, reported, paused, resumed and ended. */
+#include "core/exec/workflow.h"
 #include "workflow_help.h"
 
 TEST(an_execution_goes_as_far_as_it_can_and_says_what_it_waits_for)
@@ -361,6 +362,12 @@ TEST(execution_whose_definition_was_deleted_is_not_taken_up_again)
     CHECK_ERR(call(w, "execution.resume", "{'execution_id':'" STR_FMT "','from':'a'}", STR_ARG(id))
                   ->error,
               ERR_CONFLICT);
+    graph_cache_free(w->engine.graphs);
+    w->engine.graphs = graph_cache_new(GRAPH_CACHE_LEAST); /* as after a restart */
+    CHECK_STR(seen(w, id, "/status"), "CANCELLED");
+    CHECK_STR(seen(w, id, "/steps"), "[]");
+    CHECK_OK(call(w, "execution.steps", "{'execution_id':'" STR_FMT "'}", STR_ARG(id))->error);
+    CHECK_OK(call(w, "execution.delete", "{'execution_id':'" STR_FMT "'}", STR_ARG(id))->error);
     world_audit(w);
     world_close(w);
 }

@@ -54,6 +54,9 @@ void write_step_after(struct json_writer *w, const struct graph *g, const struct
 
 /* ---- where it stands ---- */
 
+/* Of an execution that has ended and whose definition was deleted: its document has its steps. */
+static const struct graph no_graph;
+
 /* The marks that are shown, and one more where there are more. */
 static err rest_load(struct tx *tx, const struct execution *e, struct execution_rest *out)
 {
@@ -64,8 +67,11 @@ static err rest_load(struct tx *tx, const struct execution *e, struct execution_
     struct mark *marks = NULL;
 
     *out = (struct execution_rest){ .e = e };
-    TRY(workflow_program(tx, e->workflow, e->version, e->digest, &program));
-    out->graph = program->graph;
+    err gone = workflow_program(tx, e->workflow, e->version, e->digest, &program);
+    bool is_deleted = gone && (gone->kind == ERR_NOT_FOUND || gone->kind == ERR_CONFLICT);
+    if (gone && (!is_deleted || execution_is_open(e->status)))
+        return gone;
+    out->graph = gone ? &no_graph : program->graph;
     TRY(execution_marks(tx, e, MARKS_SHOWN + 1, &marks, &out->count));
     for (size_t i = 0; i < out->count; i++)
         marks[i].at = graph_node_find(out->graph, marks[i].node);
