@@ -55,6 +55,35 @@ static inline void shown_work(struct buf *out, const struct graph *g, const stru
         buf_printf(out, " reopens " STR_FMT, STR_ARG(g->steps[w->retry_step].id));
 }
 
+static inline void shown_approval(struct buf *out, const struct graph *g,
+                                  const struct graph_approval *a)
+{
+    buf_printf(out, " approval%s%s", a->variant ? " of a variant" : "",
+               a->attended ? " attended" : "");
+    for (size_t i = 0; i < a->show_count; i++)
+        buf_printf(out, "%s" STR_FMT, i ? " " : " of ", STR_ARG(a->show[i]));
+    shown_feel(out, " out of", a->options);
+    if (a->deadline_ms)
+        shown_ms(out, " within ", a->deadline_ms);
+    if (a->fallback.len)
+        buf_printf(out, " else " STR_FMT, STR_ARG(a->fallback));
+    if (a->on_reject != GRAPH_NONE)
+        buf_printf(out, " back to " STR_FMT, STR_ARG(g->steps[a->on_reject].id));
+}
+
+static inline void shown_evidence(struct buf *out, const struct graph_evidence *e)
+{
+    static const char *const kinds[] = { " runs", " file", " tests" };
+
+    buf_add(out, str_from(kinds[e->kind]));
+    for (size_t i = 0; i < e->argv_count; i++)
+        buf_printf(out, " [" STR_FMT "]", STR_ARG(e->argv[i]));
+    if (e->kind == EVIDENCE_COMMAND)
+        buf_printf(out, " exit %lld", (long long)e->exit);
+    shown_feel(out, "", e->file);
+    shown_feel(out, " sha256", e->sha256);
+}
+
 static inline void shown_step(struct buf *out, const struct graph *g, const struct graph_step *s)
 {
     buf_printf(out, "\nstep " STR_FMT " \"" STR_FMT "\"", STR_ARG(s->id), STR_ARG(s->title));
@@ -69,17 +98,12 @@ static inline void shown_step(struct buf *out, const struct graph *g, const stru
     if (s->parallel_agents)
         buf_printf(out, " times %u", s->parallel_agents);
     buf_add(out, s->agents_at_once ? STR(" at once") : STR(""));
-    buf_add(out, s->starts_agents ? STR(" started") : STR(""));
     if (s->prompt)
         buf_printf(out, " prompt(" STR_FMT ")", STR_ARG(template_text(s->prompt)));
-    if (s->approval) {
-        buf_add(out, STR(" approval "));
-        json_print(out, s->approval);
-    }
-    if (s->evidence) {
-        buf_add(out, STR(" evidence "));
-        json_print(out, s->evidence);
-    }
+    if (s->approval)
+        shown_approval(out, g, s->approval);
+    for (size_t i = 0; i < s->evidence_count; i++)
+        shown_evidence(out, &s->evidence[i]);
 }
 
 static inline void shown_node(struct buf *out, const struct graph *g, const struct graph_node *n)

@@ -29,6 +29,8 @@
     X(UPDATE_OVERDUE,    "update_overdue") /* counts an attempt of an attended session          */  \
     X(CALLBACK_DELIVER,  "callback_deliver") /* tries again to tell a parent                    */  \
     X(PERMISSION_EXPIRE, "permission_expire") /* refuses what nobody has decided                */  \
+    X(APPROVAL_EXPIRE,   "approval_expire") /* decides as its definition says what nobody has     */  \
+    X(SHARE_TURN,        "share_turn")     /* starts agents of steps that had to wait          */  \
     X(TOKEN_LEASE,       "token_lease")    /* revokes a token whose holder was not heard        */  \
     X(MEMBER_SILENT,     "member_silent")  /* takes a member for silent                         */  \
     X(WAKE_RETURN,       "wake_return")    /* offers again what a waker has taken in vain      */  \

@@ -13,6 +13,7 @@ struct project {
     str project_dir; /* where it was made, for people */
     str state_id;    /* that its members share */
     bool wakes;      /* idle clients of its members may be woken */
+    str mirrors;     /* files that are kept from its workflows, printed JSON array; empty: the usual */
     int64_t created_at_ms, updated_at_ms;
 };
 
@@ -24,7 +25,8 @@ struct project {
     X(state_id,    TEXT, STORE,  p->state_id)      \
     X(wake,        FLAG, STORE,  p->wakes)         \
     X(created_at,  TIME, INSERT, p->created_at_ms) \
-    X(updated_at,  TIME, STORE,  p->updated_at_ms)
+    X(updated_at,  TIME, STORE,  p->updated_at_ms) \
+    X(mirrors,     TEXT, STORE,  p->mirrors)
 #define PROJECT_NAMES COLUMNS(PROJECT_COLUMNS)
 // clang-format on
 

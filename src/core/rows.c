@@ -5,13 +5,16 @@
 
 #include "core/agent.h"
 #include "core/callback.h"
+#include "core/exec/approval.h"
 #include "core/exec/incident.h"
+#include "core/exec/share.h"
 #include "core/file_touch.h"
 #include "core/idempotency.h"
 #include "core/output.h"
 #include "core/permission.h"
 #include "core/alias.h"
 #include "core/project.h"
+#include "core/todo.h"
 #include "core/token.h"
 #include "core/wake_queue.h"
 
@@ -58,6 +61,9 @@ const struct rows_table rows_tables[] = {
     { BY_3(mark, MARK_COLUMNS, no, scope, n) },
     { BY_2(step, STEP_COLUMNS, no, node) },
     { BY_1(incident, INCIDENT_COLUMNS, incident_id) },
+    { BY_1(approval, APPROVAL_COLUMNS, approval_id) },
+    { BY_3(share, SHARE_COLUMNS, no, n, number) },
+    { BY_1(todo_list, TODO_LIST_COLUMNS, session_id) },
     { BY_2(file_touch, FILE_TOUCH_COLUMNS, session_id, file) },
     {
         BY_1(replay, REPLAY_COLUMNS,

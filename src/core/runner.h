@@ -19,6 +19,7 @@ struct runner {
     const str *tags, *profiles;      /* no profiles: all */
     size_t tag_count, profile_count;
     str tags_printed, profiles_printed; /* as they are stored: JSON arrays */
+    str agents; /* that its machine has, printed JSON array of {"name", "source", "description", "project"?} */
     int64_t capacity;
     bool commands; /* it takes runs of purpose command; one that does not say so knows none */
     int64_t registered_at_ms, seen_at_ms;
@@ -42,7 +43,8 @@ struct runner {
     X(lost,          FLAG, INSERT, r->lost)             \
     X(claim_cursor,  TEXT, INSERT, r->claim_cursor)     \
     X(work_user,     TEXT, INSERT, r->user)             \
-    X(commands,      FLAG, INSERT, r->commands)
+    X(commands,      FLAG, INSERT, r->commands)         \
+    X(agents,        JSON, INSERT, r->agents)
 #define RUNNER_NAMES COLUMNS(RUNNER_COLUMNS)
 // clang-format on
 

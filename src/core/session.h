@@ -63,6 +63,7 @@ struct session {
     str worktree; /* the top of the working tree that its client is in; empty: nobody said */
     bool wakes;   /* its idle client may be woken */
     bool silent;  /* a member of which there was no sign for long */
+    str task;     /* the step that it works for, printed JSON: see exec/share.h; empty: none */
 };
 
 /* The table `session`: see columns.h. */
@@ -113,7 +114,8 @@ struct session {
     X(project,         TEXT,     INDEX,  s->project)                 \
     X(worktree,        TEXT,     STORE,  s->worktree)                \
     X(wake,            FLAG,     STORE,  s->wakes)                   \
-    X(silent,          FLAG,     STORE,  s->silent)
+    X(silent,          FLAG,     STORE,  s->silent)                  \
+    X(task,            TEXT,     STORE,  s->task)
 #define SESSION_NAMES COLUMNS(SESSION_COLUMNS)
 // clang-format on
 
@@ -203,10 +205,11 @@ err session_delete(struct tx *tx, struct session *s, bool with_state);
 /* How many children of it have not settled and will call back. */
 err session_awaited(struct tx *tx, str id, int64_t *count);
 
-/* Whether it owes its state an update before its parent hears of its end. */
+/* Whether it owes a record before its end counts: of the step that it works for, and only that; else of
+ * its parent's work an update of their state. */
 static inline bool session_owes(const struct session *s)
 {
-    return s->parent_id.len && s->state_id.len;
+    return s->task.len || (s->parent_id.len && s->state_id.len);
 }
 
 /* Whether somebody started it in a project's folder: see member.h. */

@@ -581,6 +581,72 @@ static const char *const step_15[] = {
     NULL,
 };
 
+static const char *const step_16[] = {
+    /* What only a person decides: see exec/approval.h. */
+    "CREATE TABLE approval ("
+    " approval_id TEXT COLLATE \"C\" PRIMARY KEY,"
+    " no BIGINT NOT NULL,"
+    " scope BIGINT NOT NULL,"
+    " n BIGINT NOT NULL,"
+    " execution_id TEXT COLLATE \"C\" NOT NULL,"
+    " workflow TEXT NOT NULL,"
+    " node TEXT NOT NULL,"
+    " title TEXT NOT NULL,"
+    " kind TEXT NOT NULL,"
+    " content TEXT NOT NULL,"
+    " digest TEXT NOT NULL,"
+    " options TEXT NOT NULL,"
+    " on_reject TEXT NOT NULL,"
+    " attended BIGINT NOT NULL,"
+    " fallback TEXT NOT NULL,"
+    " deadline BIGINT NOT NULL,"
+    " session_id TEXT COLLATE \"C\" NOT NULL,"
+    " root_id TEXT COLLATE \"C\" NOT NULL,"
+    " status TEXT COLLATE \"C\" NOT NULL,"
+    " decision TEXT NOT NULL,"
+    " decided_by TEXT NOT NULL,"
+    " channel TEXT NOT NULL,"
+    " created_at BIGINT NOT NULL,"
+    " decided_at BIGINT NOT NULL)",
+    "CREATE INDEX approval_by_status ON approval (status, approval_id)",
+    "CREATE INDEX approval_by_execution ON approval (no, approval_id)",
+
+    /* What each agent does of an attempt of a step: see exec/share.h. */
+    "CREATE TABLE share ("
+    " no BIGINT NOT NULL,"
+    " n BIGINT NOT NULL,"
+    " number BIGINT NOT NULL,"
+    " scope BIGINT NOT NULL,"
+    " attempt BIGINT NOT NULL,"
+    " agent TEXT NOT NULL,"
+    " session_name TEXT NOT NULL,"
+    " session_id TEXT COLLATE \"C\" NOT NULL,"
+    " status TEXT COLLATE \"C\" NOT NULL,"
+    " prompt TEXT NOT NULL,"
+    " outputs TEXT,"
+    " error TEXT NOT NULL,"
+    " seq BIGINT NOT NULL,"
+    " started_at BIGINT NOT NULL,"
+    " ended_at BIGINT NOT NULL,"
+    " PRIMARY KEY (no, n, number))",
+    "CREATE INDEX share_by_session ON share (session_id) WHERE session_id <> ''",
+    "CREATE INDEX share_waiting ON share (seq) WHERE status = 'waiting'",
+
+    /* What a session owes when it works for a step: a record of that, and no update of a state. */
+    "ALTER TABLE session ADD COLUMN task TEXT NOT NULL DEFAULT ''",
+
+    /* Agents that a runner's machine has, and files that a project wants written. */
+    "ALTER TABLE runner ADD COLUMN agents TEXT NOT NULL DEFAULT '[]'",
+    "ALTER TABLE project ADD COLUMN mirrors TEXT NOT NULL DEFAULT ''",
+
+    /* The list of what there is to do that an agent keeps in its own client. */
+    "CREATE TABLE todo_list ("
+    " session_id TEXT COLLATE \"C\" PRIMARY KEY,"
+    " items TEXT NOT NULL,"
+    " updated_at BIGINT NOT NULL)",
+    NULL,
+};
+
 // clang-format off
 const struct tables_step tables_steps[] = {
     { 1, step_1 },
@@ -598,6 +664,7 @@ const struct tables_step tables_steps[] = {
     { 13, step_13 },
     { 14, step_14 },
     { 15, step_15 },
+    { 16, step_16 },
 };
 // clang-format on
 const int tables_step_count = sizeof tables_steps / sizeof *tables_steps;

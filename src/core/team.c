@@ -26,6 +26,8 @@ WORDS(execution, EXECUTION_STATUSES)
 WORDS(step, STEP_STATUSES)
 WORDS(mark, MARK_STATUSES)
 WORDS(incident, INCIDENT_STATUSES)
+WORDS(share, SHARE_STATUSES)
+WORDS(approval, APPROVAL_STATUSES)
 WORDS(way, WAKE_WAYS)
 
 int team_word_find(const struct team_words *w, str name)
@@ -108,7 +110,10 @@ static const unsigned execution_changes[EXECUTION_STATUS_COUNT] = {
 /* Back to pending: it is done anew. Where there are circles, a step that is done may begin again. */
 static const unsigned step_changes[STEP_STATUS_COUNT] = {
     [STEP_PENDING]     = TO(STEP_IN_PROGRESS) | TO(STEP_COMPLETED) | TO(STEP_SKIPPED),
-    [STEP_IN_PROGRESS] = TO(STEP_COMPLETED) | TO(STEP_FAILED) | TO(STEP_PENDING),
+    [STEP_IN_PROGRESS] = TO(STEP_APPROVAL) | TO(STEP_COMPLETED) | TO(STEP_FAILED) |
+                         TO(STEP_PENDING),
+    [STEP_APPROVAL]    = TO(STEP_COMPLETED) | TO(STEP_FAILED) | TO(STEP_PENDING) |
+                         TO(STEP_IN_PROGRESS),
     [STEP_COMPLETED]   = TO(STEP_PENDING) | TO(STEP_IN_PROGRESS) | TO(STEP_SKIPPED),
     [STEP_FAILED]      = TO(STEP_PENDING) | TO(STEP_IN_PROGRESS),
     [STEP_SKIPPED]     = TO(STEP_PENDING) | TO(STEP_IN_PROGRESS) | TO(STEP_COMPLETED),

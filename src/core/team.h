@@ -44,13 +44,23 @@
 
 #define STEP_STATUSES(X) \
     X(PENDING, "pending") X(IN_PROGRESS, "in_progress") X(COMPLETED, "completed") \
-    X(FAILED, "failed") X(SKIPPED, "skipped")
+    X(FAILED, "failed") X(SKIPPED, "skipped") X(APPROVAL, "waiting_approval")
 
-/* Those up to MORE are what a mark has left to do; at the others it rests. */
+/* Those up to PROVE are what a mark has left to do; at the others it rests. */
 #define MARK_STATUSES(X) \
     X(ENTER, "enter") X(BEGIN, "begin") X(LEAVE, "leave") X(MORE, "more") \
+    X(PROVE, "prove") \
     X(JOIN, "join") X(WORK, "work") X(BACKOFF, "backoff") X(LOOP, "loop") \
-    X(INCIDENT, "incident") X(HELD, "held") X(DONE, "done")
+    X(INCIDENT, "incident") X(HELD, "held") X(DONE, "done") \
+    X(CHECK, "check") X(APPROVAL, "approval")
+
+#define SHARE_STATUSES(X) \
+    X(WAITING, "waiting") X(WORKING, "working") \
+    X(COMPLETED, "completed") X(FAILED, "failed") X(WITHDRAWN, "withdrawn")
+
+#define APPROVAL_STATUSES(X) \
+    X(WAITING, "waiting") X(APPROVED, "approved") X(REJECTED, "rejected") X(REWORK, "rework") \
+    X(EXPIRED, "expired") X(WITHDRAWN, "withdrawn")
 
 #define INCIDENT_STATUSES(X) X(OPEN, "open") X(RESOLVED, "resolved")
 
@@ -69,6 +79,8 @@
 #define TEAM_STEP(id, name) STEP_##id,
 #define TEAM_MARK(id, name) MARK_##id,
 #define TEAM_INCIDENT(id, name) INCIDENT_##id,
+#define TEAM_SHARE(id, name) SHARE_##id,
+#define TEAM_APPROVAL(id, name) APPROVAL_##id,
 #define TEAM_WAY(id, name) WAY_##id,
 
 enum session_status { SESSION_STATUSES(TEAM_SESSION) SESSION_STATUS_COUNT };
@@ -84,6 +96,8 @@ enum execution_status { EXECUTION_STATUSES(TEAM_EXECUTION) EXECUTION_STATUS_COUN
 enum step_status { STEP_STATUSES(TEAM_STEP) STEP_STATUS_COUNT };
 enum mark_status { MARK_STATUSES(TEAM_MARK) MARK_STATUS_COUNT };
 enum incident_status { INCIDENT_STATUSES(TEAM_INCIDENT) INCIDENT_STATUS_COUNT };
+enum share_status { SHARE_STATUSES(TEAM_SHARE) SHARE_STATUS_COUNT };
+enum approval_status { APPROVAL_STATUSES(TEAM_APPROVAL) APPROVAL_STATUS_COUNT };
 enum wake_way { WAKE_WAYS(TEAM_WAY) WAY_COUNT };
 // clang-format on
 
@@ -95,7 +109,7 @@ struct team_words {
 
 extern const struct team_words session_words, update_words, run_words, run_type_words,
     purpose_words, mode_words, callback_words, permission_words, message_words, execution_words,
-    step_words, mark_words, incident_words, way_words;
+    step_words, mark_words, incident_words, share_words, approval_words, way_words;
 
 /* The words of an enum, by a value of it. */
 // clang-format off
@@ -106,7 +120,8 @@ extern const struct team_words session_words, update_words, run_words, run_type_
              enum callback_status: &callback_words, enum permission_status: &permission_words, \
              enum message_status: &message_words, enum execution_status: &execution_words, \
              enum step_status: &step_words, enum mark_status: &mark_words, \
-             enum incident_status: &incident_words, enum wake_way: &way_words)
+             enum incident_status: &incident_words, enum share_status: &share_words, \
+             enum approval_status: &approval_words, enum wake_way: &way_words)
 // clang-format on
 
 /* The number of a word that is there. For one that was stored see stored.h. */

@@ -43,6 +43,7 @@ enum node_kind {
 /* Who does the work of a node. */
 enum work_by {
     WORK_REPORT,  /* whoever reports that it is done */
+    WORK_AGENT,   /* agents that are started for it; where nobody knows one, as by report */
     WORK_JOB,     /* a worker that claims jobs of its type */
     WORK_COMMAND, /* a runner, by a command of the definition */
     WORK_BY_COUNT
@@ -95,6 +96,30 @@ struct graph_work {
     uint16_t retry_step;           /* that is re-opened when this has failed for good; GRAPH_NONE */
 };
 
+/* What only a person decides when a step's work is done. */
+struct graph_approval {
+    bool variant;    /* one of several is to be chosen */
+    bool attended;   /* its person may answer through their agent's client */
+    const str *show; /* outputs that are to be judged; none: all of the step */
+    size_t show_count;
+    const struct feel *options; /* the variants, a list; NULL: it does not say */
+    int64_t deadline_ms;        /* 0: none */
+    str fallback;       /* "approve", "reject", or empty: it waits on when nobody has decided */
+    uint16_t on_reject; /* the step that is done anew; GRAPH_NONE: the execution fails */
+};
+
+enum evidence_kind { EVIDENCE_COMMAND, EVIDENCE_HASH, EVIDENCE_TESTS };
+
+/* What a runner must have seen before a step counts as done. */
+struct graph_evidence {
+    enum evidence_kind kind;
+    const str *argv; /* of a command, as it stands there */
+    size_t argv_count;
+    int64_t exit;
+    const struct feel *file;   /* of a file, or of a report of tests (JUnit): its path */
+    const struct feel *sha256; /* NULL: that it is there is enough */
+};
+
 struct graph_flow {
     str id;
     uint16_t source, target;
@@ -127,9 +152,10 @@ struct graph_step {
     size_t agent_count;
     uint32_t parallel_agents; /* 0: one */
     bool agents_at_once;      /* several agents, not one after the other */
-    bool starts_agents;       /* they are started, else they report what they do by themselves */
-    const struct template *prompt;          /* NULL: none */
-    const struct json *approval, *evidence; /* as they are written; NULL: none */
+    const struct template *prompt;         /* NULL: none */
+    const struct graph_approval *approval; /* NULL: none */
+    const struct graph_evidence *evidence;
+    size_t evidence_count;
 };
 
 struct graph {

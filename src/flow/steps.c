@@ -222,9 +222,10 @@ static uint16_t trigger_of(struct builder *b, const struct list *l, uint16_t ste
     return other;
 }
 
-static void check_on_reject(struct builder *b, const struct list *l, uint16_t step,
-                            const struct before *before)
+static void read_on_reject(struct builder *b, const struct list *l, uint16_t step,
+                           const struct before *before)
 {
+    struct graph_approval *a = (struct graph_approval *)b->steps[step].approval;
     const struct json *to = json_get(l->parts[step].members.is[PART_APPROVAL], "on_reject");
     struct spot approval = builder_spot(&l->parts[step].members, PART_APPROVAL),
                 at = spot_member(&approval, STR("on_reject"));
@@ -237,6 +238,8 @@ static void check_on_reject(struct builder *b, const struct list *l, uint16_t st
         builder_wrong(b, &at, "reference",
                       "expected \"fail\", this step or one before it, found " STR_FMT,
                       STR_ARG(builder_shown(b, to)));
+    if (a)
+        a->on_reject = other;
 }
 
 /* Which steps others go back to. */
@@ -250,7 +253,7 @@ static void read_triggers(struct builder *b, struct list *l, uint16_t *triggers)
         if (l->parts[i].members.is[PART_TRIGGERS_RETRY] && l->parts[i].form != FORM_SET)
             triggers[i] = trigger_of(b, l, i, nearest, &before);
         if (l->parts[i].members.is[PART_APPROVAL])
-            check_on_reject(b, l, i, &before);
+            read_on_reject(b, l, i, &before);
     }
 }
 

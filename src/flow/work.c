@@ -86,16 +86,17 @@ static const struct member defaults_members[] = {
 };
 
 enum approval_slot {
-    APPROVAL_TYPE, APPROVAL_SHOW, APPROVAL_DEADLINE, APPROVAL_DEFAULT, APPROVAL_ON_REJECT,
-    APPROVAL_ATTENDED, APPROVAL_SLOTS
+    APPROVAL_TYPE, APPROVAL_SHOW, APPROVAL_OPTIONS, APPROVAL_DEADLINE, APPROVAL_DEFAULT,
+    APPROVAL_ON_REJECT, APPROVAL_ATTENDED, APPROVAL_SLOTS
 };
 
 static const struct member approval_members[] = {
     { "type",      APPROVAL_TYPE,      T,     0, 0 },
     { "show",      APPROVAL_SHOW,      A,     0, 0 },
+    { "options",   APPROVAL_OPTIONS,   A | T, 0, 0 },
     { "deadline",  APPROVAL_DEADLINE,  T,     0, 0 },
     { "default",   APPROVAL_DEFAULT,   T,     0, 0 },
-    { "on_reject", APPROVAL_ON_REJECT, T | I, 0, 0 },
+    { "on_reject", APPROVAL_ON_REJECT, T | I, LISTS, 0 },
     { "attended",  APPROVAL_ATTENDED,  B,     0, 0 },
 };
 
@@ -128,7 +129,7 @@ enum {
     EVIDENCE_MEMBERS = sizeof evidence_members / sizeof *evidence_members,
 };
 
-const char *const work_by_names[WORK_BY_COUNT] = { "report", "job", "run" };
+const char *const work_by_names[WORK_BY_COUNT] = { "report", "agent", "job", "run" };
 const char *const on_fail_names[ON_FAIL_COUNT] = { "drain", "stop", "incident" };
 
 /* ---- parts ---- */
@@ -342,7 +343,7 @@ static struct graph_settings read_settings(struct builder *b, const struct spot 
 }
 
 static void read_command(struct builder *b, const struct spot *at, const struct json *run,
-                         struct graph_work *w)
+                         const str **argv_out, size_t *argv_count)
 {
     bool shell = run->kind == JSON_STRING;
     size_t count = shell ? 3 : run->len;
@@ -368,8 +369,8 @@ static void read_command(struct builder *b, const struct spot *at, const struct 
         else
             argv[i] = json_text(&run->items[i]);
     }
-    w->argv = argv;
-    w->argv_count = count;
+    *argv_out = argv;
+    *argv_count = count;
 }
 
 static struct graph_work *read_work(struct builder *b, struct part *p)
@@ -389,7 +390,7 @@ static struct graph_work *read_work(struct builder *b, struct part *p)
     if (m->is[PART_JOB])
         builder_id(b, &job, m->is[PART_JOB], "a type of jobs", &w->job_type);
     if (m->is[PART_RUN])
-        read_command(b, &run, m->is[PART_RUN], w);
+        read_command(b, &run, m->is[PART_RUN], &w->argv, &w->argv_count);
     w->has_with = m->is[PART_WITH] != NULL;
     if (m->is[PART_WITH])
         w->with = read_settings(b, &with, m->is[PART_WITH]);
@@ -449,7 +450,10 @@ static struct graph_loop *read_loop(struct builder *b, struct part *p)
 
 /* ---- agents ---- */
 
-static void read_agents(struct builder *b, struct part *p, struct graph_step *s)
+/* Agents of our own definitions and of document 002's are started, those of document 001's phases report
+ * what they do by themselves, unless the definition says otherwise. */
+static void read_agents(struct builder *b, struct part *p, struct graph_step *s,
+                        struct graph_work *w)
 {
     static const char *const words[] = { "report", "run" };
     const struct members *m = &p->members;
@@ -484,10 +488,13 @@ static void read_agents(struct builder *b, struct part *p, struct graph_step *s)
             STR_ARG(json_text(parallel)));
     s->agents_at_once = parallel && parallel->kind == JSON_BOOL && parallel->len &&
                         s->agent_count > 1;
+    bool starts = agents && b->kind != GRAPH_PHASES;
     if (m->is[PART_BY])
-        s->starts_agents = builder_word(b, &by_spot, m->is[PART_BY], words, 2) == 1;
-    if (s->starts_agents && !agents)
+        starts = builder_word(b, &by_spot, m->is[PART_BY], words, 2) == 1;
+    if (starts && !agents)
         builder_wrong(b, &by_spot, "required", "expected an \"agent\" that is started");
+    if (starts && s->agent_count)
+        w->by = WORK_AGENT;
     if (m->is[PART_PROMPT])
         s->prompt = builder_template(b, &prompt_spot, m->is[PART_PROMPT]);
 }
@@ -496,53 +503,90 @@ static void read_agents(struct builder *b, struct part *p, struct graph_step *s)
 
 static const char *const approval_types[] = { "approve", "select_variant" };
 
-static void read_approval(struct builder *b, struct part *p, struct graph_step *s)
+static void read_approval_members(struct builder *b, const struct spot *at, const struct json *is,
+                                  struct graph_approval *a)
 {
     static const char *const defaults[] = { "approve", "reject" };
-    const struct json *is = p->members.is[PART_APPROVAL], *type = p->members.is[PART_APPROVAL_TYPE];
-    struct spot at = builder_spot(&p->members, PART_APPROVAL),
-                type_spot = builder_spot(&p->members, PART_APPROVAL_TYPE);
-    int64_t deadline_ms;
-    const str *show;
-    size_t count;
+    struct members m = members_at(b->arena, at, APPROVAL_SLOTS);
     str id;
 
-    if (type && builder_word(b, &type_spot, type, approval_types, 2) >= 0 &&
-        !(is && is->kind == JSON_BOOL && is->len))
-        builder_wrong(b, &type_spot, "conflict", "this stands beside \"human_approval\": true");
-    if (!is || (is->kind == JSON_BOOL && !is->len))
-        return;
-    s->approval = is;
-    if (is->kind == JSON_BOOL) {
-        struct json *made = arena_alloc(b->arena, sizeof *made);
-        *made = json_object();
-        json_put(b->arena, made, STR("type"), type ? *type : json_string(STR("approve")));
-        s->approval = made;
-        return;
-    }
-    struct members m = members_at(b->arena, &at, APPROVAL_SLOTS);
     builder_members(b, &m, is, approval_members, APPROVAL_MEMBERS);
     struct spot kind = builder_spot(&m, APPROVAL_TYPE), shown = builder_spot(&m, APPROVAL_SHOW),
+                options = builder_spot(&m, APPROVAL_OPTIONS),
                 deadline = builder_spot(&m, APPROVAL_DEADLINE),
                 fallback = builder_spot(&m, APPROVAL_DEFAULT),
                 on_reject = builder_spot(&m, APPROVAL_ON_REJECT);
     if (m.is[APPROVAL_TYPE])
-        builder_word(b, &kind, m.is[APPROVAL_TYPE], approval_types, 2);
+        a->variant = builder_word(b, &kind, m.is[APPROVAL_TYPE], approval_types, 2) == 1;
     if (m.is[APPROVAL_SHOW])
-        builder_name_list(b, &shown, m.is[APPROVAL_SHOW], "the name of an output", &show, &count);
+        builder_name_list(b, &shown, m.is[APPROVAL_SHOW], "the name of an output", &a->show,
+                          &a->show_count);
+    if (m.is[APPROVAL_OPTIONS])
+        a->options = builder_value(b, &options, m.is[APPROVAL_OPTIONS]);
     if (m.is[APPROVAL_DEADLINE])
-        builder_duration(b, &deadline, m.is[APPROVAL_DEADLINE], &deadline_ms);
-    if (m.is[APPROVAL_DEFAULT])
-        builder_word(b, &fallback, m.is[APPROVAL_DEFAULT], defaults, 2);
+        builder_duration(b, &deadline, m.is[APPROVAL_DEADLINE], &a->deadline_ms);
+    if (m.is[APPROVAL_DEFAULT] &&
+        builder_word(b, &fallback, m.is[APPROVAL_DEFAULT], defaults, 2) >= 0) {
+        a->fallback = json_text(m.is[APPROVAL_DEFAULT]);
+        if (!m.is[APPROVAL_DEADLINE])
+            builder_wrong(b, &fallback, "conflict",
+                          "this is what holds when nobody has decided by the \"deadline\", and "
+                          "there is none");
+    }
     if (m.is[APPROVAL_ON_REJECT])
         builder_id(b, &on_reject, m.is[APPROVAL_ON_REJECT], "a step's id", &id);
+    a->attended = m.is[APPROVAL_ATTENDED] && m.is[APPROVAL_ATTENDED]->len;
 }
 
-static void check_evidence(struct builder *b, const struct spot *at, const struct json *list)
+static void read_approval(struct builder *b, struct part *p, struct graph_step *s)
+{
+    const struct json *is = p->members.is[PART_APPROVAL], *type = p->members.is[PART_APPROVAL_TYPE];
+    struct spot at = builder_spot(&p->members, PART_APPROVAL),
+                type_spot = builder_spot(&p->members, PART_APPROVAL_TYPE);
+    int word = type ? builder_word(b, &type_spot, type, approval_types, 2) : -1;
+
+    if (word >= 0 && !(is && is->kind == JSON_BOOL && is->len))
+        builder_wrong(b, &type_spot, "conflict", "this stands beside \"human_approval\": true");
+    if (!is || (is->kind == JSON_BOOL && !is->len))
+        return;
+    struct graph_approval *a = ARENA_NEW(b->arena, struct graph_approval);
+    a->fallback = STR("");
+    a->on_reject = GRAPH_NONE; /* steps.c sets it, when all steps are known */
+    a->variant = word == 1;
+    if (is->kind == JSON_OBJECT)
+        read_approval_members(b, &at, is, a);
+    s->approval = a;
+}
+
+static void read_evidence(struct builder *b, const struct members *m, struct graph_evidence *e)
+{
+    struct spot run = builder_spot(m, EVIDENCE_RUN), exit = builder_spot(m, EVIDENCE_EXIT),
+                file = builder_spot(m, EVIDENCE_FILE), sha256 = builder_spot(m, EVIDENCE_SHA256),
+                junit = builder_spot(m, EVIDENCE_JUNIT);
+
+    if (m->is[EVIDENCE_RUN])
+        read_command(b, &run, m->is[EVIDENCE_RUN], &e->argv, &e->argv_count);
+    if (m->is[EVIDENCE_EXIT])
+        builder_int(b, &exit, m->is[EVIDENCE_EXIT], 0, 255, &e->exit);
+    if (m->is[EVIDENCE_FILE]) {
+        e->kind = EVIDENCE_HASH;
+        e->file = builder_value(b, &file, m->is[EVIDENCE_FILE]);
+    }
+    if (m->is[EVIDENCE_SHA256])
+        e->sha256 = builder_value(b, &sha256, m->is[EVIDENCE_SHA256]);
+    if (m->is[EVIDENCE_JUNIT]) {
+        e->kind = EVIDENCE_TESTS;
+        e->file = builder_value(b, &junit, m->is[EVIDENCE_JUNIT]);
+    }
+}
+
+static void read_evidence_list(struct builder *b, const struct spot *at, const struct json *list,
+                               struct graph_step *s)
 {
     static const unsigned whose[EVIDENCE_SLOTS] = {
         [EVIDENCE_EXIT] = EVIDENCE_RUN, [EVIDENCE_SHA256] = EVIDENCE_FILE
     };
+    struct graph_evidence *all = arena_zero(b->arena, list->len * sizeof *all);
 
     for (uint32_t i = 0; i < list->len; i++) {
         struct spot spot = spot_element(at, i);
@@ -567,12 +611,16 @@ static void check_evidence(struct builder *b, const struct spot *at, const struc
                 builder_wrong(b, &lone, "conflict", "this is of \"%s\", which is not there",
                               evidence_members[whose[slot]].name);
             }
+        read_evidence(b, &m, &all[i]);
     }
+    s->evidence = all;
+    s->evidence_count = list->len;
 }
 
 /* ---- all of it ---- */
 
-static void read_words(struct builder *b, struct part *p, struct graph_step *s)
+static void read_words(struct builder *b, struct part *p, struct graph_step *s,
+                       struct graph_work *w)
 {
     const struct members *m = &p->members;
     struct spot evidence = builder_spot(m, PART_EVIDENCE);
@@ -582,13 +630,11 @@ static void read_words(struct builder *b, struct part *p, struct graph_step *s)
     s->title = s->title.len ? s->title : s->id;
     s->description = m->is[PART_DESCRIPTION] ? json_text(m->is[PART_DESCRIPTION]) : STR("");
     if (p->form == FORM_REPORT)
-        read_agents(b, p, s);
+        read_agents(b, p, s, w);
     if (p->form != FORM_SET)
         read_approval(b, p, s);
-    if (p->form != FORM_SET && m->is[PART_EVIDENCE]) {
-        s->evidence = m->is[PART_EVIDENCE];
-        check_evidence(b, &evidence, s->evidence);
-    }
+    if (p->form != FORM_SET && m->is[PART_EVIDENCE])
+        read_evidence_list(b, &evidence, m->is[PART_EVIDENCE], s);
 }
 
 void part_read(struct builder *b, struct part *p, struct graph_node *node, struct graph_step *step)
@@ -596,6 +642,8 @@ void part_read(struct builder *b, struct part *p, struct graph_node *node, struc
     const struct members *m = &p->members;
     struct spot when = builder_spot(m, PART_WHEN), set = builder_spot(m, PART_SET),
                 as = builder_spot(m, PART_AS), parallel = builder_spot(m, PART_PARALLEL);
+
+    struct graph_work *work = NULL;
 
     check_members(b, p);
     if (p->form == FORM_NONE)
@@ -617,7 +665,7 @@ void part_read(struct builder *b, struct part *p, struct graph_node *node, struc
             builder_wrong(b, &set, "required",
                           "expected at least one variable, like {\"count\": \"=count + 1\"}");
     } else {
-        node->work = read_work(b, p);
+        node->work = work = read_work(b, p);
     }
-    read_words(b, p, step);
+    read_words(b, p, step, work);
 }

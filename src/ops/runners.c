@@ -453,7 +453,8 @@ static err runner_register_op(struct tx *tx, const struct input *in, struct answ
                         .project_dir = input_str(in, "project_dir"),
                         .user = input_str(in, "user"),
                         .capacity = input_int(in, "capacity", 1),
-                        .commands = input_bool(in, "commands", false) };
+                        .commands = input_bool(in, "commands", false),
+                        .agents = STR("[]") };
 
     r.name = name.len ? name : r.hostname;
     r.tags = names_in(tx, in, "tags", &r.tag_count);

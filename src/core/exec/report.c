@@ -48,7 +48,7 @@ static err report_find(struct exec *x, const struct execution_report *r, struct 
                        "workflow \"" STR_FMT "\" has no step \"" STR_FMT "\"",
                        STR_ARG(x->row.workflow), STR_ARG(utf8_cut(r->step, 80)));
     work = x->graph->nodes[x->graph->steps[step].node].work;
-    if (!work || work->by != WORK_REPORT)
+    if (!work || (work->by != WORK_REPORT && work->by != WORK_AGENT))
         return err_new(x->tx->arena, ERR_CONFLICT, "step " STR_FMT " is not done by report: %s",
                        STR_ARG(r->step),
                        !work                      ? "the engine does it itself"

@@ -166,7 +166,7 @@ void mark_gone(struct exec *x, struct mark *m)
 
 void mark_todo(struct exec *x, struct mark *m, enum mark_status what)
 {
-    assert(!m->dead && !m->todo && what <= MARK_MORE);
+    assert(!m->dead && !m->todo && what <= MARK_PROVE);
     m->status = what;
     m->todo = ++x->row.turn;
     m->since_ms = x->tx->now_ms;
@@ -179,7 +179,7 @@ void mark_todo(struct exec *x, struct mark *m, enum mark_status what)
 
 void mark_rest(struct exec *x, struct mark *m, enum mark_status how)
 {
-    assert(!m->dead && how > MARK_MORE);
+    assert(!m->dead && how > MARK_PROVE);
     if (m->todo)
         x->row.agenda--;
     m->todo = 0;

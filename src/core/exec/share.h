@@ -1,0 +1,78 @@
+/* share.h: what an agent does of an attempt of a step.
+ *
+ * A step of one agent has one share for each attempt. Of several agents each has its own: one after the
+ * other, where each is given what those before it have recorded and the last record is the step's; or
+ * all at once, and then one more of the first agent, which is given all their results and records the
+ * outputs. A share is a session of its own with a run of purpose task. Where a limit of sessions leaves
+ * no room for it, it waits for its turn.
+ *
+ * What a session is to record stands in session.task, a printed JSON object: {"workflow_id", "step",
+ * "share", "outputs": [names], "tool"}; so the rules of sessions need not know executions. */
+#ifndef CORE_EXEC_SHARE_H
+#define CORE_EXEC_SHARE_H
+
+#include "core/exec/execution.h"
+
+struct share {
+    int64_t no, n, number; /* the mark that it is of; 1, 2 … */
+    int64_t scope;         /* of the mark */
+    int64_t attempt;       /* of the mark's work */
+    str agent;
+    str session_name, session_id; /* session_id is empty while it waits for its turn */
+    enum share_status status;
+    str prompt;
+    str outputs; /* what it has recorded, a printed JSON object; empty: nothing yet */
+    str error;
+    int64_t seq; /* its turn among those that wait */
+    int64_t started_at_ms, ended_at_ms;
+};
+
+/* The table `share`: see columns.h. */
+// clang-format off
+#define SHARE_COLUMNS(X, s)                       \
+    X(no,           INT,      INSERT, s->no)      \
+    X(n,            INT,      INSERT, s->n)       \
+    X(number,       INT,      INSERT, s->number)  \
+    X(scope,        INT,      INSERT, s->scope)   \
+    X(attempt,      INT,      INSERT, s->attempt) \
+    X(agent,        TEXT,     INSERT, s->agent)   \
+    X(session_name, TEXT,     INSERT, s->session_name) \
+    X(session_id,   TEXT,     STORE,  s->session_id)   \
+    X(status,       WORD,     STORE,  s->status)       \
+    X(prompt,       TEXT,     INSERT, s->prompt)       \
+    X(outputs,      NULLABLE, STORE,  s->outputs)      \
+    X(error,        TEXT,     STORE,  s->error)        \
+    X(seq,          INT,      INSERT, s->seq)          \
+    X(started_at,   TIME,     STORE,  s->started_at_ms) \
+    X(ended_at,     TIME,     STORE,  s->ended_at_ms)
+#define SHARE_NAMES COLUMNS(SHARE_COLUMNS)
+// clang-format on
+
+/* Those of an execution, or (n) of one mark of it, in their order. They go with the mark's next attempt,
+ * and are history then: see step.data. */
+err share_list(struct tx *tx, int64_t no, int64_t n, struct share **out, size_t *count);
+
+/* The one that a session works on. */
+err share_of_session(struct tx *tx, str session_id, struct share *out, bool *found);
+
+/* What an agent says of the step that its session works for. */
+struct share_record {
+    str execution_id, step; /* what it believes that to be; empty: it does not say */
+    bool failed;
+    bool more;                  /* only a part of it: it will say when it is done */
+    str error;
+    const struct json *outputs; /* an object; NULL: {} */
+};
+
+/* Keeps it as the share's, and what the session owes is paid; UNFIT when outputs are missing, naming
+ * them; CONFLICT when its session works for no step (any more), or for another one. */
+err share_put_record(struct tx *tx, const struct share_record *r, struct execution *out);
+
+/* ---- consequences: see consequence.h ---- */
+
+err share_after_settled(struct tx *tx, const struct event *e); /* session_settled: it is over, or the
+                                                                * next one has room */
+
+due_run share_due_turn;
+
+#endif

@@ -1,0 +1,25 @@
+/* todo.h: the list of what there is to do that an agent keeps in its own client.
+ *
+ * Hooks mirror it in (TaskCreate, TaskUpdate, TodoWrite); it is shown, and compared with the phases of the
+ * workflow that the session works on, and is never the truth about them. */
+#ifndef CORE_TODO_H
+#define CORE_TODO_H
+
+#include "core/session.h"
+
+struct todo_list {
+    str session_id;
+    str items; /* printed JSON array of {"id", "content", "status", "activeForm"} */
+    int64_t updated_at_ms;
+};
+
+/* The table `todo_list`: see columns.h. */
+// clang-format off
+#define TODO_LIST_COLUMNS(X, t)                \
+    X(session_id, TEXT, INSERT, t->session_id) \
+    X(items,      JSON, STORE,  t->items)      \
+    X(updated_at, TIME, STORE,  t->updated_at_ms)
+#define TODO_LIST_NAMES COLUMNS(TODO_LIST_COLUMNS)
+// clang-format on
+
+#endif
