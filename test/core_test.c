@@ -1,6 +1,7 @@
 /* core_test.c: schemas, states, their history and the log, on a real database.
  *
  * Ids are counted and time is a number, so every run is the same. */
+#include "base/cache.h"
 #include "check.h"
 #include "core/alias.h"
 #include "core/idempotency.h"
@@ -17,7 +18,7 @@ struct fixture {
     struct store *store;
     struct sql *sql;
     struct store_node node;
-    struct schema_cache *schemas;
+    struct cache *compiled;
     struct actor actor;
     struct tx_source source;
     int64_t now_ms;
@@ -50,7 +51,7 @@ static struct fixture *fixture_of_step(const char *store, int count)
     struct store_options options = { .migrations = steps, .migration_count = count };
     CHECK_OK(store_open(check_arena(), str_from(store), &options, &w->store));
     CHECK_OK(store_connect(check_arena(), w->store, STORE_WRITES, &w->sql));
-    w->schemas = schema_cache_new(8);
+    w->compiled = cache_new(CACHE_LEAST);
     w->source = (struct tx_source){ count_id, count_bytes, w };
     w->actor = (struct actor){ .kind = ACTOR_OPERATOR, .name = STR("operator") };
     w->now_ms = 1000;
@@ -65,7 +66,7 @@ static struct fixture *fixture_new(void)
 static void fixture_free(struct fixture *w)
 {
     both_note_rows(w->sql);
-    schema_cache_free(w->schemas);
+    cache_free(w->compiled);
     store_disconnect(w->sql);
     store_close(w->store);
 }
@@ -80,7 +81,7 @@ static struct tx *begin(struct fixture *w)
                          .seq = &w->node.seq,
                          .actor = &w->actor,
                          .source = &w->source,
-                         .schemas = w->schemas };
+                         .compiled = w->compiled };
     return &w->tx;
 }
 
@@ -721,7 +722,7 @@ TEST_BOTH(sessions_of_an_older_database_own_what_only_the_operator_gave)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         session_of_step_2(w, cases[i].id, cases[i].parent);
-    schema_cache_free(w->schemas);
+    cache_free(w->compiled);
     store_disconnect(w->sql);
     store_close(w->store);
     w = fixture_of_step(store, tables_step_count);
@@ -767,7 +768,7 @@ TEST_BOTH(an_older_database_keeps_its_rows_under_new_names)
                        " VALUES ('r', '', 'r', '', '', '[]', '[]', 1, 1, 1, 0, 'so far')",
                        NO_ARGS));
     CHECK_OK(end(w, NULL));
-    schema_cache_free(w->schemas);
+    cache_free(w->compiled);
     store_disconnect(w->sql);
     store_close(w->store);
 

@@ -1,5 +1,4 @@
 /* execution_ops_test.c: workflows that run: started, looked at, reported, paused, resumed and ended. */
-#include "core/exec/workflow.h"
 #include "workflow_help.h"
 
 TEST(an_execution_goes_as_far_as_it_can_and_says_what_it_waits_for)
@@ -362,8 +361,8 @@ TEST(execution_whose_definition_was_deleted_is_not_taken_up_again)
     CHECK_ERR(call(w, "execution.resume", "{'execution_id':'" STR_FMT "','from':'a'}", STR_ARG(id))
                   ->error,
               ERR_CONFLICT);
-    graph_cache_free(w->engine.graphs);
-    w->engine.graphs = graph_cache_new(GRAPH_CACHE_LEAST); /* as after a restart */
+    cache_free(w->engine.compiled);
+    w->engine.compiled = cache_new(CACHE_LEAST); /* as after a restart */
     CHECK_STR(seen(w, id, "/status"), "CANCELLED");
     CHECK_STR(seen(w, id, "/steps"), "[]");
     CHECK_OK(call(w, "execution.steps", "{'execution_id':'" STR_FMT "'}", STR_ARG(id))->error);

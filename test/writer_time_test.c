@@ -58,8 +58,8 @@ static struct command *costly_prepare(struct world *w, const struct costly *k)
                                    .pointer_count = k->pointers.count + 1 };
     }
     if (k->forgets) {
-        schema_cache_free(w->engine.schemas);
-        w->engine.schemas = schema_cache_new(SCHEMA_CACHE_LEAST);
+        cache_free(w->engine.compiled);
+        w->engine.compiled = cache_new(CACHE_LEAST);
     }
     str input = input_with(a, k->doc.head ? "{'state_id':'wfstate_2'," : "{", &k->input, "}");
     return world_command(w, k->op, input.at, "");

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "core/schema.h"
+#include "base/cache.h"
 #include "json/write.h"
 
-enum { SCHEMAS_MAX = 64, PROGRESS_STATES = 100 };
+enum { COMPILED_KEPT = 64, PROGRESS_STATES = 100 };
 
 void checking_init(struct checking *k, struct cli *c, struct json_writer *json)
 {
@@ -32,13 +32,13 @@ struct tx checking_begin(struct checking *k, struct sql *sql, struct store_node 
                         .now_ms = node->clock,
                         .seq = &node->seq,
                         .actor = &system,
-                        .schemas = schema_cache_new(SCHEMAS_MAX) };
+                        .compiled = cache_new(COMPILED_KEPT) };
 }
 
 void checking_end(struct tx *tx)
 {
-    schema_cache_free(tx->schemas);
-    tx->schemas = NULL;
+    cache_free(tx->compiled);
+    tx->compiled = NULL;
 }
 
 /* ---- findings ---- */

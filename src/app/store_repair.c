@@ -228,9 +228,9 @@ err repair_run(struct cli *c, struct database *d)
     json_write_begin(&r.json, '{');
     write_begin(&r.json, STR("repairs"), '[');
     err e = repair_begun(&r);
-    if (r.tx.schemas)
+    if (r.tx.compiled)
         checking_end(&r.tx);
-    if (r.copy_tx.schemas)
+    if (r.copy_tx.compiled)
         checking_end(&r.copy_tx);
     checking_release(&r.check);
     database_release(&r.copy);

@@ -9,13 +9,11 @@
 #include <unistd.h>
 
 #include "app/threads_private.h"
+#include "base/cache.h"
 #include "base/log.h"
-#include "core/exec/workflow.h"
-#include "core/schema.h"
 
 enum {
-    SCHEMAS_KEPT = 256,
-    GRAPHS_KEPT = 64,
+    COMPILED_KEPT = 320,
     READ_TOGETHER = 12,
     TOKEN_READS_MAX = QUEUE_ROOM / 2, /* of one token, that wait for a reader */
 };
@@ -36,8 +34,7 @@ static err worker_init(struct arena *a, const struct threads_options *o, enum st
         .clock = o->clock,
     };
     TRY(store_connect(a, o->store, use, &w->engine.sql));
-    w->engine.schemas = schema_cache_new(SCHEMAS_KEPT);
-    w->engine.graphs = graph_cache_new(GRAPHS_KEPT);
+    w->engine.compiled = cache_new(COMPILED_KEPT);
     return NULL;
 }
 
@@ -46,8 +43,7 @@ static void worker_release(struct worker *w)
     if (!w->engine.sql)
         return;
     store_disconnect(w->engine.sql);
-    schema_cache_free(w->engine.schemas);
-    graph_cache_free(w->engine.graphs);
+    cache_free(w->engine.compiled);
 }
 
 err threads_new(struct arena *a, const struct threads_options *options, struct threads **out)

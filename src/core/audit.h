@@ -32,7 +32,7 @@ typedef void audit_sink(void *self, const struct audit_finding *finding);
 /* All rules that SQL can state. */
 err audit_rows(struct tx *tx, audit_sink *sink, void *self);
 
-/* ---- audit_deep.c: what takes more than SQL. Needs tx->schemas ---- */
+/* ---- audit_deep.c: what takes more than SQL. Needs tx->compiled ---- */
 
 /* The number of events that rows name: of the log itself, and the highest that any row has. When
  * the log ends before one of them, its end was lost. */

@@ -3,130 +3,59 @@
 
 #include <assert.h>
 
+#include "base/cache.h"
 #include "base/digest.h"
-#include "base/hash.h"
 #include "base/utf8.h"
 #include "core/columns.h"
 #include "core/event.h"
 
 /* ---- rules at hand ---- */
 
-struct cached {
-    uint32_t hash; /* of the id */
-    str id;
-    struct arena *arena; /* of the id and of places that have owners */
-    struct schema_rules rules;
-    uint64_t used; /* when, in uses of the cache */
+/* Rules in an arena of their own, which was given away. */
+struct rules_made {
+    struct arena *arena;
+    const struct schema_rules *rules;
 };
 
-struct schema_cache {
-    struct cached *entries;
-    uint32_t count, most;
-    uint64_t uses;
-};
-
-struct schema_cache *schema_cache_new(uint32_t most)
-{
-    struct schema_cache *c = mem_alloc(sizeof *c);
-
-    assert(most >= SCHEMA_CACHE_LEAST);
-    *c = (struct schema_cache){ .entries = mem_alloc(most * sizeof *c->entries), .most = most };
-    return c;
-}
-
-static void cached_release(struct cached *entry)
-{
-    schema_free(entry->rules.program);
-    arena_free(entry->arena);
-}
-
-void schema_cache_free(struct schema_cache *c)
-{
-    for (uint32_t i = 0; i < c->count; i++)
-        cached_release(&c->entries[i]);
-    mem_free(c->entries);
-    mem_free(c);
-}
-
-static struct cached *cache_get(struct schema_cache *c, str id)
-{
-    uint32_t hash = hash_bytes(id.at, id.len);
-
-    for (uint32_t i = 0; i < c->count; i++) {
-        struct cached *entry = &c->entries[i];
-        if (entry->hash == hash && str_eq(entry->id, id)) {
-            entry->used = ++c->uses;
-            return entry;
-        }
-    }
-    return NULL;
-}
-
-/* A place for one more; when there is none left, the one goes that was not used for longest. */
-static struct cached *cache_place(struct schema_cache *c)
-{
-    struct cached *place = &c->entries[0];
-
-    if (c->count < c->most)
-        return &c->entries[c->count++];
-    for (uint32_t i = 1; i < c->count; i++)
-        if (c->entries[i].used < place->used)
-            place = &c->entries[i];
-    cached_release(place);
-    return place;
-}
-
-/* Reads and compiles the rules of a text, as an entry that has no id yet. A new one may have
- * warnings; those that are stored have none any more. */
+/* Reads and compiles the rules of a text. A new one may have warnings; those that are stored have none
+ * any more. */
 static err rules_make(struct arena *a, const struct json *text, struct schema_warnings *warnings,
-                      struct cached *out)
+                      struct rules_made *out)
 {
-    struct schema_rules rules;
     struct arena *arena = arena_new();
-    err e = policy_read(a, arena, text, &rules.policy);
+    struct schema_rules *rules = ARENA_NEW(arena, struct schema_rules);
+    err e = policy_read(a, arena, text, &rules->policy);
 
     if (!e) {
-        struct schema_options options = { .assert_formats = rules.policy.formats_asserted,
+        struct schema_options options = { .assert_formats = rules->policy.formats_asserted,
                                           .is_known = !warnings,
                                           .warnings = warnings };
-        e = schema_compile(a, text, &options, &rules.program);
+        e = schema_compile(a, text, &options, &rules->program);
     }
     if (e) {
         arena_free(arena);
         return e;
     }
-    *out = (struct cached){ .arena = arena, .rules = rules };
+    schema_free_with(arena, rules->program);
     arena_give(arena); /* whoever keeps it takes it: not always the thread that has made it */
+    *out = (struct rules_made){ arena, rules };
     return NULL;
-}
-
-static struct cached *cache_keep(struct schema_cache *c, const struct cached *made, str id)
-{
-    struct cached *place = cache_place(c);
-
-    *place = *made;
-    place->hash = hash_bytes(id.at, id.len);
-    arena_take(made->arena);
-    place->id = arena_copy(made->arena, id);
-    arena_give(
-        made->arena); /* it does not change any more, and the cache goes when its thread has */
-    place->used = ++c->uses;
-    return place;
 }
 
 err schema_rules(struct tx *tx, str id, const struct schema_rules **out)
 {
-    struct cached *entry = cache_get(tx->schemas, id), made;
+    struct schema_version v;
+    struct rules_made made;
+    const struct json *text;
 
-    if (!entry) {
-        struct schema_version v;
-        const struct json *text;
-        TRY(schema_by_id(tx, id, &v));
-        TRY(stored_parse(tx, THING("schema", v.id), v.text, &text));
-        TRY(rules_make(tx->arena, text, NULL, &made));
-        entry = cache_keep(tx->schemas, &made, id);
-    }
-    *out = &entry->rules;
+    *out = cache_find(tx->compiled, id);
+    if (*out)
+        return NULL;
+    TRY(schema_by_id(tx, id, &v));
+    TRY(stored_parse(tx, THING("schema", v.id), v.text, &text));
+    TRY(rules_make(tx->arena, text, NULL, &made));
+    cache_keep(tx->compiled, id, made.arena, made.rules);
+    *out = made.rules;
     return NULL;
 }
 
@@ -287,7 +216,7 @@ struct schema_ready {
     const struct json *text;
     str printed, digest;
     struct schema_warnings warnings;
-    struct cached made;
+    struct rules_made made;
     bool kept; /* the cache has it: when the command runs again, it must be made again */
 };
 
@@ -296,7 +225,7 @@ static void ready_release(void *ready)
     struct schema_ready *r = ready;
 
     if (!r->kept)
-        cached_release(&r->made);
+        arena_free(r->made.arena);
 }
 
 err schema_prepare(struct arena *a, const struct json *text, struct schema_ready **out)
@@ -324,7 +253,7 @@ static err ready_keep(struct tx *tx, struct schema_ready *r, str id)
     if (r->kept)
         TRY(rules_make(tx->arena, r->text, NULL, &r->made));
     r->kept = true;
-    cache_keep(tx->schemas, &r->made, id);
+    cache_keep(tx->compiled, id, r->made.arena, r->made.rules);
     return NULL;
 }
 

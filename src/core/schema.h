@@ -1,4 +1,4 @@
-/* json/schema/schema.h: named, versioned schemas, and the compiled ones that are kept at hand.
+/* json/schema/schema.h: named, versioned schemas, and what is compiled of them.
  *
  * A registered schema never changes: another text under its name is its next
  * version. Does not know what is bound to it: see state.h. */
@@ -64,16 +64,10 @@ struct schema_rules {
     struct policy policy;
 };
 
-/* The rules of a schema by its id. They are good until as many others were asked for as the cache
- * holds, which is at least SCHEMA_CACHE_LEAST. */
+/* The rules of a schema by its id, of tx->compiled: see cache.h for how long they are good. A
+ * transaction that registered a schema may be rolled back, and its rules stay there; that does no
+ * harm, because an id is made once and never again: whatever names it was rolled back with it. A name
+ * and a version can come again with another text, so they find nothing there. */
 err schema_rules(struct tx *tx, str id, const struct schema_rules **out);
-
-/* Rules by the id of their schema, for one thread. A transaction that registered a schema may be
- * rolled back, and its rules stay here; that does no harm, because an id is made once and never
- * again: whatever names it was rolled back with it. A name and a version can come again with
- * another text, so they find nothing here. */
-#define SCHEMA_CACHE_LEAST 4
-struct schema_cache *schema_cache_new(uint32_t most);
-void schema_cache_free(struct schema_cache *c);
 
 #endif

@@ -39,10 +39,9 @@ struct actor {
     size_t pointer_count;
 };
 
+struct cache;
 struct event;
 struct retention;
-struct schema_cache;
-struct graph_cache;
 struct team_rules;
 
 /* What the commands of a batch will ask for, read before they run: where the database is a server,
@@ -60,9 +59,8 @@ struct tx {
     int64_t *seq; /* number of the last event; counted in memory, written when the batch commits */
     const struct actor *actor;
     const struct tx_source *source;
-    struct schema_cache *schemas;      /* compiled ones */
-    struct graph_cache *graphs;        /* of workflows; NULL: none are kept */
-    struct tx_ahead *ahead;            /* of its batch; NULL: nothing was read ahead */
+    struct cache *compiled; /* schemas by their ids, graphs of workflows by their digests */
+    struct tx_ahead *ahead; /* of its batch; NULL: nothing was read ahead */
     const struct retention *retention; /* NULL: the defaults */
     const struct team_rules *team;     /* of sessions and runs; NULL: the defaults */
     int64_t cause;                     /* the event that this is a consequence of; 0: a command */

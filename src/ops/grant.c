@@ -52,8 +52,7 @@ static err grant_find(struct engine *e, str token, struct held *h)
         .now_ms = now > node.clock ? now : node.clock,
         .seq = &node.seq,
         .source = e->source,
-        .schemas = e->schemas,
-        .graphs = e->graphs,
+        .compiled = e->compiled,
     };
     err refused = token_actor(&tx, token, &h->token, &h->actor);
     store_rollback(e->sql);

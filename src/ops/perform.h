@@ -6,6 +6,7 @@
 #ifndef OPS_PERFORM_H
 #define OPS_PERFORM_H
 
+#include "base/cache.h"
 #include "core/event.h"
 #include "ops/op.h"
 #include "store/store.h"
@@ -15,9 +16,8 @@ enum { OP_ANSWER_MAX = 4 << 20 };
 /* What commands need beside themselves; each thread that performs any has its own. */
 struct engine {
     const struct op_table *table;
-    struct sql *sql; /* a writer's connection, or a reader's */
-    struct schema_cache *schemas;
-    struct graph_cache *graphs;        /* NULL: none are kept */
+    struct sql *sql;                   /* a writer's connection, or a reader's */
+    struct cache *compiled;            /* see tx.h */
     const struct retention *retention; /* how long things are kept; NULL: the defaults */
     const struct team_rules *team;     /* of sessions and runs; NULL: the defaults */
     const struct tx_source *source;

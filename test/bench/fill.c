@@ -9,7 +9,6 @@
 #include "app/clock.h"
 #include "bench/documents.h"
 #include "bench/set.h"
-#include "core/exec/workflow.h"
 #include "core/schema.h"
 #include "core/tables.h"
 #include "core/team.h"
@@ -289,8 +288,7 @@ struct filler *fill_open_store(const char *name)
     f->others = chance_source(&f->chance);
     f->source = (struct tx_source){ id_of_number, random_take, f };
     f->engine.table = f->table;
-    f->engine.schemas = schema_cache_new(8);
-    f->engine.graphs = graph_cache_new(8);
+    f->engine.compiled = cache_new(2 * CACHE_LEAST);
     f->engine.source = &f->source;
     f->team = team_rules_default;
     f->team.match_ms = 24 * 3600 * 1000; /* runs are to stay in the queue */
@@ -308,8 +306,7 @@ void fill_close(struct filler *f)
     store_disconnect(f->checkpoints);
     store_disconnect(f->engine.sql);
     store_close(f->store);
-    schema_cache_free(f->engine.schemas);
-    graph_cache_free(f->engine.graphs);
+    cache_free(f->engine.compiled);
     op_table_free(f->table);
     arena_free(f->batch);
     arena_free(f->arena);

@@ -83,7 +83,7 @@ static void fixture_open(struct fixture *p, struct vfs *disk)
     p->source = (struct tx_source){ count_id, same_bytes, p };
     p->engine = (struct engine){ .table = table,
                                  .sql = sql,
-                                 .schemas = schema_cache_new(8),
+                                 .compiled = cache_new(CACHE_LEAST),
                                  .source = &p->source,
                                  .now_ms = clock_now,
                                  .clock = p };
@@ -92,7 +92,7 @@ static void fixture_open(struct fixture *p, struct vfs *disk)
 static void fixture_close(struct fixture *p)
 {
     store_disconnect(p->engine.sql);
-    schema_cache_free(p->engine.schemas);
+    cache_free(p->engine.compiled);
     store_close(p->store);
     vfs_free(p->disk);
     arena_free(p->arena);

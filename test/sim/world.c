@@ -1,9 +1,7 @@
 /* world.c: the operations without a server, for tests. */
 #include "sim/world.h"
 
-#include "core/exec/workflow.h"
 #include "core/audit.h"
-#include "core/schema.h"
 #include "core/tables.h"
 #include "core/token.h"
 #include "json/schema/schema.h"
@@ -99,8 +97,7 @@ static struct engine engine_of(struct world *w, struct sql *sql)
 {
     return (struct engine){ .table = w->table,
                             .sql = sql,
-                            .schemas = schema_cache_new(8),
-                            .graphs = graph_cache_new(8),
+                            .compiled = cache_new(2 * CACHE_LEAST),
                             .source = &w->source,
                             .retention = &w->retention,
                             .team = &w->team,
@@ -150,8 +147,7 @@ static void engine_close(struct engine *e)
     if (!e->sql)
         return;
     store_disconnect(e->sql);
-    schema_cache_free(e->schemas);
-    graph_cache_free(e->graphs);
+    cache_free(e->compiled);
     e->sql = NULL;
 }
 

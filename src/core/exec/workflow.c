@@ -1,74 +1,11 @@
 /* workflow.c: definitions, their rows and their graphs. */
 #include "core/exec/workflow.h"
 
-#include <assert.h>
-
+#include "base/cache.h"
 #include "base/digest.h"
 #include "base/utf8.h"
 #include "core/columns.h"
 #include "core/event.h"
-
-/* ---- graphs at hand ---- */
-
-struct program_kept {
-    str digest;
-    struct arena *arena;
-    struct workflow_program program;
-    uint64_t used;
-};
-
-struct graph_cache {
-    struct program_kept *all;
-    uint32_t count, most;
-    uint64_t uses;
-};
-
-struct graph_cache *graph_cache_new(uint32_t most)
-{
-    struct graph_cache *c = mem_alloc(sizeof *c);
-
-    assert(most >= GRAPH_CACHE_LEAST);
-    *c = (struct graph_cache){ .all = mem_alloc(most * sizeof *c->all), .most = most };
-    return c;
-}
-
-static void kept_release(struct program_kept *k)
-{
-    schema_free(k->program.input);
-    arena_free(k->arena);
-}
-
-void graph_cache_free(struct graph_cache *c)
-{
-    for (uint32_t i = 0; i < c->count; i++)
-        kept_release(&c->all[i]);
-    mem_free(c->all);
-    mem_free(c);
-}
-
-static const struct workflow_program *cache_find(struct graph_cache *c, str digest)
-{
-    for (uint32_t i = 0; i < c->count; i++)
-        if (str_eq(c->all[i].digest, digest)) {
-            c->all[i].used = ++c->uses;
-            return &c->all[i].program;
-        }
-    return NULL;
-}
-
-/* A place for one more: that of the one that was not used for longest, when there is none left. */
-static struct program_kept *cache_place(struct graph_cache *c)
-{
-    struct program_kept *oldest = &c->all[0];
-
-    if (c->count < c->most)
-        return &c->all[c->count++];
-    for (uint32_t i = 1; i < c->count; i++)
-        if (c->all[i].used < oldest->used)
-            oldest = &c->all[i];
-    kept_release(oldest);
-    return oldest;
-}
 
 /* ---- compiling ---- */
 
@@ -90,41 +27,32 @@ static err program_make(struct tx *tx, struct arena *keep, str name, int64_t ver
     TRY(workflow_still(tx, name, version, digest, &w));
     TRY(json_parse_own(keep, arena_copy(keep, w.text), &definition));
     TRY(graph_compile(keep, definition, &out->graph));
-    return input_compile(tx->arena, out->graph, &out->input);
-}
-
-static void schema_release(void *schema)
-{
-    schema_free(schema);
+    TRY(input_compile(tx->arena, out->graph, &out->input));
+    if (out->input)
+        schema_free_with(keep, out->input);
+    return NULL;
 }
 
 err workflow_program(struct tx *tx, str name, int64_t version, str digest,
                      const struct workflow_program **out)
 {
-    struct workflow_program made = { .graph = NULL };
+    struct workflow_program *made;
+    struct arena *keep;
 
-    if (tx->graphs) {
-        *out = cache_find(tx->graphs, digest);
-        if (*out)
-            return NULL;
-        struct arena *keep = arena_new();
-        err e = program_make(tx, keep, name, version, digest, &made);
-        if (e) {
-            e = err_copy(tx->arena, e); /* it may lie in what goes now */
-            arena_free(keep);
-            return e;
-        }
-        struct program_kept *place = cache_place(tx->graphs);
-        *place = (struct program_kept){ arena_copy(keep, digest), keep, made, ++tx->graphs->uses };
-        arena_give(keep); /* it does not change any more */
-        *out = &place->program;
+    *out = cache_find(tx->compiled, digest);
+    if (*out)
         return NULL;
+    keep = arena_new();
+    made = ARENA_NEW(keep, struct workflow_program);
+    err e = program_make(tx, keep, name, version, digest, made);
+    if (e) {
+        e = err_copy(tx->arena, e); /* it may lie in what goes now */
+        arena_free(keep);
+        return e;
     }
-    struct workflow_program *own = ARENA_NEW(tx->arena, struct workflow_program);
-    TRY(program_make(tx, tx->arena, name, version, digest, own));
-    if (own->input)
-        arena_on_release(tx->arena, schema_release, own->input);
-    *out = own;
+    arena_give(keep);
+    cache_keep(tx->compiled, digest, keep, made);
+    *out = made;
     return NULL;
 }
 

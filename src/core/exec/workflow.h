@@ -1,4 +1,4 @@
-/* workflow.h: definitions of workflows, by name and version, and their graphs that are kept at hand.
+/* workflow.h: definitions of workflows, by name and version, and their graphs.
  *
  * A deployed definition never changes: another text under its name is its next version. Does not know
  * what runs by it: see execution.h, but for what may not be deleted while something does. */
@@ -64,20 +64,13 @@ err workflow_versions(struct tx *tx, str name, int64_t before, int64_t limit,
 /* Deletes a version, or (0) all of them. CONFLICT while an execution of it has not ended. */
 err workflow_delete(struct tx *tx, str name, int64_t version);
 
-/* What executions of a version run by. It is good until as many others were asked for as the cache
- * holds, which is at least GRAPH_CACHE_LEAST. */
+/* What executions of a version run by, of tx->compiled, where it has the digest of its text as key:
+ * see cache.h for how long it is good. */
 struct workflow_program {
     const struct graph *graph;
     struct schema *input; /* what an execution is started with; NULL: anything */
 };
 err workflow_program(struct tx *tx, str name, int64_t version, str digest,
                      const struct workflow_program **out);
-
-#define GRAPH_CACHE_LEAST 4
-
-/* Graphs by the digest of their text, for one thread. Without one (tx->graphs is NULL) each command
- * compiles its own. */
-struct graph_cache *graph_cache_new(uint32_t most);
-void graph_cache_free(struct graph_cache *c);
 
 #endif

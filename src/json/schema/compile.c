@@ -239,3 +239,13 @@ void schema_free(struct schema *s)
     if (s)
         arena_free(s->arena);
 }
+
+static void release(void *schema)
+{
+    schema_free(schema);
+}
+
+void schema_free_with(struct arena *a, struct schema *s)
+{
+    arena_on_release(a, release, s);
+}

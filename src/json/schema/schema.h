@@ -68,6 +68,9 @@ err schema_compile(struct arena *a, const struct json *text, const struct schema
                    struct schema **out);
 void schema_free(struct schema *s);
 
+/* Has it freed when that arena is. */
+void schema_free_with(struct arena *a, struct schema *s);
+
 enum schema_verdict {
     SCHEMA_FITS,
     SCHEMA_UNFIT,
