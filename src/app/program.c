@@ -1,6 +1,7 @@
 /* program.c: the program's commands. What each does is elsewhere. */
 #include "app/program.h"
 
+#include "app/evidence_verb.h"
 #include "app/local_runner.h"
 #include "app/runner_verbs.h"
 #include "app/scripted_verb.h"
@@ -179,6 +180,12 @@ static const struct verb hidden[] = {
         .args_max = 1,
         .summary = "Keep one run, for the runner that has claimed it",
         .run = keep_run_verb_run,
+    },
+    {
+        .name = "evidence",
+        .summary = "Look whether what a step must have left behind is there, for its runner",
+        .details = evidence_verb_details,
+        .run = evidence_verb_run,
     },
     {
         .name = "codex-start",

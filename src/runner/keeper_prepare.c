@@ -188,7 +188,8 @@ static err input_open(struct keeper *k, str path, int *fd)
 
 /* ---- a command ---- */
 
-static err command_argv(struct keeper *k, char ***out)
+/* What is called baton is this very program, whatever else of that name PATH may have. */
+static err command_argv(struct keeper *k, str baton, char ***out)
 {
     const struct json *argv = json_get(k->run, "argv");
     uint32_t count = json_is(argv, JSON_ARRAY) ? argv->len : 0;
@@ -200,7 +201,11 @@ static err command_argv(struct keeper *k, char ***out)
             return err_new(k->arena, ERR_INVALID, "expected the argv of a command to hold texts");
         (*out)[i] = (char *)arena_copy(k->arena, json_text(&argv->items[i])).at;
     }
-    return count ? NULL : err_new(k->arena, ERR_INVALID, "expected a command to have an argv");
+    if (!count)
+        return err_new(k->arena, ERR_INVALID, "expected a command to have an argv");
+    if (strcmp((*out)[0], "baton") == 0 && baton.len && access(baton.at, X_OK) == 0)
+        (*out)[0] = (char *)baton.at;
+    return NULL;
 }
 
 /* Its input is a file, so that nobody has to wait until it is read. BATON_RUN_ID keeps what runs here
@@ -218,7 +223,7 @@ static err command_prepare(struct keeper *k, struct exec_plan *plan)
     str input = folder_path(k->arena, k->folder, "input");
     char **argv;
 
-    TRY(command_argv(k, &argv));
+    TRY(command_argv(k, l.baton, &argv));
     TRY(profile_env(k->arena, &l, environ, k->user, NULL, more, sizeof more / sizeof *more,
                     &k->env));
     TRY(folder_write(k->arena, input, json_str(k->run, "stdin"), NULL));
