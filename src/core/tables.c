@@ -626,6 +626,8 @@ static const char *const step_16[] = {
     " outputs TEXT,"
     " error TEXT NOT NULL,"
     " seq BIGINT NOT NULL,"
+    " waited BIGINT NOT NULL,"
+    " not_before BIGINT NOT NULL,"
     " started_at BIGINT NOT NULL,"
     " ended_at BIGINT NOT NULL,"
     " PRIMARY KEY (no, n, number))",

@@ -23,7 +23,9 @@ struct share {
     str prompt;
     str outputs; /* what it has recorded, a printed JSON object; empty: nothing yet */
     str error;
-    int64_t seq; /* its turn among those that wait */
+    int64_t seq;           /* its turn among those that wait */
+    int64_t waited;        /* rate limits that its session has met */
+    int64_t not_before_ms; /* of one that waits: when that may be over; 0: at its turn */
     int64_t started_at_ms, ended_at_ms;
 };
 
@@ -42,18 +44,24 @@ struct share {
     X(prompt,       TEXT,     INSERT, s->prompt)       \
     X(outputs,      NULLABLE, STORE,  s->outputs)      \
     X(error,        TEXT,     STORE,  s->error)        \
-    X(seq,          INT,      INSERT, s->seq)          \
+    X(seq,          INT,      STORE,  s->seq)          \
+    X(waited,       INT,      STORE,  s->waited)       \
+    X(not_before,   DEADLINE, STORE,  s->not_before_ms) \
     X(started_at,   TIME,     STORE,  s->started_at_ms) \
     X(ended_at,     TIME,     STORE,  s->ended_at_ms)
 #define SHARE_NAMES COLUMNS(SHARE_COLUMNS)
 // clang-format on
 
-/* Those of an execution, or (n) of one mark of it, in their order. They go with the mark's next attempt,
- * and are history then: see step.data. */
+/* Those of an execution, or (n) of one mark of it, in their order. They go when the attempt is over, and
+ * are history then: "sessions" in step.data. */
 err share_list(struct tx *tx, int64_t no, int64_t n, struct share **out, size_t *count);
 
 /* The one that a session works on. */
 err share_of_session(struct tx *tx, str session_id, struct share *out, bool *found);
+
+/* Agents of a definition that nobody knows, each in a sentence: their steps wait for a report. */
+err share_unknown_agents(struct tx *tx, const struct execution *e, const struct graph *g, str **out,
+                         size_t *count);
 
 /* What an agent says of the step that its session works for. */
 struct share_record {
@@ -64,12 +72,18 @@ struct share_record {
     const struct json *outputs; /* an object; NULL: {} */
 };
 
-/* Keeps it as the share's, and what the session owes is paid; UNFIT when outputs are missing, naming
- * them; CONFLICT when its session works for no step (any more), or for another one. */
+/* Keeps it as the share's, and what the session owes is paid; the execution goes on when the session has
+ * settled. Again, before that: what was said last holds. UNFIT when outputs are missing, naming them;
+ * CONFLICT when its session works for no step (any more), or for another one. */
 err share_put_record(struct tx *tx, const struct share_record *r, struct execution *out);
+
+/* Whether the actor is a session that works for a step of this execution: then its word of it is a
+ * record. */
+err share_is_worker(struct tx *tx, str execution_id, bool *out);
 
 /* ---- consequences: see consequence.h ---- */
 
+err share_after_started(struct tx *tx, const struct event *e); /* run_started: its time runs */
 err share_after_settled(struct tx *tx, const struct event *e); /* session_settled: it is over, or the
                                                                 * next one has room */
 

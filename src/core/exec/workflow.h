@@ -1,7 +1,11 @@
 /* workflow.h: definitions of workflows, by name and version, and their graphs.
  *
- * A deployed definition never changes: another text under its name is its next version. Does not know
- * what runs by it: see execution.h, but for what may not be deleted while something does. */
+ * A deployed definition never changes: another text under its name is its next version. Some come with
+ * the program: they are there as version 1, and have a row from when one is started, or another text is
+ * deployed under their name. One that an execution brings with it has no name: it is kept under the
+ * digest of its text, is in no list, and goes with its last execution.
+ *
+ * Does not know what runs by it: see execution.h, but for what may not be deleted while something does. */
 #ifndef CORE_EXEC_WORKFLOW_H
 #define CORE_EXEC_WORKFLOW_H
 
@@ -17,8 +21,8 @@ struct workflow {
     str digest; /* of its text */
     str kind;   /* how it is written: see graph_kind_names */
     str description;
-    int64_t created_at_ms;
-    str text; /* printed JSON; empty in lists */
+    int64_t created_at_ms; /* 0: it comes with the program, and has no row */
+    str text;              /* printed JSON; empty in lists */
 };
 
 /* The table `workflow`: see columns.h. */
@@ -48,6 +52,17 @@ err workflow_prepare(struct arena *a, const struct json *definition, struct work
 err workflow_deploy(struct tx *tx, const struct workflow_ready *ready, str name, str description,
                     struct workflow *out, bool *created);
 
+/* Keeps one that has no name; `out` is what executions are started by. */
+err workflow_keep(struct tx *tx, const struct workflow_ready *ready, struct workflow *out);
+
+/* Whether it has no name. */
+bool workflow_is_unnamed(str name);
+
+/* An execution of it begins, or its last one goes: one that comes with the program gets its row, one
+ * without a name loses it. */
+err workflow_begun(struct tx *tx, const struct workflow *w);
+err workflow_let_go(struct tx *tx, str name);
+
 /* By name and version, 0 for the newest. NOT_FOUND, naming what there is. */
 err workflow_find(struct tx *tx, str name, int64_t version, struct workflow *out);
 
@@ -61,7 +76,8 @@ err workflow_list(struct tx *tx, str after, int64_t limit, const struct workflow
 err workflow_versions(struct tx *tx, str name, int64_t before, int64_t limit,
                       const struct workflow **out, size_t *count);
 
-/* Deletes a version, or (0) all of them. CONFLICT while an execution of it has not ended. */
+/* Deletes a version, or (0) all of them. CONFLICT while an execution of it has not ended. One that comes
+ * with the program is that again; NOT_FOUND when nothing was deployed in its place. */
 err workflow_delete(struct tx *tx, str name, int64_t version);
 
 /* What executions of a version run by, of tx->compiled, where it has the digest of its text as key:
