@@ -162,8 +162,9 @@ build/%/test/check.o build/%/test/describe_test.o: CFLAGS_ALL += -DSOURCE_DIR='"
 
 objects = $(patsubst %.c,build/$(1)/%.o,$(2))
 
-# Profiles that come with the program are part of this object.
+# Profiles and workflows that come with the program are part of these objects.
 $(patsubst %,build/%/src/core/profile_data.o,release asan tsan fuzz counted): $(wildcard profiles/*.json)
+$(patsubst %,build/%/src/core/exec/workflow_data.o,release asan tsan fuzz counted): $(wildcard workflows/*.json)
 $(patsubst %,build/%/src/cli/init/opencode.o,release asan tsan fuzz counted): plugin/opencode/baton.js
 
 # The page that a browser sees is part of this one.

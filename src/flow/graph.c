@@ -23,6 +23,7 @@ enum top_slot {
     TOP_TASK,
     TOP_STATUS,
     TOP_CURRENT,
+    TOP_ARTIFACTS,
     TOP_SLOTS
 };
 
@@ -33,6 +34,7 @@ enum top_slot {
 #define NODES (1u << GRAPH_NODES)
 #define PHASES (1u << GRAPH_PHASES)
 #define PLANNING (1u << GRAPH_PLANNING)
+#define DOCUMENTED (1u << GRAPH_GENERATION | PLANNING)
 
 // clang-format off
 static const struct member top_members[] = {
@@ -54,6 +56,7 @@ static const struct member top_members[] = {
     { "task",             TOP_TASK,        T,                   PHASES,                 0 },
     { "status",           TOP_STATUS,      T,                   PHASES,                 0 },
     { "current_phase",    TOP_CURRENT,     T | 1u << JSON_NULL, PHASES,                 0 },
+    { "artifacts",        TOP_ARTIFACTS,   A,                   DOCUMENTED,             0 },
 };
 
 const char *const graph_kind_names[GRAPH_KINDS] = { "steps", "nodes", "phases", "generation", "planning" };
@@ -150,7 +153,8 @@ static void read_on_fail(struct builder *b, struct members *top, struct graph *g
 static void read_top(struct builder *b, struct members *top, struct graph *g)
 {
     struct spot name = builder_spot(top, TOP_NAME), input = builder_spot(top, TOP_INPUT),
-                id = builder_spot(top, TOP_CONTEXT), result = builder_spot(top, TOP_RESULT);
+                id = builder_spot(top, TOP_CONTEXT), result = builder_spot(top, TOP_RESULT),
+                artifacts = builder_spot(top, TOP_ARTIFACTS);
     const struct json *said = top->is[TOP_DESCRIPTION] ? top->is[TOP_DESCRIPTION]
                                                        : top->is[TOP_TASK];
 
@@ -166,6 +170,9 @@ static void read_top(struct builder *b, struct members *top, struct graph *g)
     /* Of phases it is the id that an execution already has. */
     if (top->is[TOP_CONTEXT] && b->kind != GRAPH_PHASES)
         g->context = builder_template(b, &id, top->is[TOP_CONTEXT]);
+    if (top->is[TOP_ARTIFACTS])
+        builder_name_list(b, &artifacts, top->is[TOP_ARTIFACTS], "the name of an output",
+                          &g->artifacts, &g->artifact_count);
     if (top->is[TOP_RESULT])
         g->result = builder_value(b, &result, top->is[TOP_RESULT]);
     read_on_fail(b, top, g);

@@ -170,6 +170,8 @@ struct graph {
     enum graph_on_fail on_fail;
     const struct json *input; /* JSON Schema of what an execution is started with; NULL: anything */
     const struct feel *result; /* of a whole execution; NULL: its variables */
+    const str *artifacts; /* outputs that are the whole workflow's, and not their step's */
+    size_t artifact_count;
     const struct template
         *context; /* of the ids of executions: see the documents' forms; NULL: none */
     const str *warnings;

@@ -15,7 +15,7 @@ static void workflow_members(struct json_writer *w, const struct workflow *f)
     write_text(w, STR("kind"), f->kind);
     write_text(w, STR("digest"), f->digest);
     write_text(w, STR("description"), f->description);
-    write_time(w, STR("created_at"), f->created_at_ms);
+    write_time_or_null(w, STR("created_at"), f->created_at_ms);
 }
 
 static void write_workflow(struct json_writer *w, const struct workflow *f)
@@ -210,7 +210,7 @@ static err workflow_versions_op(struct tx *tx, const struct input *in, struct an
     "kind": { "type": "string", "description": "How it is written: steps, nodes, phases, generation or planning." }, \
     "digest": { "type": "string", "description": "Of its text: the same text has the same digest." }, \
     "description": { "type": "string", "description": "What it is for, in a line for people; empty: nobody said." }, \
-    "created_at": { "type": "string", "format": "date-time", "description": "When this version was deployed." })
+    "created_at": { "type": ["string", "null"], "format": "date-time", "description": "When this version was deployed; null: it comes with the program." })
 
 /* Its steps are not among them: a list that is required is what a command shows in its place. */
 #define WORKFLOW_REQUIRED JSON("workflow", "version", "kind", "digest", "description", "created_at")
@@ -221,7 +221,7 @@ static err workflow_versions_op(struct tx *tx, const struct input *in, struct an
         "title": { "type": ["string", "null"], "description": "What people call it; null: its id." }, \
         "description": { "type": ["string", "null"], "description": "What is done in it, in a line for people." }, \
         "after": { "type": "array", "items": { "type": "string" }, "description": "The steps that come before it." }, \
-        "by": { "type": ["string", "null"], "description": "Who does it: report (whoever says that it is done), job (a worker) or run (a runner, by a command); null: baton itself." }, \
+        "by": { "type": ["string", "null"], "description": "Who does it: report (whoever says that it is done), agent (agents that are started for it), job (a worker) or run (a runner, by a command); null: baton itself." }, \
         "job": { "type": ["string", "null"], "description": "The type of its jobs, which workers claim by." }, \
         "for_each": { "type": "boolean", "description": "Whether it is done once for each item of a list." })))
 

@@ -170,6 +170,25 @@ static err id_taken(struct tx *tx, str id, bool *out)
     return NULL;
 }
 
+/* Of planning: the level, and the numbers from the chapter on (of an act its own), two digits each. */
+static str context_numbers(struct exec *x)
+{
+    static const char *const parts[] = { "act", "chapter", "scene" };
+    const struct json *context = json_get(&x->vars, "context");
+    struct buf out = buf_in(x->tx->arena);
+    bool below = json_get(context, "chapter") || json_get(context, "scene");
+
+    for (size_t i = below; i < sizeof parts / sizeof *parts; i++) {
+        int64_t number = json_int_or(context, parts[i], -1);
+        if (number >= 0)
+            buf_printf(&out, "%02lld", (long long)number);
+    }
+    if (!out.len || !x->graph->level.len)
+        return STR("");
+    return arena_printf(x->tx->arena, STR_FMT "-" STR_FMT, STR_ARG(x->graph->level),
+                        STR_ARG(buf_str(&out)));
+}
+
 /* Document 002's context: what its input says of the scene, or what a template of the definition does. */
 static err context_of(struct exec *x, str *out)
 {
@@ -181,6 +200,8 @@ static err context_of(struct exec *x, str *out)
         TRY(template_render(x->tx->arena, x->graph->context, &names, x->tx->now_ms, &text));
     else if (json_is(scene, JSON_STRING))
         text = arena_printf(x->tx->arena, "scene-" STR_FMT, STR_ARG(json_text(scene)));
+    else if (x->graph->kind == GRAPH_PLANNING)
+        text = context_numbers(x);
     *out = id_part(x->tx, text);
     return NULL;
 }
@@ -298,6 +319,7 @@ err execution_start(struct tx *tx, const struct execution_new *n, struct executi
 
     TRY(workflow_find(tx, n->workflow, n->version, &w));
     TRY(workflow_program(tx, w.name, w.version, w.digest, &program));
+    TRY(workflow_begun(tx, &w));
     TRY(promises_check(tx, program->graph));
     TRY(input_check(tx, program, input));
     TRY(key_check(tx, n));
@@ -461,6 +483,7 @@ static err execution_remove(struct tx *tx, const struct execution *e)
     TRY(sql_exec(tx->sql, "DELETE FROM incident WHERE no = $1", self));
     TRY(sql_exec(tx->sql, "DELETE FROM step WHERE no = $1", self));
     TRY(sql_exec(tx->sql, "DELETE FROM execution WHERE no = $1", self));
+    TRY(workflow_let_go(tx, e->workflow));
     return event_emit(tx, (struct event){ .type = EVENT_EXECUTION_DELETED, .subject = e->id },
                       NULL);
 }

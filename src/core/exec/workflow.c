@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "core/columns.h"
 #include "core/event.h"
+#include "core/exec/workflow_data.h"
 
 /* ---- compiling ---- */
 
@@ -91,6 +92,58 @@ static void workflows_read(struct tx *tx, const struct row *rows, size_t count,
     *out = all;
 }
 
+/* Names of people begin with a letter, a digit or one of ". _ -", which all come after this one. */
+#define UNNAMED "#"
+#define NAMED_FROM "$"
+
+bool workflow_is_unnamed(str name)
+{
+    return str_starts(name, STR(UNNAMED));
+}
+
+/* ---- those that come with the program ---- */
+
+/* The n-th; false: there are fewer. */
+static err built_in_at(struct tx *tx, size_t i, struct workflow *out, bool *there)
+{
+    struct workflow_built_in b = workflow_built_in(i);
+    struct workflow_ready *ready;
+    const struct json *text;
+
+    *there = b.name;
+    if (!b.name)
+        return NULL;
+    TRY(json_parse_own(tx->arena, b.text, &text));
+    TRY(workflow_prepare(tx->arena, text, &ready));
+    *out = (struct workflow){
+        .name = str_from(b.name),
+        .version = 1,
+        .digest = ready->digest,
+        .kind = str_from(graph_kind_names[ready->graph->kind]),
+        .description = ready->graph->description,
+        .text = ready->text,
+    };
+    return NULL;
+}
+
+static err built_in_find(struct tx *tx, str name, struct workflow *out)
+{
+    for (size_t i = 0; workflow_built_in(i).name; i++) {
+        bool there;
+        if (str_eq(name, str_from(workflow_built_in(i).name)))
+            return built_in_at(tx, i, out, &there);
+    }
+    return NULL;
+}
+
+static bool is_among(const struct row *rows, size_t count, str name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (str_eq(row_str(&rows[i], 0), name))
+            return true;
+    return false;
+}
+
 static err no_such_workflow(struct tx *tx, str name)
 {
     enum { SHOWN = 8 };
@@ -98,20 +151,23 @@ static err no_such_workflow(struct tx *tx, str name)
     const struct row *rows;
     size_t count;
 
-    TRY(sql_all(tx->sql, &rows, &count, "SELECT DISTINCT name FROM workflow ORDER BY name LIMIT $1",
-                ARGS(INT(SHOWN + 1))));
+    TRY(sql_all(tx->sql, &rows, &count,
+                "SELECT DISTINCT name FROM workflow WHERE name > $1 ORDER BY name LIMIT $2",
+                ARGS(TEXT(STR(NAMED_FROM)), INT(SHOWN + 1))));
     for (size_t i = 0; i < count && i < SHOWN; i++)
         buf_printf(&names, "%s" STR_FMT, i ? ", " : "", STR_ARG(row_str(&rows[i], 0)));
+    for (size_t i = 0; workflow_built_in(i).name; i++)
+        if (!is_among(rows, count, str_from(workflow_built_in(i).name)))
+            buf_printf(&names, "%s%s", names.len ? ", " : "", workflow_built_in(i).name);
     if (count > SHOWN)
         buf_add(&names, STR(" and more: 'baton workflow list'"));
-    if (!count)
-        buf_add(&names, STR("none; the operator deploys one with 'baton workflow deploy FILE'"));
     return err_new(tx->arena, ERR_NOT_FOUND,
                    "there is no workflow \"" STR_FMT "\"; there are: " STR_FMT,
                    STR_ARG(utf8_cut(name, 80)), STR_ARG(buf_str(&names)));
 }
 
-static err newest(struct tx *tx, str name, struct workflow *out)
+/* Its newest row; the version is 0 when there is none. */
+static err newest_row(struct tx *tx, str name, struct workflow *out)
 {
     const struct row *row;
 
@@ -123,6 +179,13 @@ static err newest(struct tx *tx, str name, struct workflow *out)
     if (row)
         COLUMNS_READ(WORKFLOW_COLUMNS, tx, row, "workflow", out);
     return NULL;
+}
+
+/* The same, or what comes with the program. */
+static err newest(struct tx *tx, str name, struct workflow *out)
+{
+    TRY(newest_row(tx, name, out));
+    return out->version ? NULL : built_in_find(tx, name, out);
 }
 
 err workflow_find(struct tx *tx, str name, int64_t version, struct workflow *out)
@@ -156,17 +219,48 @@ err workflow_still(struct tx *tx, str name, int64_t version, str digest, struct 
                    (long long)version, STR_ARG(name));
 }
 
+/* Puts one into a list that is in the order of names, unless it comes after a page that is full. */
+static void list_insert(struct workflow *all, size_t *count, size_t limit, const struct workflow *w)
+{
+    size_t at = *count;
+
+    while (at > 0 && str_compare(w->name, all[at - 1].name) < 0)
+        at--;
+    if (at == limit)
+        return;
+    *count += *count < limit;
+    for (size_t i = *count - 1; i > at; i--)
+        all[i] = all[i - 1];
+    all[at] = *w;
+}
+
 err workflow_list(struct tx *tx, str after, int64_t limit, const struct workflow **out,
                   size_t *count)
 {
+    str from = str_compare(after, STR(NAMED_FROM)) < 0 ? STR(NAMED_FROM) : after;
+    struct workflow *all = ARENA_ARRAY(tx->arena, struct workflow, (size_t)limit);
+    const struct workflow *stored;
     const struct row *rows;
+    bool there = true;
 
     TRY(sql_all(tx->sql, &rows, count,
                 "SELECT " WORKFLOW_LISTED_NAMES " FROM workflow AS w WHERE name > $1"
                 " AND version = (SELECT max(version) FROM workflow AS v WHERE v.name = w.name)"
                 " ORDER BY name LIMIT $2",
-                ARGS(TEXT(after), INT(limit))));
-    workflows_read(tx, rows, *count, out);
+                ARGS(TEXT(from), INT(limit))));
+    workflows_read(tx, rows, *count, &stored);
+    for (size_t i = 0; i < *count; i++)
+        all[i] = stored[i];
+    for (size_t i = 0; there; i++) {
+        struct workflow own, row;
+        TRY(built_in_at(tx, i, &own, &there));
+        if (!there || str_compare(own.name, after) <= 0)
+            continue;
+        TRY(newest_row(tx, own.name, &row));
+        if (!row.version)
+            list_insert(all, count, (size_t)limit, &own);
+    }
+    *out = all;
     return NULL;
 }
 
@@ -177,6 +271,13 @@ err workflow_versions(struct tx *tx, str name, int64_t before, int64_t limit,
     const struct row *rows;
 
     TRY(workflow_find(tx, name, 0, &first));
+    if (!first.created_at_ms) {
+        struct workflow *one = ARENA_NEW(tx->arena, struct workflow);
+        *one = first;
+        *out = one;
+        *count = before != 1;
+        return NULL;
+    }
     TRY(sql_all(tx->sql, &rows, count,
                 "SELECT " WORKFLOW_LISTED_NAMES " FROM workflow WHERE name = $1 AND version < $2"
                 " ORDER BY version DESC LIMIT $3",
@@ -219,6 +320,15 @@ static err workflow_emit(struct tx *tx, enum event_type type, str name, int64_t 
     return event_end(tx, &data, (struct event){ .type = type, .subject = name }, NULL);
 }
 
+static err workflow_insert(struct tx *tx, struct workflow *w)
+{
+    w->created_at_ms = tx->now_ms;
+    return sql_exec(tx->sql, INSERT_INTO(workflow, WORKFLOW_COLUMNS),
+                    ARGS(VALUES(WORKFLOW_COLUMNS, w)));
+}
+
+/* What is deployed first under its name comes after the one of the program, which others may have been
+ * told of as version 1. */
 err workflow_deploy(struct tx *tx, const struct workflow_ready *ready, str name, str description,
                     struct workflow *out, bool *created)
 {
@@ -232,18 +342,66 @@ err workflow_deploy(struct tx *tx, const struct workflow_ready *ready, str name,
         *out = last;
         return NULL;
     }
+    if (last.version)
+        TRY(workflow_begun(tx, &last));
     *out = (struct workflow){
         .name = called,
         .version = last.version + 1,
         .digest = ready->digest,
         .kind = str_from(graph_kind_names[ready->graph->kind]),
         .description = description.len ? description : ready->graph->description,
-        .created_at_ms = tx->now_ms,
         .text = ready->text,
     };
-    TRY(sql_exec(tx->sql, INSERT_INTO(workflow, WORKFLOW_COLUMNS),
-                 ARGS(VALUES(WORKFLOW_COLUMNS, out))));
+    TRY(workflow_insert(tx, out));
     return workflow_emit(tx, EVENT_WORKFLOW_DEPLOYED, called, out->version);
+}
+
+err workflow_begun(struct tx *tx, const struct workflow *w)
+{
+    struct workflow row = *w;
+
+    if (w->created_at_ms)
+        return NULL;
+    TRY(workflow_insert(tx, &row));
+    return workflow_emit(tx, EVENT_WORKFLOW_DEPLOYED, row.name, row.version);
+}
+
+/* ---- those without a name ---- */
+
+/* As much of the digest as no other one begins with. */
+err workflow_keep(struct tx *tx, const struct workflow_ready *ready, struct workflow *out)
+{
+    size_t shown = 12;
+    bool other = true;
+    str name = STR("");
+
+    for (; other; shown += 4) {
+        name =
+            arena_printf(tx->arena, UNNAMED STR_FMT, STR_ARG(str_slice(ready->digest, 0, shown)));
+        TRY(newest_row(tx, name, out));
+        other = out->version && !str_eq(out->digest, ready->digest);
+    }
+    if (out->version)
+        return NULL;
+    *out = (struct workflow){
+        .name = name,
+        .version = 1,
+        .digest = ready->digest,
+        .kind = str_from(graph_kind_names[ready->graph->kind]),
+        .description = ready->graph->description,
+        .text = ready->text,
+    };
+    return workflow_insert(tx, out);
+}
+
+err workflow_let_go(struct tx *tx, str name)
+{
+    if (!workflow_is_unnamed(name))
+        return NULL;
+    return sql_exec(tx->sql,
+                    "DELETE FROM workflow WHERE name = $1"
+                    " AND NOT EXISTS (SELECT 1 FROM execution e WHERE e.workflow = $1)",
+                    ARGS(TEXT(name)));
 }
 
 /* Ended executions keep their document and their history, and can be read without the definition; so
@@ -254,6 +412,11 @@ err workflow_delete(struct tx *tx, str name, int64_t version)
     const struct row *row;
 
     TRY(workflow_find(tx, name, version, &w));
+    if (!w.created_at_ms)
+        return err_new(tx->arena, ERR_NOT_FOUND,
+                       "workflow \"" STR_FMT
+                       "\" comes with the program, and nothing was deployed in its place",
+                       STR_ARG(w.name));
     TRY(sql_one(tx->sql, &row,
                 "SELECT execution_id, version FROM execution WHERE workflow = $1"
                 " AND status IN ('RUNNING', 'PAUSED') AND ($2 = 0 OR version = $2) LIMIT 1",
