@@ -1,4 +1,4 @@
-/* evidence_test.c: what a step must have left behind, looked at in a folder of the test's own. */
+/* runner_evidence_test.c: what a step must have left behind, looked at in a folder of the test's own. */
 #define _GNU_SOURCE
 #include "runner/evidence.h"
 
