@@ -324,26 +324,6 @@ TEST(an_incident_says_what_to_do_and_is_resolved_with_variables)
     world_close(w);
 }
 
-/* A step that somebody is to approve, or to prove, is not done without. */
-TEST(execution_of_what_nobody_would_ask_for_is_not_started)
-{
-    static const char *const promised[] = { "'approval':true",
-                                            "'evidence':[{'run':'true','exit':0}]" };
-    struct world *w = world_new();
-
-    for (size_t i = 0; i < sizeof promised / sizeof *promised; i++) {
-        CHECK_OK(call(w, "workflow.deploy",
-                      "{'name':'promised','definition':{'steps':[{'id':'a'},"
-                      "{'id':'b','after':['a'],%s}]}}",
-                      promised[i])
-                     ->error);
-        struct command *c = call(w, "execution.start", "{'workflow':'promised'}");
-        CHECK_ERR(c->error, ERR_UNFIT);
-        CHECK(str_starts(c->error->message, STR("step b has \"")));
-    }
-    world_close(w);
-}
-
 /* A graph that is still at hand is no definition: an execution of one that was deleted stays ended. */
 TEST(execution_whose_definition_was_deleted_is_not_taken_up_again)
 {

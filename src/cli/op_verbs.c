@@ -29,6 +29,7 @@ static const struct {
     { "execution_id", "exec-0199a1c2-7c41-7b6e-9c33-0f0c2f6c1a55" },
     { "job_id", "job_812_0_3_1" },
     { "incident_id", "inc_4hq2m7k1x9ab" },
+    { "approval_id", "apr_4hq2m7k1x9ab" },
     { "step", "plan" },
     { "error", "'the tests fail'" },
     { "code", "out_of_stock" },
@@ -253,6 +254,7 @@ static const struct {
     { "execution", "Workflows that run" },
     { "job", "Work of executions, for workers" },
     { "incident", "What executions cannot go on with without you" },
+    { "approval", "What steps of workflows wait for and you decide" },
 };
 
 static const char *noun_summary(struct arena *a, str noun, const struct verb *verbs)

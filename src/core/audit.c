@@ -376,7 +376,7 @@ static const struct rule rules[] = {
       "its definition is not there, or is another one", "deploy that definition again" },
     { "mark.execution", "token of execution", "token",
       "SELECT CAST(m.no AS TEXT), m.n FROM mark m WHERE m.status NOT IN " WORDS(MARK_STATUSES)
-      " OR (m.todo > 0) <> (m.status IN ('enter', 'begin', 'leave', 'more'))"
+      " OR (m.todo > 0) <> (m.status IN ('enter', 'begin', 'leave', 'more', 'prove'))"
       " OR NOT EXISTS (SELECT 1 FROM execution e WHERE e.no = m.no AND e.open = 1"
       "  AND m.n < e.next_n) ORDER BY 1, 2 LIMIT $1",
       "its execution is not there or has ended, or what it has to do is not known", CANCEL },
@@ -413,6 +413,47 @@ static const struct rule rules[] = {
       "SELECT CAST(m.no AS TEXT), m.n FROM mark m WHERE m.ref <> '' AND NOT EXISTS"
       " (SELECT 1 FROM run r WHERE r.run_id = m.ref AND r.live = 1) ORDER BY 1, 2 LIMIT $1",
       "the run that does its work has ended, or is not there", CANCEL },
+    { "mark.check", "token of execution", "token",
+      "SELECT CAST(m.no AS TEXT), m.n FROM mark m WHERE m.status = 'check'"
+      " AND (m.ref = '' OR coalesce(m.vars, '') = '') ORDER BY 1, 2 LIMIT $1",
+      "its evidence is to be checked, and nothing checks it", CANCEL },
+    { "mark.approval", "token of execution", "token",
+      "SELECT CAST(m.no AS TEXT), m.n FROM mark m WHERE (m.status = 'approval') <> (EXISTS"
+      " (SELECT 1 FROM approval p WHERE p.no = m.no AND p.scope = m.scope AND p.n = m.n"
+      "  AND p.status = 'waiting')) ORDER BY 1, 2 LIMIT $1",
+      "it waits for a person who is not asked, or who is asked for nothing", CANCEL },
+    { "approval.mark", "approval", "token",
+      "SELECT p.approval_id, p.n FROM approval p WHERE p.status NOT IN " WORDS(APPROVAL_STATUSES)
+      " OR (p.status = 'waiting') <> (p.decided_at = 0) OR length(p.digest) <> 64 OR NOT EXISTS"
+      " (SELECT 1 FROM execution e WHERE e.no = p.no AND e.execution_id = p.execution_id)"
+      " OR (p.status = 'waiting' AND NOT EXISTS (SELECT 1 FROM mark m WHERE m.no = p.no"
+      "  AND m.scope = p.scope AND m.n = p.n AND m.status = 'approval')) ORDER BY 1 LIMIT $1",
+      "a person is asked, and nothing waits for the answer", CANCEL },
+    { "approval.due", "approval", "token",
+      "SELECT p.approval_id, p.n FROM approval p WHERE"
+      " (p.status = 'waiting' AND p.deadline > 0 AND p.fallback <> '') <> (EXISTS"
+      "  (SELECT 1 FROM due d WHERE d.kind = 'approval_expire' AND d.subject = p.approval_id))"
+      " ORDER BY 1 LIMIT $1",
+      "its deadline will not come, or comes when it is decided", CANCEL },
+    { "due.approval", "work for", "time",
+      "SELECT d.subject, d.at FROM due d WHERE d.kind = 'approval_expire' AND NOT EXISTS"
+      " (SELECT 1 FROM approval p WHERE p.approval_id = d.subject AND p.status = 'waiting')"
+      " ORDER BY 1 LIMIT $1",
+      "a deadline comes for an approval that does not wait", HARMLESS },
+    /* Invariant 16: what comes after it has begun by its being done. */
+    { "step.approval", "step of execution", "attempt",
+      "SELECT CAST(s.no AS TEXT), s.attempt FROM step s JOIN execution e ON e.no = s.no"
+      " WHERE (s.status = 'completed'"
+      "  AND EXISTS (SELECT 1 FROM approval p WHERE p.no = s.no AND p.node = s.node)"
+      "  AND NOT EXISTS (SELECT 1 FROM approval p WHERE p.no = s.no AND p.node = s.node"
+      "   AND p.decided_at = s.ended_at AND (p.status = 'approved'"
+      "    OR (p.status = 'expired' AND p.fallback = 'approve'))))"
+      " OR (e.open = 1 AND EXISTS (SELECT 1 FROM workflow w WHERE w.name = e.workflow"
+      "   AND w.version = e.version AND w.kind <> 'nodes')"
+      "  AND (s.status = 'waiting_approval') <> (EXISTS"
+      "  (SELECT 1 FROM approval p WHERE p.no = s.no AND p.node = s.node"
+      "   AND p.status = 'waiting'))) ORDER BY 1, 2 LIMIT $1",
+      "it counts as done and no person has approved it, or waits for one who is not asked", CANCEL },
     { "step.execution", "step of execution", "attempt",
       "SELECT CAST(s.no AS TEXT), s.attempt FROM step s WHERE s.status NOT IN "
       WORDS(STEP_STATUSES) " OR NOT EXISTS (SELECT 1 FROM execution e WHERE e.no = s.no)"

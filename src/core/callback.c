@@ -391,13 +391,16 @@ err callback_after_settled(struct tx *tx, const struct event *e)
     return callback_deliver(tx, &s, &delivers);
 }
 
-/* Who was resumed by it has a run; who cannot be does not wait for it any longer. */
+/* Who was resumed by it has a run; who cannot be does not wait for it any longer. What a step of a workflow
+ * waits for is nobody's turn. */
 err callback_after_approval(struct tx *tx, const struct event *e)
 {
     const struct json *data;
     struct session s;
 
     TRY(event_parsed(tx, e, &data));
+    if (!str_eq(json_str(data, "kind"), STR("permission")))
+        return NULL;
     TRY(session_load(tx, json_str(data, "session_id"), &s));
     return cycle_go_on(tx, &s);
 }

@@ -2,7 +2,7 @@
  *
  * A function of rows and of the graph; nothing of it is stored. */
 #define _GNU_SOURCE /* memmem */
-#include "core/tx.h"
+#include "core/run.h"
 #include "ops/executions.h"
 #include "ops/write.h"
 
@@ -130,6 +130,40 @@ static str waits_incident(struct tx *tx, const struct execution_rest *r, const s
     return STR("a person: see incident.list");
 }
 
+/* A check that nobody has begun yet names what it needs: its runner may be away for long. */
+static str waits_check(struct tx *tx, const struct execution_rest *r, const struct mark *m)
+{
+    str folder = r->e->project_dir;
+    struct run run;
+
+    if (run_load(tx, m->ref, &run))
+        return STR("its evidence to be checked");
+    if (run.status == RUN_PENDING)
+        return arena_printf(tx->arena,
+                            "a runner that takes commands%s" STR_FMT
+                            " to check its evidence (run " STR_FMT "), for " STR_FMT,
+                            folder.len ? " in " : "", STR_ARG(folder), STR_ARG(run.id),
+                            STR_ARG(span(tx, tx->now_ms - run.created_at_ms)));
+    return arena_printf(tx->arena, "its evidence to be checked, run " STR_FMT ", for " STR_FMT,
+                        STR_ARG(run.id), STR_ARG(span(tx, tx->now_ms - run.created_at_ms)));
+}
+
+static str waits_approval(struct tx *tx, const struct execution_rest *r, const struct mark *m)
+{
+    for (size_t i = 0; i < r->approval_count; i++) {
+        const struct approval *p = &r->approvals[i];
+        bool choose = str_eq(p->kind, STR("select_variant"));
+        if (p->n == m->n && p->scope == m->scope)
+            return arena_printf(tx->arena,
+                                "a person: %s " STR_FMT " (baton inbox approve " STR_FMT
+                                "%s), for " STR_FMT,
+                                choose ? "choose a variant of" : "approve", STR_ARG(p->node),
+                                STR_ARG(p->id), choose ? " --selected-variant NAME" : "",
+                                STR_ARG(since(tx, m)));
+    }
+    return STR("a person: see 'baton inbox'");
+}
+
 static str waits_held(struct tx *tx, const struct execution_rest *r, const struct mark *m)
 {
     (void)tx, (void)m;
@@ -140,8 +174,9 @@ static str waits_held(struct tx *tx, const struct execution_rest *r, const struc
 /* What is not here has something left to do. */
 static str (*const waits[MARK_STATUS_COUNT])(struct tx *tx, const struct execution_rest *r,
                                              const struct mark *m) = {
-    [MARK_WORK] = waits_work, [MARK_JOIN] = waits_join,         [MARK_BACKOFF] = waits_backoff,
-    [MARK_LOOP] = waits_loop, [MARK_INCIDENT] = waits_incident, [MARK_HELD] = waits_held,
+    [MARK_WORK] = waits_work,   [MARK_JOIN] = waits_join,         [MARK_BACKOFF] = waits_backoff,
+    [MARK_LOOP] = waits_loop,   [MARK_INCIDENT] = waits_incident, [MARK_HELD] = waits_held,
+    [MARK_CHECK] = waits_check, [MARK_APPROVAL] = waits_approval,
 };
 
 str mark_waits_for(struct tx *tx, const struct execution_rest *r, const struct mark *m)
@@ -163,7 +198,7 @@ str step_waits_for(struct tx *tx, const struct execution_rest *r, const struct g
     for (size_t i = 0; i < r->count && told <= WAYS_SHOWN; i++) {
         const struct mark *m = &r->marks[i];
         if (m->at == GRAPH_NONE || r->graph->nodes[m->at].step != step || m->status == MARK_DONE ||
-            (m->item >= 0 && m->status != MARK_INCIDENT))
+            (m->item >= 0 && m->status != MARK_INCIDENT && m->status != MARK_CHECK))
             continue;
         str words = mark_waits_for(tx, r, m);
         if (out.len && memmem(out.at, out.len, words.at, words.len))

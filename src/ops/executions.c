@@ -5,7 +5,7 @@
 #include "ops/page.h"
 #include "ops/write.h"
 
-enum { MARKS_SHOWN = 200, INCIDENTS_SHOWN = 50 };
+enum { MARKS_SHOWN = 200, INCIDENTS_SHOWN = 50, APPROVALS_SHOWN = 50 };
 
 /* ---- one of them ---- */
 
@@ -63,6 +63,9 @@ static err rest_load(struct tx *tx, const struct execution *e, struct execution_
     struct incident_filter open = { .execution_id = e->id,
                                     .status = STR("open"),
                                     .limit = INCIDENTS_SHOWN };
+    struct approval_filter waiting = { .execution_id = e->id,
+                                       .status = STR("waiting"),
+                                       .limit = APPROVALS_SHOWN };
     const struct workflow_program *program;
     struct mark *marks = NULL;
 
@@ -76,6 +79,8 @@ static err rest_load(struct tx *tx, const struct execution *e, struct execution_
     for (size_t i = 0; i < out->count; i++)
         marks[i].at = graph_node_find(out->graph, marks[i].node);
     out->marks = marks;
+    if (execution_is_open(e->status))
+        TRY(approval_list(tx, &waiting, &out->approvals, &out->approval_count));
     return e->incidents ? incident_list(tx, &open, &out->incidents, &out->incident_count) : NULL;
 }
 
@@ -212,7 +217,7 @@ static err execution_get_op(struct tx *tx, const struct input *in, struct answer
     struct json_writer *w = &out->json;
     struct execution_rest rest;
     struct execution e;
-    int64_t version;
+    int64_t version, waited;
 
     TRY(execution_get(tx, input_str(in, "execution_id"), &e));
     TRY(document_version(tx, &e, &version));
@@ -228,6 +233,12 @@ static err execution_get_op(struct tx *tx, const struct input *in, struct answer
     for (size_t i = 0; i < rest.incident_count; i++)
         write_incident(w, &rest.incidents[i]);
     json_write_end(w, ']');
+    write_begin(w, STR("open_approvals"), '[');
+    for (size_t i = 0; i < rest.approval_count; i++)
+        write_approval(tx, w, &rest.approvals[i]);
+    json_write_end(w, ']');
+    TRY(approval_waited(tx, &e, &waited));
+    write_seconds(w, STR("approval_seconds"), waited);
     execution_data(tx, w, &e);
     json_write_end(w, '}');
     return NULL;
@@ -262,7 +273,7 @@ static err execution_list_op(struct tx *tx, const struct input *in, struct answe
 static err write_step_whole(struct tx *tx, struct json_writer *w, const struct execution_rest *r,
                             const struct graph_step *s, const struct step *row)
 {
-    static const char *const kept[] = { "outputs", "error", "violations", "history" };
+    static const char *const kept[] = { "outputs", "error", "evidence", "approval", "history" };
     const struct json *data;
 
     TRY(step_data(tx, r->e, row, &data));
@@ -305,7 +316,7 @@ static err execution_steps_op(struct tx *tx, const struct input *in, struct answ
 #define STEP_MEMBERS JSON(                                                                         \
     "step": { "type": "string", "description": "Its id in the definition." },                      \
     "title": { "type": ["string", "null"], "description": "What people call it; null: its id." },  \
-    "status": { "enum": ["pending", "in_progress", "completed", "failed", "skipped"], "description": "How far it is; skipped: its condition was not true." }, \
+    "status": { "enum": ["pending", "in_progress", "waiting_approval", "completed", "failed", "skipped"], "description": "How far it is; waiting_approval: a person decides on it; skipped: its condition was not true." }, \
     "after": { "type": "array", "items": { "type": "string" }, "description": "The steps that come before it." }, \
     "attempt": { "type": "integer", "minimum": 0, "description": "Which attempt it is at, from 1; 0: it has not begun." }, \
     "started_at": { "type": ["string", "null"], "format": "date-time", "description": "When it was begun; null: it has not been." }, \
@@ -318,7 +329,7 @@ static err execution_steps_op(struct tx *tx, const struct input *in, struct answ
     "token": { "type": "string", "description": "Names it within the execution." },                \
     "node": { "type": "string", "description": "The node of the graph that it rests at." },        \
     "step": { "type": ["string", "null"], "description": "The step that this is a part of." },     \
-    "status": { "type": "string", "description": "How it rests: work, backoff, join, loop, incident or held; others have something left to do." }, \
+    "status": { "type": "string", "description": "How it rests: work, check, approval, backoff, join, loop, incident or held; others have something left to do." }, \
     "waits_for": { "type": "string", "description": "What has to happen for it to go on, in words." }, \
     "since": { "type": "string", "format": "date-time", "description": "Since when it rests so." }, \
     "attempt": { "type": "integer", "description": "Of work: which attempt this is." },            \
@@ -349,13 +360,15 @@ static const struct op ops[] = {
             "wait": { "enum": ["ended", "changed"], "description": "Wait until it has ended, or until its document has changed." },
             "since_version": { "type": "integer", "minimum": 0, "description": "With wait=changed: the state_version that is known, so that no change is missed." },
             "timeout": { "type": "integer", "minimum": 0, "maximum": 60, "default": 30, "description": "How many seconds to wait at most; then the answer is how it stands." })),
-        .output = SHAPE(EXECUTION_REQUIRED "," JSON("state_version", "open_incidents", "variables", "result"), EXECUTION_MEMBERS "," JSON(
+        .output = SHAPE(EXECUTION_REQUIRED "," JSON("state_version", "open_incidents", "open_approvals", "variables", "result"), EXECUTION_MEMBERS "," JSON(
             "state_version": { "type": "integer", "description": "The version of its document; 0: it has none." },
             "truncated": { "type": "boolean", "description": "There are more tokens than are shown." }) ","
             SHAPE_LIST("steps", "All of them, in the order of the definition.", SHAPE(STEP_REQUIRED, STEP_MEMBERS "," JSON(
                 "error": { "type": ["string", "null"], "description": "Why its last attempt has failed; null: it has not." }))) ","
             SHAPE_LIST("tokens", "What rests, and what each waits for; at most 200.", TOKEN_SHAPE) ","
-            SHAPE_LIST("open_incidents", "What waits for a person.", INCIDENT_SHAPE) "," EXECUTION_DATA),
+            SHAPE_LIST("open_incidents", "What stands still until a person has helped.", INCIDENT_SHAPE) ","
+            SHAPE_LIST("open_approvals", "What a person is to decide.", APPROVAL_SHAPE) "," JSON(
+            "approval_seconds": { "type": "integer", "minimum": 0, "description": "How long people were waited for in all, to decide." }) "," EXECUTION_DATA),
         .run = execution_get_op,
     },
     {
@@ -366,8 +379,9 @@ static const struct op ops[] = {
             "opened": { "type": "integer", "description": "How often it was begun anew." },
             "outputs": { "description": "What it has given." },
             "error": { "description": "Why its last attempt has failed." },
-            "violations": { "description": "What did not fit in what it has given." },
-            "history": { "description": "What became of its earlier attempts." })))),
+            "evidence": { "description": "What a runner has found of what the definition wants to see: ok, what, found, and of a file its sha256." },
+            "approval": { "description": "What a person was asked, and what was decided: required, approved, approved_at, selected_variant, decided_by, channel, reason." },
+            "history": { "description": "What became of its earlier attempts, with the violations of each." })))),
         .run = execution_steps_op,
     },
 };

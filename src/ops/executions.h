@@ -2,6 +2,7 @@
 #ifndef OPS_EXECUTIONS_H
 #define OPS_EXECUTIONS_H
 
+#include "core/exec/approval.h"
 #include "core/exec/incident.h"
 #include "core/exec/job.h"
 #include "ops/op.h"
@@ -28,6 +29,8 @@ struct execution_rest {
     size_t count;
     const struct incident *incidents; /* that are open */
     size_t incident_count;
+    const struct approval *approvals; /* that wait */
+    size_t approval_count;
 };
 
 /* What a mark waits for, in words that a person can act on: "a worker for jobs of type deploy, for 3m". */
@@ -44,6 +47,17 @@ void write_jobs(struct tx *tx, struct json_writer *w, const struct job *jobs, si
 /* What `claim` says of an input, or the input itself. FORBIDDEN when it asks for types that the actor's
  * token does not name; one that names none gets what the token has. */
 err job_claim_in(struct tx *tx, const struct json *claim, struct job_claim *out);
+
+/* ---- approvals.c ---- */
+
+void write_approval(struct tx *tx, struct json_writer *w, const struct approval *p);
+
+/* What DECISION_FIELDS of an input say; INVALID when they do not fit the decision. */
+struct approval_decision approval_decision_in(const struct input *in, enum approval_status status);
+err approval_decision_check(struct tx *tx, const struct approval_decision *d);
+
+/* "approve", "reject", "rework". */
+bool approval_status_of(str word, enum approval_status *out);
 
 /* ---- incidents.c ---- */
 
@@ -123,12 +137,45 @@ void write_incident(struct json_writer *w, const struct incident *i);
     "workflow": { "type": "string", "description": "The name of its workflow." },                  \
     "step": { "type": ["string", "null"], "description": "Where it stands: the id of a step or a node; null: it is of the execution as a whole." }, \
     "token": { "type": ["string", "null"], "description": "The token that stands still, as the document calls it; null: it is of the execution as a whole." }, \
-    "kind": { "type": "string", "description": "expression, choice, items, command, marks, attempts, error, loop or stalled." }, \
+    "kind": { "type": "string", "description": "expression, choice, items, command, evidence, marks, attempts, error, loop or stalled." }, \
     "message": { "type": "string", "description": "What was expected, what was found and what to do." }, \
     "status": { "enum": ["open", "resolved"], "description": "Whether it still waits for a person." }, \
     "raised_at": { "type": "string", "format": "date-time", "description": "Since when it waits." }, \
     "resolved_at": { "type": ["string", "null"], "format": "date-time", "description": "When it was resolved; null: it was not." }, \
     "resolved_by": { "type": ["string", "null"], "description": "Who has resolved it; null: nobody." }))
+
+#define APPROVAL_ID JSON("approval_id": { "type": "string", "minLength": 1, "maxLength": 100, "description": "The approval, as inbox.list, approval.list or the event approval_requested names it." })
+
+#define APPROVAL_SHAPE SHAPE(JSON("approval_id", "execution_id", "workflow", "step", "title", "kind", "status", "content", "digest", "options", "created_at"), JSON( \
+    "approval_id": { "type": "string", "description": "What approval.decide takes." },             \
+    "execution_id": { "type": "string", "description": "The execution whose step waits for it." }, \
+    "workflow": { "type": "string", "description": "The name of its workflow." },                  \
+    "step": { "type": "string", "description": "The step, by its id." },                           \
+    "title": { "type": "string", "description": "How people call that step." },                    \
+    "kind": { "enum": ["approve", "select_variant"], "description": "select_variant: one of several is to be chosen." }, \
+    "status": { "enum": ["waiting", "approved", "rejected", "rework", "expired", "withdrawn"],     \
+        "description": "What was decided; expired: nobody did in time; withdrawn: what it was about has changed, or its execution has ended." }, \
+    "content": { "type": "object", "description": "What there is to judge: the step, and what it has given." }, \
+    "digest": { "type": "string", "description": "The SHA-256 of that; a decision that names another one is refused." }, \
+    "options": { "type": "array", "description": "The variants to choose from; none: any name will do." }, \
+    "on_reject": { "type": ["string", "null"], "description": "The step that is done anew when it is rejected; null: the execution fails." }, \
+    "attended": { "type": "boolean", "description": "Whether the person in front of an agent's client may decide there, too." }, \
+    "session_id": { "type": ["string", "null"], "description": "The session that the execution was started for; null: none." }, \
+    "deadline": { "type": ["string", "null"], "format": "date-time", "description": "By when it is to be decided; null: any time." }, \
+    "fallback": { "enum": ["approve", "reject", null], "description": "What holds when nobody has decided by then; null: it waits on." }, \
+    "decision": { "type": "object", "description": "What was decided: reason, selected_variant, modifications, and of rework the step." }, \
+    "decided_by": { "type": ["string", "null"], "description": "The name of the token that decided it, or system where its time ran out; null: it waits still." }, \
+    "channel": { "type": ["string", "null"], "description": "By which way: http, cli, mcp, page, elicitation or deadline; null: none, it waits or was withdrawn." }, \
+    "created_at": { "type": "string", "format": "date-time", "description": "Since when it waits." }, \
+    "decided_at": { "type": ["string", "null"], "format": "date-time", "description": "When it was decided; null: it waits still." }))
+
+#define DECISION_FIELDS JSON(                                                                      \
+    "step": { "type": "string", "minLength": 1, "maxLength": 200, "description": "Of rework: the step that is done anew with all after it; the one that waits unless given." }, \
+    "reason": { "type": "string", "maxLength": 4000, "description": "Why, in words that whoever does it anew reads; may be left out." }, \
+    "selected_variant": { "type": "string", "minLength": 1, "maxLength": 200, "description": "The variant that is chosen, where there are several." }, \
+    "modifications": { "type": "object", "description": "What to change about it, as the variable modifications tells the steps after it." }, \
+    "digest": { "type": "string", "maxLength": 100, "description": "The digest of what was seen: when something else waits by now, nothing is decided." }, \
+    "channel": { "enum": ["http", "cli", "mcp", "page"], "default": "http", "description": "By which way the person has decided, for those who wonder later." })
 
 // clang-format on
 #endif

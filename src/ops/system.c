@@ -4,6 +4,7 @@
  * one who keeps time performs system.tick when something is due, and again while
  * it says that there is more; before its first, it performs system.start. */
 #include "core/callback.h"
+#include "core/exec/approval.h"
 #include "core/exec/job.h"
 #include "core/live_counts.h"
 #include "core/member.h"
@@ -32,6 +33,7 @@ static const struct due_work works[DUE_KIND_COUNT] = {
     [DUE_UPDATE_OVERDUE] = { .run = callback_due_update },
     [DUE_CALLBACK_DELIVER] = { .run = callback_due_deliver },
     [DUE_PERMISSION_EXPIRE] = { .run = permission_due_expire },
+    [DUE_APPROVAL_EXPIRE] = { .run = approval_due_expire },
     [DUE_TOKEN_LEASE] = { .run = callback_due_lease },
     [DUE_MEMBER_SILENT] = { .run = member_due_silent },
     [DUE_WAKE_RETURN] = { .run = wake_due_return },

@@ -17,16 +17,16 @@ struct approval {
     str kind;        /* "approve", "select_variant" */
     str content;     /* what is to be judged, a printed JSON object */
     str digest;      /* of that */
-    str options;     /* printed JSON array of the variants there are to choose from; "[]": it does not say */
-    str on_reject;   /* the step that is done anew then; empty: the execution fails */
-    bool attended;   /* its person may answer through their agent's client */
-    str fallback;    /* what holds when nobody decides in time: "approve", "reject", or empty: it waits on */
-    int64_t deadline_ms; /* 0: none */
+    str options; /* printed JSON array of the variants there are to choose from; "[]": it does not say */
+    str on_reject; /* the step that is done anew then; empty: the execution fails */
+    bool attended; /* its person may answer through their agent's client */
+    str fallback; /* what holds when nobody decides in time: "approve", "reject", or empty: it waits on */
+    int64_t deadline_ms;     /* 0: none */
     str session_id, root_id; /* the execution's */
     enum approval_status status;
-    str decision;    /* printed JSON object: reason, selected_variant, modifications, step; "{}" */
-    str decided_by;  /* the name of a token; "system" when its time was over */
-    str channel;     /* by which way: "http", "cli", "mcp", "elicitation", "page"; "deadline" */
+    str decision;   /* printed JSON object: reason, selected_variant, modifications, step; "{}" */
+    str decided_by; /* the name of a token; "system" when its time was over */
+    str channel;    /* by which way: "http", "cli", "mcp", "elicitation", "page"; "deadline" */
     int64_t created_at_ms, decided_at_ms;
 };
 
@@ -92,6 +92,17 @@ struct approval_decision {
 err approval_decide(struct tx *tx, str id, const struct approval_decision *d, struct approval *out,
                     struct execution *e);
 
-due_run approval_due_expire;
+/* Whether what comes after it may begin: a person has approved, or the definition does when nobody has
+ * decided in time. */
+bool approval_lets_pass(const struct approval *p);
+
+/* By what a variant is chosen: a text, a number as it is written, or an object's id, variant or name;
+ * empty: it cannot be named. */
+str approval_option_name(struct arena *a, const struct json *option);
+
+/* How long people were waited for, in all, until now. */
+err approval_waited(struct tx *tx, const struct execution *e, int64_t *ms);
+
+due_run approval_due_expire; /* nobody has decided: what the definition says of that holds */
 
 #endif

@@ -28,8 +28,10 @@ err mark_cancel(struct exec *x, struct mark *m, str why)
                 if (!one->dead && one->scope == m->n)
                     TRY(mark_cancel(x, one, why));
     }
-    if (m->status == MARK_WORK)
+    if (m->status == MARK_WORK || m->status == MARK_CHECK)
         TRY(work_cancel(x, m, why));
+    if (m->status == MARK_APPROVAL)
+        TRY(approval_withdraw(x, m));
     if (m->status == MARK_INCIDENT)
         TRY(incidents_end(x, m));
     mark_gone(x, m);

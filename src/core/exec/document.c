@@ -11,6 +11,9 @@ enum { TOKENS_SHOWN = 200 };
 #define JSON(...) #__VA_ARGS__
 #define DOCUMENT_SCHEMA_NAME "execution"
 
+/* The text below is found by this: another text has another one. */
+#define DOCUMENT_SCHEMA_ABOUT "Written by the engine alone, with what a person is asked"
+
 static const char document_schema[] =
     JSON({
     "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -32,11 +35,12 @@ static const char document_schema[] =
         "steps": { "type": "object", "additionalProperties": { "type": "object",
             "required": ["status"],
             "properties": {
-                "status": { "enum": ["pending", "in_progress", "completed", "failed", "skipped"] },
+                "status": { "enum": ["pending", "in_progress", "waiting_approval", "completed", "failed", "skipped"] },
                 "attempt": { "type": "integer" },
                 "started_at": { "type": ["string", "null"] },
                 "ended_at": { "type": ["string", "null"] },
                 "error": { "type": "string" },
+                "approval": { "type": "string" },
                 "items": { "type": "object" } } } },
         "tokens": { "type": "object", "additionalProperties": { "type": "object",
             "required": ["at", "status"] } },
@@ -97,6 +101,11 @@ static err step_json(struct exec *x, uint16_t i, struct json *out)
         const struct json *data;
         TRY(json_parse_own(a, s->data, &data));
         put(x, out, "error", json_string(json_str(data, "error")));
+    }
+    if (s->status == STEP_APPROVAL) {
+        const struct json *approval;
+        TRY(step_noted(x, s, "approval", &approval));
+        put(x, out, "approval", json_string(json_str(approval, "approval_id")));
     }
     if (loop) {
         struct json items = json_object();
@@ -196,7 +205,7 @@ static err schema_for(struct tx *tx, struct schema_version *out)
     TRY(sql_one(tx->sql, &row,
                 "SELECT schema_id, name, version FROM schema WHERE name = $1 AND description = $2"
                 " ORDER BY version DESC LIMIT 1",
-                ARGS(TEXT(STR(DOCUMENT_SCHEMA_NAME)), TEXT(STR("Written by the engine alone")))));
+                ARGS(TEXT(STR(DOCUMENT_SCHEMA_NAME)), TEXT(STR(DOCUMENT_SCHEMA_ABOUT)))));
     if (row) {
         *out = (struct schema_version){ .id = row_str(row, 0),
                                         .name = row_str(row, 1),
@@ -207,8 +216,8 @@ static err schema_for(struct tx *tx, struct schema_version *out)
     }
     TRY(json_parse_own(tx->arena, str_from(document_schema), &text));
     TRY(schema_prepare(tx->arena, text, &ready));
-    return schema_register(tx, STR(DOCUMENT_SCHEMA_NAME), ready, STR("Written by the engine alone"),
-                           out, &created);
+    return schema_register(tx, STR(DOCUMENT_SCHEMA_NAME), ready, STR(DOCUMENT_SCHEMA_ABOUT), out,
+                           &created);
 }
 
 err document_new(struct exec *x)

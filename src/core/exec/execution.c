@@ -293,22 +293,6 @@ static err input_check(struct tx *tx, const struct workflow_program *p, const st
              : NULL;
 }
 
-/* What a definition promises and nobody would keep is not begun: a step that a person is to approve would
- * be done without. */
-static err promises_check(struct tx *tx, const struct graph *g)
-{
-    for (uint16_t i = 0; i < g->step_count; i++) {
-        const struct graph_step *s = &g->steps[i];
-        if (s->approval || s->evidence)
-            return err_new(tx->arena, ERR_UNFIT,
-                           "step " STR_FMT " has \"%s\", which this server reads and does not ask "
-                           "for: without it the step would count as done unseen, so that no "
-                           "execution is started. Make it a step of its own that a person reports",
-                           STR_ARG(s->id), s->approval ? "approval" : "evidence");
-    }
-    return NULL;
-}
-
 err execution_start(struct tx *tx, const struct execution_new *n, struct execution *out)
 {
     const struct workflow_program *program;
@@ -320,7 +304,6 @@ err execution_start(struct tx *tx, const struct execution_new *n, struct executi
     TRY(workflow_find(tx, n->workflow, n->version, &w));
     TRY(workflow_program(tx, w.name, w.version, w.digest, &program));
     TRY(workflow_begun(tx, &w));
-    TRY(promises_check(tx, program->graph));
     TRY(input_check(tx, program, input));
     TRY(key_check(tx, n));
     struct execution e = {
@@ -438,7 +421,7 @@ err execution_resume(struct tx *tx, str id, str step, struct execution *out)
                            "resume it from a step when it has ended, or cancel it first",
                            STR_ARG(x.row.id));
         TRY(step_find(&x, step, &from));
-        TRY(exec_reopen(&x, from, false));
+        TRY(exec_reopen(&x, from, false, STR("")));
     }
     x.row.status = EXECUTION_RUNNING;
     x.row.reason = x.row.failing ? x.row.reason : STR("");
@@ -481,6 +464,7 @@ static err execution_remove(struct tx *tx, const struct execution *e)
     assert(!execution_is_open(e->status));
     TRY(state_forget(tx, e->state_id));
     TRY(sql_exec(tx->sql, "DELETE FROM incident WHERE no = $1", self));
+    TRY(sql_exec(tx->sql, "DELETE FROM approval WHERE no = $1", self));
     TRY(sql_exec(tx->sql, "DELETE FROM step WHERE no = $1", self));
     TRY(sql_exec(tx->sql, "DELETE FROM execution WHERE no = $1", self));
     TRY(workflow_let_go(tx, e->workflow));

@@ -96,14 +96,14 @@ struct mark {
     int64_t fence;                      /* of that attempt: no other of this execution has it */
     int64_t spared; /* of its attempts, those that do not count: lost, or before a person helped */
     int64_t lost;   /* workers that were lost */
-    str ref;        /* the run that does its work; empty: none */
+    str ref;        /* the run that does its work, or checks it; empty: none */
     str job_type;   /* of a job; empty: it is none */
     int64_t job_place; /* in the queue of its type; 0: it is not in it; below: it is paused */
     str worker, claim; /* who has it, and by which claim */
     int64_t lease_until_ms;
     int64_t timer_ms; /* when its attempt has taken too long, or the next one begins; 0: no time */
     int64_t since_ms; /* it rests so */
-    str vars;         /* of a loop: its items; of an instance that is done: its result */
+    str vars; /* of a loop: its items; of what is done and yet to be proven, or an instance: its result */
 
     /* of a command that moves it */
     uint16_t at, by; /* node and via, in the graph */
@@ -153,7 +153,7 @@ struct step {
     int64_t before;  /* attempts that count, before it was done anew: theirs go on from there */
     int64_t opened;  /* how often it was begun anew */
     int64_t started_at_ms, ended_at_ms;
-    str data; /* printed JSON object: outputs, error, violations, history */
+    str data; /* printed JSON object: outputs, error, evidence, approval, history */
 
     bool stored, changed;
 };

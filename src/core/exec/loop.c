@@ -49,7 +49,7 @@ static struct json results_gather(struct exec *x, const struct graph_node *node,
     return out;
 }
 
-static err loop_close(struct exec *x, struct mark *m)
+static err loop_close(struct exec *x, struct mark *m, struct json *outputs)
 {
     struct json *list = arena_zero(x->tx->arena, (size_t)(m->total + 1) * sizeof *list);
     struct step *s = step_of(x, m);
@@ -69,21 +69,33 @@ static err loop_close(struct exec *x, struct mark *m)
         }
     assert((int64_t)at == m->total);
     struct json results = { .kind = JSON_ARRAY, .len = (uint32_t)at, .items = list };
-    struct json outputs = results_gather(x, node_of(x, m), &results);
+    *outputs = results_gather(x, node_of(x, m), &results);
     m->vars = STR("");
-    TRY(vars_set_all(x, &outputs));
-    if (s) {
-        if (s->status == STEP_PENDING)
-            step_become(x, s, STEP_IN_PROGRESS);
+    TRY(vars_set_all(x, outputs));
+    if (s && s->status == STEP_PENDING)
+        step_become(x, s, STEP_IN_PROGRESS);
+    return s ? step_note(x, s, "results", results) : NULL;
+}
+
+/* All of them are done: a person decides on them together, or the loop goes on. */
+static err loop_end(struct exec *x, struct mark *m, const struct json *outputs, bool *leaves)
+{
+    const struct graph_node *node = node_of(x, m);
+    struct step *s = step_of(x, m);
+
+    *leaves = node->step == GRAPH_NONE || !x->graph->steps[node->step].approval;
+    if (!*leaves)
+        return approval_ask(x, m, outputs);
+    if (s)
         step_become(x, s, STEP_COMPLETED);
-        TRY(step_note(x, s, "results", results));
-    }
     return NULL;
 }
 
 err instance_done(struct exec *x, struct mark *m, const struct json *outputs)
 {
     struct mark *loop;
+    struct json all;
+    bool leaves;
 
     exec_move(x, m, "completed");
     m->vars = json_printed(x->tx->arena, outputs);
@@ -95,24 +107,27 @@ err instance_done(struct exec *x, struct mark *m, const struct json *outputs)
     loop->changed = true;
     if (loop->done == loop->total) {
         assert(!loop->todo);
-        TRY(loop_close(x, loop));
+        TRY(loop_close(x, loop, &all));
         exec_move(x, loop, "closed");
-        mark_todo(x, loop, MARK_LEAVE);
+        TRY(loop_end(x, loop, &all, &leaves));
+        if (leaves)
+            mark_todo(x, loop, MARK_LEAVE);
     } else if (loop->started < loop->total && !loop->todo) {
         mark_todo(x, loop, MARK_MORE);
     }
     return NULL;
 }
 
-err loop_open(struct exec *x, struct mark *m, bool *empty)
+err loop_open(struct exec *x, struct mark *m, bool *leaves)
 {
     int64_t most = team_rules_of(x->tx)->loop_items;
     const struct graph_loop *loop = node_of(x, m)->loop;
     struct step *s = step_of(x, m);
     struct exec_scope scope;
     struct feel_result r;
+    struct json none;
 
-    *empty = false;
+    *leaves = false;
     TRY(scope_of(x, m, &scope));
     err e = feel_eval(x->tx->arena, loop->items, scope_names(&scope), x->tx->now_ms, &r);
     if (e || !json_is(r.value, JSON_ARRAY) || r.value->len > most)
@@ -139,6 +154,6 @@ err loop_open(struct exec *x, struct mark *m, bool *empty)
         step_become(x, s, STEP_IN_PROGRESS);
     if (m->total)
         return loop_more(x, m);
-    *empty = true;
-    return loop_close(x, m);
+    TRY(loop_close(x, m, &none));
+    return loop_end(x, m, &none, leaves);
 }

@@ -240,10 +240,10 @@ static err (*const enter_kind[NODE_KINDS])(struct exec *x, struct mark *m) = {
 
 static err enter_loop(struct exec *x, struct mark *m)
 {
-    bool empty;
+    bool leaves;
 
-    TRY(loop_open(x, m, &empty));
-    return empty ? leave(x, m) : NULL;
+    TRY(loop_open(x, m, &leaves));
+    return leaves ? leave(x, m) : NULL;
 }
 
 static err enter_node(struct exec *x, struct mark *m)
@@ -290,20 +290,18 @@ static err enter(struct exec *x, struct mark *m)
 }
 
 static err (*const does[])(struct exec *x, struct mark *m) = {
-    [MARK_ENTER] = enter,
-    [MARK_BEGIN] = work_begin,
-    [MARK_LEAVE] = leave,
-    [MARK_MORE] = loop_more,
+    [MARK_ENTER] = enter,    [MARK_BEGIN] = work_begin,     [MARK_LEAVE] = leave,
+    [MARK_MORE] = loop_more, [MARK_PROVE] = evidence_begin,
 };
 
 /* ---- ends ---- */
 
-/* Whether somebody is at work for it, or will be by themselves. */
+/* Whether somebody is at work for it, or will be by themselves. A question to a person is not work. */
 static bool at_work(const struct exec *x)
 {
     for (size_t i = 0; i < MARK_BUCKETS; i++)
         for (const struct mark *m = x->marks[i]; m; m = m->next)
-            if (!m->dead && m->status == MARK_WORK)
+            if (!m->dead && (m->status == MARK_WORK || m->status == MARK_CHECK))
                 return true;
     return false;
 }

@@ -1,6 +1,7 @@
 /* private.h: what the files of executions share, from below to above: working (an execution in memory),
- * step, variable, incident, command, cancel, loop, reopen, work (an attempt), document, close (back into rows),
- * mover (the agenda), execution, report, help (incidents, as a person sees them), job.
+ * step, variable, incident, command, approval (a person is asked), cancel, loop, reopen, work (an attempt),
+ * evidence, document, close (back into rows), mover (the agenda), execution, report, help (incidents, as a
+ * person sees them), decide (approvals, likewise), job.
  *
  * A command opens an execution, changes its marks, moves it, and closes it: then the rows are written, the
  * document is rendered from them, and one event says what moved. What goes upwards in this list goes
@@ -10,8 +11,10 @@
 
 #include "base/date.h"
 #include "core/event.h"
+#include "core/exec/approval.h"
 #include "core/exec/incident.h"
 #include "core/exec/job.h"
+#include "core/run.h"
 #include "core/state.h"
 
 enum { MOVES_SHOWN = 64, MARK_BUCKETS = 256, JOB_TYPES_SHOWN = 16 };
@@ -100,6 +103,13 @@ void step_become(struct exec *x, struct step *s, enum step_status to);
 err step_note(struct exec *x, struct step *s, const char *name, struct json value);
 err history_add(struct exec *x, const struct mark *m, const struct outcome *o);
 
+/* What it has noted under that name; NULL: nothing. */
+err step_noted(struct exec *x, const struct step *s, const char *name, const struct json **out);
+
+/* What was wrong with the attempt before the one that a mark is at: an array of texts, empty when nothing
+ * was. Whoever tries again is told so. */
+err violations_of(struct exec *x, const struct mark *m, struct json *out);
+
 /* ---- variable.c ---- */
 
 /* Where the expressions of a mark find names: an item of a loop first. It stays where it was made. */
@@ -137,6 +147,21 @@ err incident_end(struct exec *x, struct incident *i);
 err command_begin(struct exec *x, struct mark *m);
 err command_stop(struct exec *x, struct mark *m, str why);
 
+/* ---- approval.c ---- */
+
+/* The work of a mark's step is done, and a person decides what becomes of it. Where the question cannot be
+ * put, that is an incident; its mark comes back by MARK_PROVE. */
+err approval_ask(struct exec *x, struct mark *m, const struct json *outputs);
+
+/* What waits at a mark is not asked any more. */
+err approval_withdraw(struct exec *x, const struct mark *m);
+
+/* It is decided: its row, its time and its event; and the step says how. */
+err approval_end(struct exec *x, struct approval *p);
+
+/* The one that waits at a mark. */
+err approval_of_mark(struct exec *x, const struct mark *m, struct approval *out, bool *found);
+
 /* ---- cancel.c ---- */
 
 /* Nobody is at its work any more. */
@@ -150,8 +175,8 @@ err exec_end(struct exec *x, enum execution_status how, str reason, bool told);
 
 /* ---- loop.c ---- */
 
-/* A mark becomes a loop; `empty`: there is nothing to do, and it is over. */
-err loop_open(struct exec *x, struct mark *m, bool *empty);
+/* A mark becomes a loop; `leaves`: there is nothing to do, and it goes on at once. */
+err loop_open(struct exec *x, struct mark *m, bool *leaves);
 
 /* Instances begin as many as may be at work at once, so many in one move. */
 err loop_more(struct exec *x, struct mark *m);
@@ -161,8 +186,9 @@ err instance_done(struct exec *x, struct mark *m, const struct json *outputs);
 
 /* ---- reopen.c ---- */
 
-/* A step and all after it are done anew. `retry`: because a later one has failed, which counts. */
-err exec_reopen(struct exec *x, uint16_t step, bool retry);
+/* A step and all after it are done anew. `retry`: because a later one has failed, which counts. `why` is
+ * what whoever does it anew is told; empty: nothing. */
+err exec_reopen(struct exec *x, uint16_t step, bool retry, str why);
 
 /* ---- work.c ---- */
 
@@ -171,15 +197,41 @@ err work_begin(struct exec *x, struct mark *m);
 
 /* It is over, as somebody reports. */
 struct outcome {
-    const char *what; /* "completed", "failed", "timeout", "lost" */
+    const char *what; /* "completed", "failed", "timeout", "lost", "violations" */
     const struct json *outputs;
     str error;
-    bool for_good; /* no further attempt */
+    const struct json
+        *violations; /* what was wrong with it, an array of texts; NULL: the error says it */
+    bool for_good;   /* no further attempt */
 };
+
+/* The one door for results: outputs are kept, fails_when is asked, then evidence (MARK_PROVE), then a
+ * person, and then the step is done. */
 err work_end(struct exec *x, struct mark *m, const struct outcome *o);
+
+/* What was reported stands: nothing was to be proven, or it was. */
+err work_proven(struct exec *x, struct mark *m, const struct json *outputs);
+
+/* What a person was asked about is reported anew before they have decided: the question is withdrawn, and the
+ * mark is at that attempt again. */
+err work_again(struct exec *x, struct mark *m);
+
+/* The attempt did not do: another one, or none is left. */
+err work_missed(struct exec *x, struct mark *m, const struct outcome *o);
+
+/* The step of a mark, which is outside of loops, has failed for good, and so the execution does. */
+err work_refused(struct exec *x, struct mark *m, str error, str reason);
 
 /* A result that lacks what the definition names is UNFIT. */
 err outputs_check(struct exec *x, const struct mark *m, const struct json *outputs);
+
+/* ---- evidence.c ---- */
+
+/* MARK_PROVE: what was reported is checked by a runner, where the definition wants that, or stands. */
+err evidence_begin(struct exec *x, struct mark *m);
+
+/* The run that checks it has ended. */
+err evidence_end(struct exec *x, struct mark *m, const struct run *r);
 
 /* ---- document.c ---- */
 

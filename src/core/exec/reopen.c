@@ -50,9 +50,18 @@ static err marks_cancel(struct exec *x, const bool *again, str why)
     return NULL;
 }
 
-/* What was is history; a retry counts what the step has already been tried. */
-static err step_again(struct exec *x, struct step *s, bool retry)
+static struct json violation(struct exec *x, str why)
 {
+    struct json list = json_array();
+
+    json_push(x->tx->arena, &list, json_string(why));
+    return list;
+}
+
+/* What was is history; a retry counts what the step has already been tried. */
+static err step_again(struct exec *x, struct step *s, bool retry, str why)
+{
+    static const char *const kept[] = { "outputs", "evidence", "approval" };
     struct arena *a = x->tx->arena;
     struct json fresh = json_object(), list = json_array(), entry = json_object();
     const struct json *data, *before;
@@ -67,8 +76,11 @@ static err step_again(struct exec *x, struct step *s, bool retry)
         json_put(a, &entry, STR("attempt"), json_int(a, s->attempt));
         json_put(a, &entry, STR("outcome"), json_string(STR("reopened")));
         json_put(a, &entry, STR("status"), json_string(team_name(&step_words, (int)s->status)));
-        if (json_get(data, "outputs"))
-            json_put(a, &entry, STR("outputs"), *json_get(data, "outputs"));
+        for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+            if (json_get(data, kept[i]))
+                json_put(a, &entry, str_from(kept[i]), *json_get(data, kept[i]));
+        if (why.len)
+            json_put(a, &entry, STR("violations"), violation(x, why));
         json_push(a, &list, entry);
     }
     if (list.len)
@@ -128,7 +140,7 @@ static void tokens_put(struct exec *x, uint16_t step, const bool *again)
     }
 }
 
-err exec_reopen(struct exec *x, uint16_t step, bool retry)
+err exec_reopen(struct exec *x, uint16_t step, bool retry, str why)
 {
     const bool *again = steps_again(x, step);
 
@@ -136,7 +148,7 @@ err exec_reopen(struct exec *x, uint16_t step, bool retry)
     TRY(marks_cancel(x, again, STR("an earlier step is done anew")));
     for (uint16_t i = 0; i < x->graph->step_count; i++)
         if (again[i])
-            TRY(step_again(x, exec_step(x, i), retry && i == step));
+            TRY(step_again(x, exec_step(x, i), retry && i == step, i == step ? why : STR("")));
     if (!execution_is_open(x->row.status)) {
         assert(execution_may_become(x->row.status, EXECUTION_RUNNING));
         x->row.status = EXECUTION_RUNNING;

@@ -3,31 +3,46 @@
 
 #include "base/utf8.h"
 #include "core/exec/private.h"
-#include "core/run.h"
 #include "core/stored.h"
 
 /* ---- reports ---- */
 
-/* The mark that is at a step's work. */
-static err mark_at_work(struct exec *x, uint16_t step, const struct execution_report *r,
-                        struct mark **out)
+/* The mark of a step that rests so. */
+static struct mark *mark_resting(struct exec *x, uint16_t step, const struct execution_report *r,
+                                 enum mark_status how)
 {
     uint16_t node = x->graph->steps[step].node;
 
-    *out = NULL;
-    if (x->graph->nodes[node].loop)
-        TRY(marks_know_all(x));
-    for (struct mark *m = mark_after(x, 0); m && !*out; m = mark_after(x, m->n))
-        if (m->at == node && m->status == MARK_WORK && m->item == r->item &&
-            (!r->n || r->n == m->n))
-            *out = m;
+    for (struct mark *m = mark_after(x, 0); m; m = mark_after(x, m->n))
+        if (m->at == node && m->status == how && m->item == r->item && (!r->n || r->n == m->n))
+            return m;
     return NULL;
+}
+
+/* The mark that is at a step's work. What nobody has decided on yet may be reported anew. */
+static err mark_at_work(struct exec *x, uint16_t step, const struct execution_report *r,
+                        struct mark **out)
+{
+    bool loop = x->graph->nodes[x->graph->steps[step].node].loop;
+
+    if (loop)
+        TRY(marks_know_all(x));
+    *out = mark_resting(x, step, r, MARK_WORK);
+    if (*out || loop || r->failed)
+        return NULL;
+    *out = mark_resting(x, step, r, MARK_APPROVAL);
+    return *out ? work_again(x, *out) : NULL;
 }
 
 static err not_at_work(struct exec *x, uint16_t step, const struct execution_report *r)
 {
     bool loop = x->graph->nodes[x->graph->steps[step].node].loop;
 
+    if (mark_resting(x, step, r, MARK_CHECK) || mark_resting(x, step, r, MARK_PROVE))
+        return err_new(x->tx->arena, ERR_CONFLICT,
+                       "step " STR_FMT " was reported, and a runner checks its evidence: wait for "
+                       "what it finds",
+                       STR_ARG(r->step));
     if (loop && r->item < 0)
         return err_new(x->tx->arena, ERR_CONFLICT,
                        "step " STR_FMT " is done for each item of a list: say which, as \"item\" "
@@ -107,6 +122,15 @@ static struct outcome outcome_of(struct tx *tx, const struct run *r)
     return o;
 }
 
+/* What a runner has found of a step's evidence. */
+static err check_told(struct exec *x, struct mark *m, const struct run *r, struct execution *out)
+{
+    TRY(evidence_end(x, m, r));
+    exec_told(x);
+    TRY(exec_drain(x));
+    return exec_close(x, out);
+}
+
 /* Its mark may have gone meanwhile, or be at another attempt. */
 err execution_after_run(struct tx *tx, const struct event *e)
 {
@@ -126,9 +150,11 @@ err execution_after_run(struct tx *tx, const struct event *e)
     assert(found);
     TRY(exec_open(tx, &row_of, &x));
     TRY(mark_find(&x, row_int(row, 1), row_int(row, 2), &m));
-    if (!m || m->status != MARK_WORK)
+    if (!m || (m->status != MARK_WORK && m->status != MARK_CHECK))
         return NULL;
     TRY(run_load(tx, e->subject, &run));
+    if (m->status == MARK_CHECK)
+        return check_told(&x, m, &run, &row_of);
     o = outcome_of(tx, &run);
     err missing = str_eq(str_from(o.what), STR("completed")) ? outputs_check(&x, m, o.outputs)
                                                              : NULL;

@@ -97,29 +97,19 @@ static str failed_reason(struct exec *x, const struct mark *m, const struct outc
                         STR_ARG(o->error.len ? o->error : str_from(o->what)));
 }
 
-/* No attempt is left. */
-static err give_up(struct exec *x, struct mark *m, const struct outcome *o)
+/* The step has failed, and what the definition says of that happens. */
+static err failed_for_good(struct exec *x, struct mark *m, str error, str reason)
 {
-    uint16_t earlier = work_of(x, m)->retry_step;
-    str reason = failed_reason(x, m, o);
     struct step *s = step_of(x, m);
     struct mark *loop;
 
-    if (may_reopen(x, m, earlier))
-        return exec_reopen(x, earlier, true);
-    if (x->graph->on_fail == ON_FAIL_INCIDENT)
-        return incident_raise(x, m, MARK_BEGIN, "attempts",
-                              arena_printf(x->tx->arena,
-                                           STR_FMT ": mend the cause, and resolve this to have it "
-                                                   "tried again",
-                                           STR_ARG(reason)));
     if (x->graph->on_fail == ON_FAIL_DRAIN)
         exec_move(x, m, "gave_up");
     if (s) {
         if (s->status != STEP_IN_PROGRESS)
             step_become(x, s, STEP_IN_PROGRESS);
         step_become(x, s, STEP_FAILED);
-        TRY(step_note(x, s, "error", json_string(o->error.len ? o->error : str_from(o->what))));
+        TRY(step_note(x, s, "error", json_string(error)));
     }
     if (!x->row.failing)
         x->row.reason = reason;
@@ -132,6 +122,29 @@ static err give_up(struct exec *x, struct mark *m, const struct outcome *o)
     }
     TRY(mark_find(x, 0, m->scope, &loop));
     return loop ? mark_cancel(x, loop, reason) : NULL;
+}
+
+err work_refused(struct exec *x, struct mark *m, str error, str reason)
+{
+    assert(!m->scope);
+    return failed_for_good(x, m, error, reason);
+}
+
+/* No attempt is left. */
+static err give_up(struct exec *x, struct mark *m, const struct outcome *o)
+{
+    uint16_t earlier = work_of(x, m)->retry_step;
+    str reason = failed_reason(x, m, o);
+
+    if (may_reopen(x, m, earlier))
+        return exec_reopen(x, earlier, true, reason);
+    if (x->graph->on_fail == ON_FAIL_INCIDENT)
+        return incident_raise(x, m, MARK_BEGIN, "attempts",
+                              arena_printf(x->tx->arena,
+                                           STR_FMT ": mend the cause, and resolve this to have it "
+                                                   "tried again",
+                                           STR_ARG(reason)));
+    return failed_for_good(x, m, o->error.len ? o->error : str_from(o->what), reason);
 }
 
 static err failure(struct exec *x, struct mark *m, const struct outcome *o)
@@ -185,19 +198,40 @@ static err judge(struct exec *x, const struct mark *m, const struct json *output
     return NULL;
 }
 
-static err completed(struct exec *x, struct mark *m, const struct json *outputs)
+static const struct graph_step *definition_of(const struct exec *x, const struct mark *m)
 {
+    uint16_t step = x->graph->nodes[m->at].step;
+
+    return step == GRAPH_NONE ? NULL : &x->graph->steps[step];
+}
+
+err work_proven(struct exec *x, struct mark *m, const struct json *outputs)
+{
+    const struct graph_step *definition = definition_of(x, m);
     struct step *s = step_of(x, m);
 
+    m->vars = STR("");
     if (m->scope)
         return instance_done(x, m, outputs);
     exec_move(x, m, "completed");
-    if (s) {
-        step_become(x, s, STEP_COMPLETED);
+    if (s)
         TRY(step_note(x, s, "outputs", *outputs));
-    }
+    if (definition && definition->approval)
+        return approval_ask(x, m, outputs);
+    if (s)
+        step_become(x, s, STEP_COMPLETED);
     mark_todo(x, m, MARK_LEAVE);
     return NULL;
+}
+
+/* Evidence is of the attempt, which has not ended until that is known. */
+static void work_to_prove(struct exec *x, struct mark *m, const struct json *outputs)
+{
+    int64_t since_ms = m->since_ms;
+
+    m->vars = json_printed(x->tx->arena, outputs);
+    mark_todo(x, m, MARK_PROVE);
+    m->since_ms = since_ms;
 }
 
 /* What it has said is known, also when that makes it a failure: the next attempt is told so. */
@@ -205,6 +239,7 @@ static err said(struct exec *x, struct mark *m, const struct outcome *o)
 {
     struct json none = json_object();
     const struct json *outputs = json_is(o->outputs, JSON_OBJECT) ? o->outputs : &none;
+    const struct graph_step *definition = definition_of(x, m);
     struct outcome end = *o;
     enum verdict verdict;
 
@@ -221,7 +256,12 @@ static err said(struct exec *x, struct mark *m, const struct outcome *o)
                               arena_printf(x->tx->arena,
                                            "whether its result is a failure: " STR_FMT,
                                            STR_ARG(end.error)));
-    return verdict == IS_FAILURE ? failure(x, m, &end) : completed(x, m, outputs);
+    if (verdict == IS_FAILURE)
+        return failure(x, m, &end);
+    if (!definition || !definition->evidence_count)
+        return work_proven(x, m, outputs);
+    work_to_prove(x, m, outputs);
+    return NULL;
 }
 
 err work_end(struct exec *x, struct mark *m, const struct outcome *o)
@@ -229,9 +269,26 @@ err work_end(struct exec *x, struct mark *m, const struct outcome *o)
     assert(m->status == MARK_WORK);
     if (str_eq(str_from(o->what), STR("completed")))
         return said(x, m, o);
+    return work_missed(x, m, o);
+}
+
+err work_missed(struct exec *x, struct mark *m, const struct outcome *o)
+{
     TRY(history_add(x, m, o));
     TRY(work_leave(x, m));
     return str_eq(str_from(o->what), STR("lost")) ? lost(x, m, o) : failure(x, m, o);
+}
+
+err work_again(struct exec *x, struct mark *m)
+{
+    struct step *s = step_of(x, m);
+
+    assert(m->status == MARK_APPROVAL && !m->scope);
+    TRY(approval_withdraw(x, m));
+    mark_rest(x, m, MARK_WORK);
+    if (s)
+        step_become(x, s, STEP_IN_PROGRESS);
+    return NULL;
 }
 
 err outputs_check(struct exec *x, const struct mark *m, const struct json *outputs)
