@@ -30,6 +30,7 @@ static const struct {
     { "job_id", "job_812_0_3_1" },
     { "incident_id", "inc_4hq2m7k1x9ab" },
     { "approval_id", "apr_4hq2m7k1x9ab" },
+    { "id", "apr_4hq2m7k1x9ab" },
     { "step", "plan" },
     { "error", "'the tests fail'" },
     { "code", "out_of_stock" },
@@ -255,6 +256,7 @@ static const struct {
     { "job", "Work of executions, for workers" },
     { "incident", "What executions cannot go on with without you" },
     { "approval", "What steps of workflows wait for and you decide" },
+    { "inbox", "All that waits for you" },
 };
 
 static const char *noun_summary(struct arena *a, str noun, const struct verb *verbs)

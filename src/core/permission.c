@@ -23,7 +23,7 @@ static err permission_store(struct tx *tx, const struct permission *p)
                     ARGS(TEXT(p->id), STORED_VALUES(PERMISSION_COLUMNS, p)));
 }
 
-static err permission_find(struct tx *tx, str id, struct permission *out)
+err permission_get(struct tx *tx, str id, struct permission *out)
 {
     const struct row *row;
 
@@ -224,7 +224,7 @@ err permission_resolve(struct tx *tx, str id, bool allow, str reason, struct per
 {
     enum permission_status status = allow ? PERMISSION_ALLOWED : PERMISSION_DENIED;
 
-    TRY(permission_find(tx, id, out));
+    TRY(permission_get(tx, id, out));
     if (out->status == status)
         return NULL;
     if (out->status != PERMISSION_WAITING)
@@ -238,7 +238,7 @@ err permission_due_expire(struct tx *tx, const struct due *due)
 {
     struct permission p;
 
-    TRY(permission_find(tx, due->subject, &p));
+    TRY(permission_get(tx, due->subject, &p));
     TRY(permission_decide(tx, &p, PERMISSION_EXPIRED, STR("")));
     return session_resume(tx, &p);
 }

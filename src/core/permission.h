@@ -66,6 +66,8 @@ struct permission_filter {
 err permission_list(struct tx *tx, const struct permission_filter *f, const struct permission **out,
                     size_t *count);
 
+err permission_get(struct tx *tx, str id, struct permission *out);
+
 /* Whether a question of a session waits. */
 err permission_waits(struct tx *tx, str session_id, bool *out);
 

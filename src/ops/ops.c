@@ -7,7 +7,7 @@ static const struct op_list *const lists[] = {
     &hook_ops,     &permission_ops,      &event_ops,     &node_ops,   &system_ops,
     &attend_ops,   &project_ops,         &message_ops,   &wake_ops,   &file_ops,
     &workflow_ops, &execution_write_ops, &execution_ops, &job_ops,    &incident_ops,
-    &approval_ops,
+    &approval_ops, &inbox_ops,
 };
 
 enum { LISTS = sizeof lists / sizeof *lists };
