@@ -2,8 +2,8 @@
 #include "sim/inputs_private.h"
 
 // clang-format off
-/* Under a name each: what is reported, claimed, tried again, decided, goes in circles, stands still, and is
- * no definition. */
+/* Under a name each: what is reported, claimed, tried again, decided, goes in circles, stands still, is
+ * proven and approved, and is no definition. */
 static const char *const definitions[] = {
     "{'workflow':'%s','steps':[{'id':'a'},{'id':'b','after':['a'],'job':'t1'},"
     "{'id':'c','after':['a'],'for_each':[1,2,3,4,5],'parallel':2,'job':'t2','outputs':['k']},"
@@ -19,13 +19,20 @@ static const char *const definitions[] = {
     "{'id':'c','after':['a','b'],'triggers_retry':false}]}",
     "{'workflow':'%s','input':{'type':'object','required':['k']},'steps':[{'id':'a','job':'t2',"
     "'outputs':['k'],'fails_when':'=k = 2'},{'id':'b','after':['a'],'triggers_retry':'a'}]}",
+    "{'workflow':'%s','steps':[{'id':'a','outputs':['k'],'evidence':[{'run':'true'},{'file':'=k'}],"
+    "'retry':{'max_attempts':3}},{'id':'d','after':['a'],'approval':{'deadline':'30s','default':"
+    "'approve','on_reject':'a'}},{'id':'c','after':['d'],'job':'t1','approval':{'type':'select_variant',"
+    "'options':['x','y']}}]}",
+    "{'workflow':'%s','steps':[{'id':'a','approval':true,'by':'report'},{'id':'c','after':['a'],"
+    "'for_each':[1,2],'run':['true'],'evidence':[{'junit':'r.xml'}],'approval':{'deadline':'20s',"
+    "'default':'reject','attended':true}}]}",
     "{'workflow':'%s','steps':[{'id':'a','after':['a','none']}]}",
 };
 
 static const char *const names[] = { "f1", "f2", "f3", "f4" };
 static const char *const steps[] = { "a", "b", "c", "d" };
 static const char *const types[] = { "['t1']", "['t2']", "['t*']", "['t1','t2']", "['none']" };
-static const char *const values[] = { "{}", "{'k':1}", "{'k':2}", "{'k':[1],'n':7}" };
+static const char *const values[] = { "{}", "{'k':1}", "{'k':2}", "{'k':[1],'n':7}", "{'k':'f.txt'}" };
 // clang-format on
 
 static const char *one_of(struct inputs *in, const char *const *texts, size_t count)
@@ -96,6 +103,24 @@ static void refer_incident(struct inputs *in, struct json *out)
     *out = any_id(in, &in->model->incidents, "inc_none");
 }
 
+static void refer_approval(struct inputs *in, struct json *out)
+{
+    *out = any_id(in, &in->model->approvals, "apr_none");
+}
+
+static void refer_waiting(struct inputs *in, struct json *out)
+{
+    const struct map *all[] = { &in->model->approvals, &in->model->incidents,
+                                &in->model->permissions };
+
+    *out = any_id(in, all[random_below(in->random, COUNT(all))], "apr_none");
+}
+
+static void refer_variant(struct inputs *in, struct json *out)
+{
+    *out = text(chance(in, 3) ? "z" : chance(in, 2) ? "x" : "y");
+}
+
 /* Mostly none that another one may have. */
 static void refer_key(struct inputs *in, struct json *out)
 {
@@ -120,7 +145,10 @@ static void refer_wait(struct inputs *in, struct json *out)
 
 static void refer_status(struct inputs *in, struct json *out)
 {
-    *out = text(op_is_of(in, "incident.") ? "open" : chance(in, 2) ? "open" : "RUNNING");
+    *out = text(op_is_of(in, "approval.")   ? "waiting"
+                : op_is_of(in, "incident.") ? "open"
+                : chance(in, 2)             ? "open"
+                                            : "RUNNING");
 }
 
 static const struct {
@@ -142,6 +170,10 @@ static const struct {
     { "execution", refer_execution },
     { "job_id", refer_job },
     { "incident_id", refer_incident },
+    { "approval_id", refer_approval },
+    { "id", refer_waiting },
+    { "selected_variant", refer_variant },
+    { "modifications", refer_values },
     { "business_key", refer_key },
     { "attempt", refer_attempt },
     { "wait", refer_wait },
@@ -151,7 +183,7 @@ static const struct {
 bool inputs_flow_refer(struct inputs *in, str name, struct json *out)
 {
     bool mine = op_is_of(in, "workflow.") || op_is_of(in, "execution.") || op_is_of(in, "job.") ||
-                op_is_of(in, "incident.");
+                op_is_of(in, "incident.") || op_is_of(in, "approval.") || op_is_of(in, "inbox.");
 
     for (size_t i = 0; mine && i < COUNT(words); i++) {
         if (!str_eq(name, str_from(words[i].name)))

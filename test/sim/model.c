@@ -19,6 +19,7 @@ struct model *model_new(struct arena *a, const struct retention *retention)
     m->sessions = map_in(a);
     m->runners = map_in(a);
     m->permissions = map_in(a);
+    m->approvals = map_in(a);
     m->executions = map_in(a);
     m->incidents = map_in(a);
     m->jobs = map_in(a);
@@ -329,7 +330,9 @@ static void names_follow(struct model *m, const struct event *e)
     case EVENT_SESSION_SETTLED:
     case EVENT_SESSION_DELETED: session_follow(m, e); break;
     case EVENT_RUNNER_JOINED: id_follow(m, &m->runners, e); break;
-    case EVENT_APPROVAL_REQUESTED: id_follow(m, &m->permissions, e); break;
+    case EVENT_APPROVAL_REQUESTED:
+        id_follow(m, str_starts(e->subject, STR("apr_")) ? &m->approvals : &m->permissions, e);
+        break;
     case EVENT_EXECUTION_STARTED: id_follow(m, &m->executions, e); break;
     case EVENT_INCIDENT_RAISED: incident_follow(m, e); break;
     case EVENT_RUN_ENQUEUED:

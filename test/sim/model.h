@@ -79,7 +79,7 @@ struct model {
     struct map keys;                        /* owner and key → struct model_key */
     struct map tokens;                      /* id → itself */
     struct map runners;                     /* likewise; some may be gone */
-    struct map permissions;                 /* likewise */
+    struct map permissions, approvals;      /* likewise */
     struct map executions, incidents, jobs; /* likewise; jobs that somebody had */
     struct map sessions;                    /* id → struct model_session */
     struct map runs;                        /* id → struct model_run */
