@@ -302,3 +302,56 @@ TEST_BOTH(what_no_process_could_be_given_is_no_command)
     CHECK_STR(call(w, "run.list", "{}")->answer.text, "{\"runs\":[]}");
     world_end(w);
 }
+
+/* ---- how long it is kept ---- */
+
+static bool is_there(struct world *w, str run_id)
+{
+    struct command *c = call(w, "run.get", "{'run_id':'" STR_FMT "'}", STR_ARG(run_id));
+
+    CHECK(!c->error || c->error->kind == ERR_NOT_FOUND);
+    return !c->error;
+}
+
+/* One that has written something and ended. */
+static str ended(struct world *w, struct fake_runner *a)
+{
+    str run = command(w, "");
+    struct claim held = claim(w, a);
+
+    must_be(held.run_id, run);
+    CHECK_OK(report(w, a, &held, "started", "")->error);
+    CHECK_OK(
+        report(w, a, &held, "progress", ",'output':[{'stream':'stdout','text':'said'}]")->error);
+    CHECK_OK(report(w, a, &held, "completed", ",'exit_code':0")->error);
+    return run;
+}
+
+TEST_BOTH(commands_that_have_ended_go_after_the_time_of_what_has_ended)
+{
+    enum { HOUR_MS = 60 * 60 * 1000, DAY_MS = 24 * HOUR_MS };
+    struct world *w = world_new();
+    struct fake_runner a = fake_runner_new(w, "a", TAKES);
+    str first = ended(w, &a), second = ended(w, &a), stopped = command(w, "");
+
+    CHECK_OK(call(w, "run.stop", "{'run_id':'" STR_FMT "'}", STR_ARG(stopped))->error);
+    str turn = start(w, "root", "");
+    CHECK_OK(call(w, "run.stop", "{'run_id':'" STR_FMT "'}", STR_ARG(turn))->error);
+    world_pass(w, 3000LL * DAY_MS);
+    CHECK(is_there(w, first) && is_there(w, second) && is_there(w, stopped)); /* nobody said */
+    w->retention.sessions_ms = DAY_MS;
+    w->retention.rows = 2; /* of a firing */
+    world_pass(w, HOUR_MS + 1000);
+    CHECK(!is_there(w, first) && !is_there(w, second) && !is_there(w, stopped));
+    CHECK(is_there(w, turn)); /* that goes with its session */
+
+    a = fake_runner_new(w, "a", TAKES);
+    first = ended(w, &a);
+    world_pass(w, DAY_MS - 1000);
+    CHECK(is_there(w, first));
+    str later = command(w, "");
+    world_pass(w, HOUR_MS + 2000);
+    CHECK(!is_there(w, first));
+    CHECK_RUN(w, later, "failed"); /* nobody took it, which is less long ago */
+    world_end(w);
+}

@@ -515,6 +515,8 @@ static void ended_run(struct world *w)
     call(w, "session.create", "{'session_name':'brief'}");
     call(w, "state.create", "{'schema_name':'brief','initial_data':1,'root_session':'brief'}");
     call(w, "session.stop", "{'session_id':'brief'}");
+    call(w, "run.stop", "{'run_id':'" STR_FMT "'}",
+         STR_ARG(at(call(w, "run.command", "{'argv':['true']}"), "/run_id")));
     world_pass(w, 1500);
     world_pass(w, 1500);
     world_pass(w, 3600 * 1000); /* messages that were read */

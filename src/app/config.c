@@ -63,7 +63,7 @@ static const struct setting settings[] = {
     { "keys_time",          SETTING_TIME,  AT(retention.keys_ms),             1000,    3660 * DAY,
       "how long an Idempotency-Key is remembered" },
     { "session_retention",  SETTING_TIME,  AT(retention.sessions_ms),         0,       3660 * DAY,
-      "how long sessions are kept after all of their tree have ended, with runs and output, and messages that were read; 0: for good" },
+      "how long sessions are kept after all of their tree have ended, with runs and output, and messages that were read, and commands that have ended; 0: for good" },
     { "body_bytes",         SETTING_SIZE,  AT(limits.http.body_max),          1 * KIB, 1 * GIB,
       "bytes of a request's body (413)" },
     { "request_line_bytes", SETTING_SIZE,  AT(limits.http.request_line_max),  256,     1 * MIB,

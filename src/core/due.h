@@ -17,7 +17,7 @@
 #define DUE_KINDS(X)                                                                                \
     X(COMPACT_STATE,     "compact_state")  /* drops old versions of a state                     */  \
     X(PURGE_STATE,       "purge_state")    /* drops the history of a deleted one                */  \
-    X(FORGET_KEYS,       "forget_keys")    /* drops old keys and tokens; comes again           */  \
+    X(FORGET_KEYS,       "forget_keys")    /* drops old keys, tokens, commands; comes again    */  \
     X(MOVE_FLOOR,        "move_floor")     /* drops events that nobody can replay; comes again  */  \
     X(RUN_READY,         "run_ready")      /* lets a run into the queue                         */  \
     X(RUN_MATCH,         "run_match")      /* fails a run that no runner could take             */  \

@@ -6,6 +6,7 @@
 #include "core/event.h"
 #include "core/idempotency.h"
 #include "core/message.h"
+#include "core/run.h"
 #include "core/token.h"
 
 enum {
@@ -158,19 +159,22 @@ err retain_purge_state(struct tx *tx, const struct due *due)
 
 /* ---- what comes again and again ---- */
 
-/* Tokens too: every turn of an agent leaves one that is worthless. And messages that were read, whose
- * receivers may be there for much longer. */
+/* Tokens too: every turn of an agent leaves one that is worthless. And what goes with no session:
+ * messages that were read, whose receivers may be there for much longer, and commands that have ended. */
 err retain_forget_keys(struct tx *tx, const struct due *due)
 {
     const struct retention *r = retention_of(tx);
-    int64_t before = tx->now_ms - r->keys_ms, oldest, tokens, messages = 0;
+    int64_t before = tx->now_ms - r->keys_ms, oldest, tokens, messages = 0, commands = 0;
 
     TRY(idempotency_forget(tx, before, r->rows));
     TRY(idempotency_oldest(tx, &oldest));
     TRY(token_forget(tx, tx->now_ms - r->tokens_ms, r->rows, &tokens));
-    if (r->sessions_ms)
+    if (r->sessions_ms) {
         TRY(message_forget(tx, tx->now_ms - r->sessions_ms, r->rows, &messages));
-    bool more = (oldest && oldest < before) || tokens == r->rows || messages == r->rows;
+        TRY(run_forget_commands(tx, tx->now_ms - r->sessions_ms, r->rows, &commands));
+    }
+    bool more = (oldest && oldest < before) || tokens == r->rows || messages == r->rows ||
+                commands == r->rows;
     return due_add(tx, more ? tx->now_ms : tx->now_ms + HOUR_MS, due->kind, due->subject, 0);
 }
 

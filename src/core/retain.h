@@ -16,11 +16,10 @@ struct retention {
     int64_t versions;      /* of a state: the newest ones are all kept */
     int64_t versions_step; /* of the older ones, each so many-th stays */
     int64_t keys_ms;       /* how long the key of a request is remembered */
-    int64_t
-        sessions_ms; /* how long ended trees of sessions, and messages that were read, are kept; 0:
-                              for good */
-    int64_t tokens_ms; /* how long tokens are listed after they were revoked or have expired */
-    int64_t rows;      /* that one firing deals with at most */
+    int64_t sessions_ms;   /* how long ended trees of sessions, messages that were read, and
+                              commands that have ended are kept; 0: for good */
+    int64_t tokens_ms;     /* how long tokens are listed after they were revoked or have expired */
+    int64_t rows;          /* that one firing deals with at most */
 };
 
 extern const struct retention retention_default;

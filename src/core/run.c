@@ -556,3 +556,27 @@ err run_stop_all(struct tx *tx, struct session *s, str why)
     }
     return session_load(tx, s->id, s);
 }
+
+/* ---- commands that have ended ---- */
+
+err run_forget_commands(struct tx *tx, int64_t before_ms, int64_t limit, int64_t *count)
+{
+    const struct row *rows;
+    size_t n;
+
+    TRY(sql_all(tx->sql, &rows, &n,
+                "SELECT run_id FROM run WHERE session_id = '' AND live = 0 AND ended_at < $1"
+                " ORDER BY ended_at LIMIT $2",
+                ARGS(INT(before_ms), INT(limit))));
+    for (size_t i = 0; i < n; i++) {
+        struct sql_args self = ARGS(TEXT(row_str(&rows[i], 0)));
+        TRY(sql_exec(tx->sql, "DELETE FROM run_output WHERE run_id = $1", self));
+        TRY(sql_exec(tx->sql,
+                     "DELETE FROM due WHERE subject = $1 AND kind IN"
+                     " ('run_ready', 'run_match', 'run_lease', 'run_time', 'run_stop')",
+                     self));
+        TRY(run_change(tx, "DELETE FROM run WHERE run_id = $1", self));
+    }
+    *count = (int64_t)n;
+    return NULL;
+}

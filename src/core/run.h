@@ -193,6 +193,10 @@ err run_stop(struct tx *tx, struct run *r, str why);
 /* All live runs of a session, the queued ones too. The session is as it is then. */
 err run_stop_all(struct tx *tx, struct session *s, str why);
 
+/* Deletes commands that ended before that time with their output, those first that ended first and at
+ * most so many, and says how many. Runs of sessions go with those. */
+err run_forget_commands(struct tx *tx, int64_t before_ms, int64_t limit, int64_t *count);
+
 /* ---- run_request.c: asking a session for a turn ---- */
 
 struct run_request {

@@ -646,6 +646,9 @@ static const char *const step_16[] = {
     " session_id TEXT COLLATE \"C\" PRIMARY KEY,"
     " items TEXT NOT NULL,"
     " updated_at BIGINT NOT NULL)",
+
+    /* Commands are deleted in the order in which they have ended. */
+    "CREATE INDEX run_command_ended ON run (ended_at) WHERE session_id = '' AND live = 0",
     NULL,
 };
 
