@@ -1,89 +1,7 @@
 /* flow_reference_test.c: the reference itself. What each small definition does was written out by hand from the
  * design, before it was run. */
-#include "json_help.h"
+#include "reference_help.h"
 #include "sim/flow_random.h"
-
-/* One execution, and how much of its trace has been looked at. */
-struct play {
-    struct arena *arena;
-    const struct graph *graph;
-    struct reference *r;
-    size_t seen;
-};
-
-static struct play play_with(const char *definition, const char *variables)
-{
-    struct arena *a = check_arena();
-    struct play p = { .arena = a };
-    struct json vars = json_of(a, variables);
-
-    CHECK_OK(graph_compile(a, json_parsed(a, quotes_double(a, definition)), &p.graph));
-    p.r = reference_new(a, p.graph, &vars, 0);
-    CHECK(reference_start(p.r));
-    return p;
-}
-
-static struct play play(const char *definition)
-{
-    return play_with(definition, "{}");
-}
-
-/* What has been traced since this was asked last: "a entered 1, a started 1". */
-static str traced(struct play *p)
-{
-    str lines = reference_trace_text(p->r, p->arena, p->seen);
-    struct buf out = buf_in(p->arena);
-
-    reference_trace(p->r, &p->seen);
-    for (size_t i = 0; i + 1 < lines.len; i++)
-        if (lines.at[i] == '\n')
-            buf_add(&out, STR(", "));
-        else
-            buf_byte(&out, lines.at[i]);
-    return buf_str(&out);
-}
-
-#define TRACED(p, expected) CHECK_STR(traced(p), expected)
-#define STATUS(p) str_from(reference_status_names[reference_status((p)->r)])
-#define VARIABLES(p) json_shown((p)->arena, reference_variables((p)->r))
-
-/* The number of the mark that waits so at a node, as an instance or not (-1); 0: there is none. */
-static uint32_t waits(const struct play *p, enum reference_wait wait, const char *node, int index)
-{
-    size_t count;
-    const struct reference_waiting *all = reference_waiting(p->r, p->arena, &count);
-
-    for (size_t i = 0; i < count; i++)
-        if (all[i].wait == wait && all[i].index == index &&
-            str_eq(p->graph->nodes[all[i].node].id, str_from(node)))
-            return all[i].n;
-    return 0;
-}
-
-static void report(struct play *p, const char *node, int index, enum reference_outcome outcome,
-                   const char *outputs)
-{
-    struct json values = json_of(p->arena, outputs);
-    uint32_t n = waits(p, WAIT_REPORT, node, index);
-
-    CHECK(n > 0);
-    CHECK(reference_report(p->r, n, outcome, &values));
-}
-
-static void done(struct play *p, const char *node)
-{
-    report(p, node, -1, OUTCOME_OK, "{}");
-}
-
-static void failed(struct play *p, const char *node)
-{
-    report(p, node, -1, OUTCOME_FAILED, "{}");
-}
-
-static bool reopen(struct play *p, const char *step)
-{
-    return reference_reopen(p->r, graph_step_find(p->graph, str_from(step)));
-}
 
 /* ---- steps, one after the other and beside each other ---- */
 
@@ -548,8 +466,9 @@ static void check_waits(const struct tally *t, struct arena *a, const struct ref
     const struct reference_waiting *all = reference_waiting(r, a, &count);
 
     for (size_t i = 0; i < count; i++)
-        named += all[i].wait == WAIT_REPORT || all[i].wait == WAIT_DELAY ||
-                 all[i].wait == WAIT_INCIDENT;
+        named += all[i].wait == WAIT_REPORT || all[i].wait == WAIT_AGENTS ||
+                 all[i].wait == WAIT_CHECK || all[i].wait == WAIT_APPROVAL ||
+                 all[i].wait == WAIT_DELAY || all[i].wait == WAIT_INCIDENT;
     if (reference_status(r) >= REFERENCE_COMPLETED)
         PROMISE(t, count == 0);
     else
@@ -562,7 +481,7 @@ static void play_at_random(struct arena *a, uint64_t seed, struct tally *t)
     enum { WILD = 60, KIND = 400 };
     struct random random = { seed ^ 0x5eed };
     const struct graph *g;
-    str text = flow_random_definition(a, seed);
+    str text = flow_random_definition(a, seed, false);
     err e = graph_compile(a, json_parsed(a, text), &g);
 
     t->seed = seed;
@@ -570,6 +489,7 @@ static void play_at_random(struct arena *a, uint64_t seed, struct tally *t)
         check_fail(__FILE__, __LINE__, "seed %llu: " STR_FMT " of " STR_FMT,
                    (unsigned long long)seed, STR_ARG(e->message), STR_ARG(text));
     struct reference *r = reference_new(a, g, json_parsed(a, flow_random_variables(a, &random)), 0);
+    reference_agents(r, flow_random_agents, FLOW_RANDOM_AGENTS, FLOW_RANDOM_AT_ONCE);
     PROMISE(t, reference_start(r));
     bool over = false;
     uint32_t wild = random_below(&random, WILD);

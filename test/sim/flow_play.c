@@ -416,7 +416,7 @@ unsigned play_seed(struct world **w, struct arena *a, uint64_t seed,
     unsigned events = 0;
     bool over = false;
 
-    play_start(&p, without_commands(a, flow_random_definition(a, seed)),
+    play_start(&p, without_commands(a, flow_random_definition(a, seed, true)),
                flow_random_variables(a, &random));
     uint32_t wild = random_below(&random, WILD);
     for (uint32_t i = 0; i < WILD + KIND && !over; i++) {

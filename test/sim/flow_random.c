@@ -76,6 +76,12 @@ str flow_random_variables(struct arena *a, struct random *random)
 
 /* ---- what steps and nodes have in common ---- */
 
+/* Where something is done: its number, and the steps before it with itself; 0: it is no step. */
+struct place {
+    uint32_t number, before, max_attempts;
+    bool is_feel, alone; /* alone: no agents, checks or people */
+};
+
 static void add_outputs(struct buf *out, struct random *r, bool is_loop)
 {
     const char *comma = "";
@@ -115,8 +121,69 @@ static void add_retry(struct buf *out, struct random *r, uint32_t max_attempts)
         buf_printf(out, ",'retry':{'max_attempts':%u%s}", max_attempts, PICK(r, delays));
 }
 
+const str flow_random_agents[FLOW_RANDOM_AGENTS] = { { "ann", 3 }, { "bob", 3 }, { "cid", 3 } };
+
+/* One that nobody knows reports what it does. */
+static void add_agents(struct buf *out, struct random *r, bool is_loop)
+{
+    static const char *const prompts[] = { "", ",'prompt':'Do it.'",
+                                           ",'prompt':'Do {{x}} of {{list}}, {{missing}}.'" };
+
+    if (chance(r, 8))
+        buf_add(out, STR(",'agent':'nobody'"));
+    else if (chance(r, 2))
+        buf_add(out, STR(",'agent':'ann'"));
+    else if (chance(r, 2))
+        buf_printf(out, ",'agent':'bob','parallel_agents':%u", 1 + random_below(r, 4));
+    else
+        buf_printf(out, ",'agents':['cid','ann'%s]%s", chance(r, 3) ? ",'bob'" : "",
+                   !is_loop && chance(r, 2) ? ",'parallel':true" : "");
+    buf_add(out, str_from(PICK(r, prompts)));
+}
+
+/* What a person could not mend is not of loops: there a result comes before variables. */
+static void add_evidence(struct buf *out, struct random *r, bool is_loop)
+{
+    static const char *const all[] = {
+        "{'run':'make test'}",
+        "{'file':'out.txt'},{'run':['sh','-c','exit 3'],'exit':3}",
+        "{'junit':'report.xml'}",
+        "{'file':'=if count(for i in 1..(if x = 1 then 3 else 200000) return i) = 3 then "
+        "\\\"a\\\" else \\\"b\\\"','sha256':'00'}",
+    };
+
+    buf_printf(out, ",'evidence':[%s]", is_loop ? all[0] : PICK(r, all));
+}
+
+/* No two have the same deadline, so that no two are over at once. */
+static void add_approval(struct buf *out, struct random *r, const struct place *at)
+{
+    if (chance(r, 3)) {
+        buf_add(out, STR(",'approval':true"));
+        return;
+    }
+    bool variant = chance(r, 3);
+    buf_printf(out, ",'approval':{'type':'%s'", variant ? "select_variant" : "approve");
+    if (variant && chance(r, 2))
+        buf_add(out, STR(",'options':['a','b']"));
+    else if (variant)
+        buf_add(out, STR(",'options':'=[\\\"a\\\", \\\"b\\\"]'"));
+    if (chance(r, 2)) {
+        static const char *const defaults[] = { "", ",'default':'approve'", ",'default':'reject'" };
+        buf_printf(out, ",'deadline':'%ums'%s", 7000 + 13 * at->number, PICK(r, defaults));
+    }
+    if (at->before && chance(r, 2)) {
+        uint32_t back;
+        do
+            back = random_below(r, at->number + 1);
+        while (!(at->before >> back & 1));
+        buf_printf(out, ",'on_reject':'s%u'", back);
+    }
+    buf_byte(out, '}');
+}
+
 /* What is done, without the id: the same in both forms. */
-static void add_activity(struct buf *out, struct random *r, uint32_t max_attempts, bool is_feel)
+static void add_activity(struct buf *out, struct random *r, const struct place *at)
 {
     static const char *const fails[] = { "x = 3", "flag = false", "y > 2" };
     bool is_loop = chance(r, 5);
@@ -125,22 +192,28 @@ static void add_activity(struct buf *out, struct random *r, uint32_t max_attempt
         buf_printf(out, ",'when':'=%s'", a_condition(r));
     if (is_loop)
         add_loop(out, r);
-    if (is_feel) {
+    if (at->is_feel) {
         buf_printf(out, ",'set':{%s}", PICK(r, settings));
         return;
     }
-    if (chance(r, 8))
+    if (!at->alone && chance(r, 3))
+        add_agents(out, r, is_loop);
+    else if (chance(r, 8))
         buf_add(out, STR(",'run':'true'"));
     else if (chance(r, 2))
         buf_add(out, STR(",'job':'work'"));
     else
         buf_add(out, STR(",'by':'report'"));
     add_outputs(out, r, is_loop);
-    add_retry(out, r, max_attempts);
+    add_retry(out, r, at->max_attempts);
     if (chance(r, 5))
         buf_printf(out, ",'timeout':'%s'", chance(r, 2) ? "5s" : "1m");
     if (chance(r, 6))
         buf_printf(out, ",'fails_when':'=%s'", chance(r, 10) ? too_long_not : PICK(r, fails));
+    if (!at->alone && chance(r, 5))
+        add_evidence(out, r, is_loop);
+    if (!at->alone && chance(r, 5))
+        add_approval(out, r, at);
 }
 
 static str in_double_quotes(struct arena *a, struct buf *out)
@@ -184,7 +257,7 @@ static uint32_t add_after(struct buf *out, struct random *r, uint32_t step)
     return after;
 }
 
-static void random_steps(struct buf *out, struct random *r)
+static void random_steps(struct buf *out, struct random *r, bool alone)
 {
     uint32_t count = STEPS_LEAST + random_below(r, STEPS_MOST - STEPS_LEAST + 1);
     uint32_t before[STEPS_MOST]; /* near or far */
@@ -194,6 +267,7 @@ static void random_steps(struct buf *out, struct random *r)
     for (uint32_t i = 0; i < count; i++) {
         bool is_feel = chance(r, 6);
         uint32_t max_attempts = 1 + random_below(r, 3);
+        struct place at = { i, 0, max_attempts, is_feel, alone };
         buf_printf(out, "%s{'id':'s%u'", i ? "," : "", i);
         before[i] = add_after(out, r, i);
         for (uint32_t k = 0; k < i; k++)
@@ -207,7 +281,8 @@ static void random_steps(struct buf *out, struct random *r)
             while (!(targets >> target & 1));
             buf_printf(out, ",'triggers_retry':'s%u'", target);
         }
-        add_activity(out, r, max_attempts, is_feel);
+        at.before = before[i] | 1u << i;
+        add_activity(out, r, &at);
         if (!is_feel && max_attempts > 1)
             retried |= 1u << i;
         buf_byte(out, '}');
@@ -220,6 +295,7 @@ static void random_steps(struct buf *out, struct random *r)
 
 struct net {
     struct random *random;
+    bool alone;
     struct buf nodes, flows;
     uint32_t node_count, flow_count;
     char kinds[NODES_ROOM]; /* of each node: a, x, p, e, s, or w for what does something */
@@ -349,8 +425,12 @@ static uint32_t add_block(struct net *n, uint32_t from, unsigned depth)
         return add_circle(n, from, depth);
     if (kind == 6)
         return add_side_ends(n, from);
-    uint32_t node = add_node(n, 'w'), max_attempts = 1 + random_below(n->random, 3);
-    add_activity(&n->nodes, n->random, max_attempts, chance(n->random, 3));
+    struct place at = { .number = n->node_count,
+                        .max_attempts = 1 + random_below(n->random, 3),
+                        .is_feel = chance(n->random, 3),
+                        .alone = n->alone };
+    uint32_t node = add_node(n, 'w');
+    add_activity(&n->nodes, n->random, &at);
     buf_byte(&n->nodes, '}');
     add_flow(n, from, node, NULL);
     return node;
@@ -369,9 +449,9 @@ static void add_wild_flows(struct net *n)
     }
 }
 
-static void random_nodes(struct arena *a, struct buf *out, struct random *r)
+static void random_nodes(struct arena *a, struct buf *out, struct random *r, bool alone)
 {
-    struct net n = { .random = r, .nodes = buf_in(a), .flows = buf_in(a) };
+    struct net n = { .random = r, .alone = alone, .nodes = buf_in(a), .flows = buf_in(a) };
     uint32_t last = add_sequence(&n, add_gateway(&n, 's'), DEPTH);
 
     if (!chance(r, 4))
@@ -383,15 +463,15 @@ static void random_nodes(struct arena *a, struct buf *out, struct random *r)
     add_rest(out, r);
 }
 
-str flow_random_definition(struct arena *a, uint64_t seed)
+str flow_random_definition(struct arena *a, uint64_t seed, bool alone)
 {
     struct random r = { seed };
     struct buf out = buf_in(a);
 
     if (chance(&r, 2))
-        random_steps(&out, &r);
+        random_steps(&out, &r, alone);
     else
-        random_nodes(a, &out, &r);
+        random_nodes(a, &out, &r, alone);
     return in_double_quotes(a, &out);
 }
 
@@ -430,12 +510,126 @@ static struct flow_event event_report(struct arena *a, struct random *random,
     return e;
 }
 
+/* One of the agents that are at work for a mark. */
+static uint32_t one_at_work(struct arena *a, struct random *random, const struct reference *r,
+                            uint32_t n)
+{
+    size_t count;
+    const struct reference_share *all = reference_shares(r, a, n, &count);
+    uint32_t chosen = 0, seen = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (all[i].at_work && random_below(random, ++seen) == 0)
+            chosen = all[i].number;
+    return chosen;
+}
+
+static struct flow_event event_turn(struct arena *a, struct random *random,
+                                    const struct reference_waiting *at, uint32_t number)
+{
+    static const enum reference_turn turns[] = {
+        TURN_RECORDED, TURN_RECORDED, TURN_RECORDED,    TURN_RECORDED, TURN_RECORDED, TURN_RECORDED,
+        TURN_RECORDED, TURN_RECORDED, TURN_SAID_FAILED, TURN_SILENT,   TURN_SILENT,   TURN_SILENT,
+        TURN_SILENT,   TURN_CRASHED,  TURN_STOPPED,     TURN_LOST,     TURN_LOST,
+    };
+    struct flow_event e = {
+        .kind = FLOW_TURN, .at = *at, .number = number, .turn = PICK(random, turns)
+    };
+
+    e.values = e.turn == TURN_RECORDED ? random_values(a, random, 2) : STR("{}");
+    return e;
+}
+
+static struct flow_event event_check(struct random *random, const struct reference_waiting *at)
+{
+    uint32_t what = random_below(random, 10);
+
+    return (struct flow_event){ .kind = FLOW_CHECK,
+                                .at = *at,
+                                .proof = what < 6   ? PROOF_GOOD
+                                         : what < 8 ? PROOF_LACKING
+                                                    : PROOF_LOST };
+}
+
+/* A step that it may go back to. */
+static uint16_t step_before(struct arena *a, struct random *random, const struct graph *g,
+                            uint16_t step)
+{
+    uint16_t back;
+
+    if (chance(random, 2))
+        return GRAPH_NONE;
+    do
+        back = (uint16_t)random_below(random, g->step_count);
+    while (!graph_downstream(a, g, back)[step]);
+    return back;
+}
+
+static struct flow_event event_decide(struct arena *a, struct random *random, const struct graph *g,
+                                      const struct reference *r, const struct reference_waiting *at)
+{
+    struct flow_event e = { .kind = FLOW_DECIDE, .at = *at, .values = STR("") };
+    uint32_t what = random_below(random, 10);
+    uint16_t step = g->nodes[at->node].step;
+    bool may_reopen = g->kind != GRAPH_NODES && !reference_failing(r);
+
+    e.decision.what = what < 6                  ? DECISION_APPROVE
+                      : what < 8 || !may_reopen ? DECISION_REJECT
+                                                : DECISION_REWORK;
+    e.decision.step = e.decision.what == DECISION_REWORK ? step_before(a, random, g, step)
+                                                         : GRAPH_NONE;
+    if (e.decision.what == DECISION_APPROVE && g->steps[step].approval->variant)
+        e.decision.variant = chance(random, 2) ? STR("a") : STR("b");
+    if (e.decision.what == DECISION_APPROVE && chance(random, 3))
+        e.values = random_values(a, random, 2);
+    return e;
+}
+
+/* What can be told of work; its kind is FLOW_NOTHING where there is none. */
+static struct flow_event event_work(struct arena *a, struct random *random, const struct graph *g,
+                                    const struct reference *r)
+{
+    size_t count, found = 0;
+    const struct reference_waiting *all = reference_waiting(r, a, &count), *at = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        enum reference_wait wait = all[i].wait;
+        if (wait == WAIT_REPORT || (wait == WAIT_AGENTS && all[i].at_work) || wait == WAIT_CHECK ||
+            wait == WAIT_APPROVAL)
+            if (random_below(random, (uint32_t)++found) == 0)
+                at = &all[i];
+    }
+    if (!at)
+        return (struct flow_event){ .kind = FLOW_NOTHING };
+    switch (at->wait) {
+    case WAIT_AGENTS: return event_turn(a, random, at, one_at_work(a, random, r, at->n));
+    case WAIT_CHECK: return event_check(random, at);
+    case WAIT_APPROVAL: return event_decide(a, random, g, r, at);
+    default: return event_report(a, random, at);
+    }
+}
+
 /* What every condition and every loop can do with. */
 static const char mended[] = "{\"x\":1,\"y\":1,\"flag\":true,\"list\":[1,2]}";
 
 static struct flow_event event_retry(const struct reference_waiting *at)
 {
     return (struct flow_event){ .kind = FLOW_RETRY, .at = *at, .values = str_from(mended) };
+}
+
+/* The same, going well. */
+static struct flow_event made_kind(struct flow_event e, const struct graph *g)
+{
+    const struct graph_step *step = &g->steps[g->nodes[e.at.node].step];
+
+    e.values = str_from(mended);
+    e.outcome = OUTCOME_OK;
+    e.turn = TURN_RECORDED;
+    e.proof = PROOF_GOOD;
+    e.decision = (struct reference_decision){ .what = DECISION_APPROVE, .step = GRAPH_NONE };
+    if (e.kind == FLOW_DECIDE && step->approval->variant)
+        e.decision.variant = STR("a");
+    return e;
 }
 
 /* To when something is due. */
@@ -454,8 +648,9 @@ static struct flow_event event_reopen(struct random *random, const struct graph 
 struct flow_event flow_random_event(struct arena *a, struct random *random, const struct graph *g,
                                     const struct reference *r)
 {
-    const struct reference_waiting *work = one_waiting(a, random, r, WAIT_REPORT),
-                                   *incident = one_waiting(a, random, r, WAIT_INCIDENT);
+    const struct reference_waiting *incident = one_waiting(a, random, r, WAIT_INCIDENT);
+    struct flow_event told = event_work(a, random, g, r);
+    bool work = told.kind != FLOW_NOTHING;
     bool is_due = reference_due_ms(r) != INT64_MAX;
     bool may_reopen = g->kind != GRAPH_NODES && !reference_failing(r);
 
@@ -474,7 +669,7 @@ struct flow_event flow_random_event(struct arena *a, struct random *random, cons
     if (is_due && chance(random, work ? 6 : 1))
         return event_due(r);
     if (work)
-        return event_report(a, random, work);
+        return told;
     if (reference_status(r) == REFERENCE_PAUSED)
         return (struct flow_event){ .kind = FLOW_RESUME };
     return (struct flow_event){ .kind = FLOW_NOTHING };
@@ -483,19 +678,16 @@ struct flow_event flow_random_event(struct arena *a, struct random *random, cons
 struct flow_event flow_kind_event(struct arena *a, struct random *random, const struct graph *g,
                                   const struct reference *r)
 {
-    const struct reference_waiting *work = one_waiting(a, random, r, WAIT_REPORT),
-                                   *incident = one_waiting(a, random, r, WAIT_INCIDENT),
+    const struct reference_waiting *incident = one_waiting(a, random, r, WAIT_INCIDENT),
                                    *delay = one_waiting(a, random, r, WAIT_DELAY);
+    struct flow_event told = event_work(a, random, g, r);
 
-    (void)g;
     if (reference_status(r) == REFERENCE_PAUSED)
         return (struct flow_event){ .kind = FLOW_RESUME };
     if (incident)
         return event_retry(incident);
-    if (work)
-        return (struct flow_event){
-            .kind = FLOW_REPORT, .at = *work, .outcome = OUTCOME_OK, .values = str_from(mended)
-        };
+    if (told.kind != FLOW_NOTHING)
+        return made_kind(told, g);
     if (delay)
         return event_due(r);
     return (struct flow_event){ .kind = FLOW_NOTHING };
@@ -504,9 +696,14 @@ struct flow_event flow_kind_event(struct arena *a, struct random *random, const 
 bool flow_event_apply(struct arena *a, struct reference *r, const struct flow_event *e)
 {
     const struct json *values = e->values.len ? json_parsed(a, e->values) : NULL;
+    struct reference_decision decision = e->decision;
 
+    decision.modifications = values;
     switch (e->kind) {
     case FLOW_REPORT: return reference_report(r, e->at.n, e->outcome, values);
+    case FLOW_TURN: return reference_share(r, e->at.n, e->number, e->turn, values);
+    case FLOW_CHECK: return reference_check(r, e->at.n, e->proof);
+    case FLOW_DECIDE: return reference_decide(r, e->at.n, &decision);
     case FLOW_RETRY: return reference_retry(r, e->at.n, values);
     case FLOW_REOPEN: return reference_reopen(r, e->step);
     case FLOW_PAUSE: return reference_pause(r);
@@ -519,17 +716,30 @@ bool flow_event_apply(struct arena *a, struct reference *r, const struct flow_ev
 
 str flow_event_shown(struct arena *a, const struct graph *g, const struct flow_event *e)
 {
-    static const char *const kinds[FLOW_EVENT_KINDS] = { "nothing", "report", "retry",  "reopen",
-                                                         "pause",   "resume", "cancel", "advance" };
+    static const char *const kinds[FLOW_EVENT_KINDS] = { "nothing", "report", "turn",   "check",
+                                                         "decide",  "retry",  "reopen", "pause",
+                                                         "resume",  "cancel", "advance" };
     static const char *const outcomes[OUTCOME_COUNT] = { "ok", "failed", "timeout", "lost" };
+    static const char *const turns[TURN_COUNT] = { "recorded", "said_failed", "silent",
+                                                   "crashed",  "stopped",     "lost" };
+    static const char *const proofs[PROOF_COUNT] = { "good", "lacking", "lost" };
     struct buf out = buf_in(a);
 
     buf_add(&out, str_from(kinds[e->kind]));
-    if (e->kind == FLOW_REPORT || e->kind == FLOW_RETRY)
+    if (e->kind >= FLOW_REPORT && e->kind <= FLOW_RETRY)
         buf_printf(&out, " " STR_FMT " %u " STR_FMT, STR_ARG(g->nodes[e->at.node].id), e->at.n,
                    STR_ARG(e->values));
     if (e->kind == FLOW_REPORT)
         buf_printf(&out, " %s", outcomes[e->outcome]);
+    if (e->kind == FLOW_TURN)
+        buf_printf(&out, " share %u %s", e->number, turns[e->turn]);
+    if (e->kind == FLOW_CHECK)
+        buf_printf(&out, " %s", proofs[e->proof]);
+    if (e->kind == FLOW_DECIDE)
+        buf_printf(&out, " %s " STR_FMT, reference_decisions[e->decision.what],
+                   STR_ARG(e->decision.variant));
+    if (e->kind == FLOW_DECIDE && e->decision.step != GRAPH_NONE)
+        buf_printf(&out, " " STR_FMT, STR_ARG(g->steps[e->decision.step].id));
     if (e->kind == FLOW_REOPEN)
         buf_printf(&out, " " STR_FMT, STR_ARG(g->steps[e->step].id));
     if (e->kind == FLOW_ADVANCE)

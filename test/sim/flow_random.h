@@ -10,8 +10,13 @@
 #include "json_help.h"
 #include "sim/flow_reference.h"
 
-/* A definition as JSON; always one that compiles. */
-str flow_random_definition(struct arena *a, uint64_t seed);
+enum { FLOW_RANDOM_AGENTS = 3, FLOW_RANDOM_AT_ONCE = 3 };
+
+/* Those that definitions name, and somebody knows. So many of them may be at work at once. */
+extern const str flow_random_agents[FLOW_RANDOM_AGENTS];
+
+/* A definition as JSON; always one that compiles. Alone: without agents, evidence and approvals. */
+str flow_random_definition(struct arena *a, uint64_t seed, bool alone);
 
 /* Variables to start it with, as JSON; some that it reads may be missing. */
 str flow_random_variables(struct arena *a, struct random *random);
@@ -19,6 +24,9 @@ str flow_random_variables(struct arena *a, struct random *random);
 enum flow_event_kind {
     FLOW_NOTHING, /* it has ended, or waits for nothing that may happen */
     FLOW_REPORT,
+    FLOW_TURN,   /* of an agent ends */
+    FLOW_CHECK,  /* a runner has looked */
+    FLOW_DECIDE, /* a person has decided */
     FLOW_RETRY,
     FLOW_REOPEN,
     FLOW_PAUSE,
@@ -30,9 +38,13 @@ enum flow_event_kind {
 
 struct flow_event {
     enum flow_event_kind kind;
-    struct reference_waiting at; /* of a report and a retry; n 0: the execution's incident */
+    struct reference_waiting at; /* of those up to a retry; n 0: the execution's incident */
     enum reference_outcome outcome;
-    str values;    /* what is reported, or mended: an object as JSON */
+    uint32_t number; /* of the agent's share */
+    enum reference_turn turn;
+    enum reference_proof proof;
+    struct reference_decision decision; /* its modifications are values */
+    str values;    /* what is reported, mended, or modified: an object as JSON */
     uint16_t step; /* that is re-opened */
     int64_t ms;    /* that pass */
 };

@@ -9,6 +9,8 @@ enum {
     ITEMS_MAX = 1000,
     STARTS_IN_ONE_MOVE = 64,
     LOSSES_UNCOUNTED = 3,
+    ASKS_MAX = 3,   /* of an agent that has recorded nothing */
+    CLAIMS_MAX = 3, /* runners that may lose a turn of an agent */
 };
 
 const char *const reference_status_names[REFERENCE_STATUS_COUNT] = {
@@ -22,11 +24,36 @@ const char *const reference_words[WORD_COUNT] = {
     [WORD_JOINED] = "joined",       [WORD_OPENED] = "opened",     [WORD_STARTED] = "started",
     [WORD_COMPLETED] = "completed", [WORD_CLOSED] = "closed",     [WORD_FAILED] = "failed",
     [WORD_GAVE_UP] = "gave_up",     [WORD_HELD] = "held",         [WORD_INCIDENT] = "incident",
-    [WORD_CANCELLED] = "cancelled", [WORD_REOPENED] = "reopened",
+    [WORD_CANCELLED] = "cancelled", [WORD_REOPENED] = "reopened", [WORD_CHECKING] = "checking",
+    [WORD_ASKED] = "asked",         [WORD_APPROVED] = "approved", [WORD_REJECTED] = "rejected",
+    [WORD_REWORK] = "rework",
+};
+
+const char *const reference_decisions[DECISION_COUNT] = {
+    [DECISION_APPROVE] = "approved",
+    [DECISION_REJECT] = "rejected",
+    [DECISION_REWORK] = "rework",
 };
 
 /* What a mark does at its next move, or, where it has an incident, what could not be done. */
-enum todo { TO_ENTER, TO_ENTER_INSTANCE, TO_START_AGAIN, TO_START_MORE, TO_LEAVE, TODO_COUNT };
+enum todo {
+    TO_ENTER,
+    TO_ENTER_INSTANCE,
+    TO_START_AGAIN,
+    TO_START_MORE,
+    TO_PROVE,
+    TO_LEAVE,
+    TODO_COUNT
+};
+
+/* What one agent does of an attempt. */
+struct share {
+    uint32_t number; /* from 1 */
+    bool begun, done;
+    uint32_t asks, losses; /* how often it was asked for a record; of its turn */
+    uint64_t place;        /* among those that wait for their turn */
+    const struct json *outputs;
+};
 
 struct mark {
     uint32_t n;
@@ -38,7 +65,11 @@ struct mark {
 
     uint32_t attempt, spared; /* the number; and how many of them do not count */
     uint32_t losses;
-    int64_t due_ms; /* of a delay, or a started attempt's timeout; INT64_MAX: none */
+    int64_t due_ms; /* of a delay, an attempt's timeout, an approval; INT64_MAX: none */
+
+    struct share *shares; /* of an attempt by agents */
+    uint32_t share_count;
+    const struct json *reported; /* while it is checked: an instance's result */
 
     uint32_t index;   /* of an instance */
     struct json vars; /* an instance's own: the item, loopCounter, what a feel node sets */
@@ -73,6 +104,11 @@ struct reference {
     uint32_t agenda_count, agenda_room;
     uint32_t next_n, gone, moves;
     uint32_t moves_max; /* without anything from outside */
+
+    const str *agents; /* that are known */
+    size_t agent_count;
+    uint32_t at_work, at_work_max; /* agents, at once */
+    uint64_t places;
 
     struct reference_line *lines;
     size_t line_count, line_room;
@@ -147,8 +183,25 @@ static struct mark *make_mark(struct reference *r, uint16_t node, uint16_t via, 
     return m;
 }
 
+static uint32_t shares_at_work(const struct mark *m)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < m->share_count; i++)
+        count += m->shares[i].begun && !m->shares[i].done;
+    return count;
+}
+
+/* Nobody is at its attempt any more. */
+static void drop_shares(struct reference *r, struct mark *m)
+{
+    r->at_work -= shares_at_work(m);
+    m->share_count = 0;
+}
+
 static void remove_mark(struct reference *r, struct mark *m)
 {
+    drop_shares(r, m);
     if (m->on_agenda)
         take_out(r->agenda, &r->agenda_count, m);
     take_out(r->marks, &r->mark_count, m);
@@ -228,6 +281,22 @@ static void step_is(struct reference *r, const struct mark *m, enum reference_st
         record->status = status;
 }
 
+static const struct graph_step *step_of(const struct reference *r, const struct mark *m)
+{
+    uint16_t step = node_of(r, m)->step;
+
+    return step != GRAPH_NONE && r->graph->steps[step].node == m->node ? &r->graph->steps[step]
+                                                                       : NULL;
+}
+
+/* What a person decides of it; an instance is decided about with its loop. */
+static const struct graph_approval *approval_of(const struct reference *r, const struct mark *m)
+{
+    const struct graph_step *step = step_of(r, m);
+
+    return step && !m->body ? step->approval : NULL;
+}
+
 /* The step and all that come after it, in any number of steps. */
 static bool *downstream(struct reference *r, uint16_t step)
 {
@@ -260,7 +329,8 @@ static void drop_all(struct reference *r, bool traced)
         struct record *record = record_of(r, m);
         if (traced)
             trace(r, m->node, WORD_CANCELLED, m->n);
-        if (record && record->status == REFERENCE_STEP_ACTIVE)
+        if (record &&
+            (record->status == REFERENCE_STEP_ACTIVE || record->status == REFERENCE_STEP_APPROVAL))
             record->status = REFERENCE_STEP_CANCELLED;
         remove_mark(r, m);
     }
@@ -303,7 +373,9 @@ static void judge(struct reference *r)
         return;
     r->stalled = false;
     if (r->failing) {
-        if (waiting_for(r, WAIT_REPORT) == 0) {
+        if (waiting_for(r, WAIT_REPORT) + waiting_for(r, WAIT_AGENTS) +
+                waiting_for(r, WAIT_CHECK) ==
+            0) {
             drop_all(r, false);
             end(r, REFERENCE_FAILED);
         }
@@ -441,6 +513,13 @@ static void set_lists(struct reference *r, const struct mark *body)
     }
 }
 
+static void close_loop(struct reference *r, struct mark *body)
+{
+    step_is(r, body, REFERENCE_STEP_COMPLETED);
+    trace(r, body->node, WORD_CLOSED, body->n);
+    put_on_agenda(r, body, TO_LEAVE);
+}
+
 static bool may_start_more(const struct reference *r, const struct mark *body)
 {
     uint32_t at_once = node_of(r, body)->loop->at_once;
@@ -467,6 +546,19 @@ static void start_more(struct reference *r, struct mark *body)
     }
 }
 
+static void ask_a_person(struct reference *r, struct mark *m);
+
+/* All instances are done; whether the step is, a person may have to say. */
+static void loop_done(struct reference *r, struct mark *body)
+{
+    set_lists(r, body);
+    if (approval_of(r, body)) {
+        ask_a_person(r, body);
+        return;
+    }
+    close_loop(r, body);
+}
+
 static void open_loop(struct reference *r, struct mark *m)
 {
     const struct json *items;
@@ -483,14 +575,17 @@ static void open_loop(struct reference *r, struct mark *m)
     m->started = m->done = 0;
     m->outputs = arena_zero(r->arena, m->total * sizeof *m->outputs); /* nulls */
     trace(r, m->node, WORD_OPENED, m->n);
-    if (m->total == 0) {
+    if (m->total == 0 && !approval_of(r, m)) {
         set_lists(r, m);
         step_is(r, m, REFERENCE_STEP_COMPLETED);
         leave(r, m);
         return;
     }
     rest(m, WAIT_LOOP);
-    start_more(r, m);
+    if (m->total == 0)
+        loop_done(r, m);
+    else
+        start_more(r, m);
 }
 
 static void complete_instance(struct reference *r, struct mark *m, const struct json *outputs)
@@ -504,10 +599,7 @@ static void complete_instance(struct reference *r, struct mark *m, const struct 
     body->done++;
     if (body->done == body->total) {
         assert(!body->on_agenda);
-        set_lists(r, body);
-        step_is(r, body, REFERENCE_STEP_COMPLETED);
-        trace(r, body->node, WORD_CLOSED, body->n);
-        put_on_agenda(r, body, TO_LEAVE);
+        loop_done(r, body);
     } else if (may_start_more(r, body)) {
         put_on_agenda(r, body, TO_START_MORE);
     }
@@ -521,16 +613,107 @@ static void hold(struct reference *r, struct mark *m)
     rest(m, WAIT_HELD);
 }
 
+static void start_time(struct reference *r, struct mark *m)
+{
+    int64_t timeout_ms = node_of(r, m)->work->timeout_ms;
+
+    m->due_ms = timeout_ms > 0 ? r->now_ms + timeout_ms : INT64_MAX;
+}
+
+static bool is_known(const struct reference *r, str agent)
+{
+    for (size_t i = 0; i < r->agent_count; i++)
+        if (str_eq(r->agents[i], agent))
+            return true;
+    return false;
+}
+
+/* Agents do it, all of whom are known; else whoever reports it. */
+static bool by_agents(const struct reference *r, const struct mark *m)
+{
+    const struct graph_step *step = step_of(r, m);
+
+    if (node_of(r, m)->work->by != WORK_AGENT)
+        return false;
+    for (size_t i = 0; i < step->agent_count; i++)
+        if (!is_known(r, step->agents[i]))
+            return false;
+    return true;
+}
+
+/* How many agents are at it at once; 0: one after the other. */
+static uint32_t at_once(const struct graph_step *step)
+{
+    return step->parallel_agents  ? step->parallel_agents
+           : step->agents_at_once ? (uint32_t)step->agent_count
+                                  : 0;
+}
+
+static void one_more_share(struct reference *r, struct mark *m)
+{
+    m->shares[m->share_count] =
+        (struct share){ .number = m->share_count + 1, .place = ++r->places };
+    m->share_count++;
+}
+
+static void start_agents(struct reference *r, struct mark *m)
+{
+    const struct graph_step *step = step_of(r, m);
+    uint32_t first = at_once(step) ? at_once(step) : 1;
+
+    m->shares = ARENA_ARRAY(r->arena, struct share, first + step->agent_count + 1);
+    m->share_count = 0;
+    m->due_ms = INT64_MAX;
+    rest(m, WAIT_AGENTS);
+    while (m->share_count < first)
+        one_more_share(r, m);
+}
+
+/* The one that waits longest for its turn; NULL: none. */
+static struct share *next_share(struct reference *r, struct mark **of)
+{
+    struct share *next = NULL;
+
+    for (uint32_t i = 0; i < r->mark_count; i++)
+        for (uint32_t k = 0; k < r->marks[i]->share_count; k++) {
+            struct share *s = &r->marks[i]->shares[k];
+            if (!s->begun && (!next || s->place < next->place)) {
+                next = s;
+                *of = r->marks[i];
+            }
+        }
+    return next;
+}
+
+/* As many begin as there is room for; time runs from an attempt's first on. */
+static void begin_shares(struct reference *r)
+{
+    struct mark *m;
+
+    while (r->status == REFERENCE_RUNNING && !r->loop_incident && r->at_work < r->at_work_max) {
+        struct share *s = next_share(r, &m);
+        if (!s)
+            return;
+        if (s->number == 1)
+            start_time(r, m);
+        s->begun = true;
+        r->at_work++;
+    }
+}
+
 static void start_attempt(struct reference *r, struct mark *m, uint32_t attempt)
 {
     struct record *record = record_of(r, m);
-    int64_t timeout_ms = node_of(r, m)->work->timeout_ms;
 
     trace(r, m->node, WORD_STARTED, m->n);
     m->attempt = attempt;
-    m->due_ms = timeout_ms > 0 ? r->now_ms + timeout_ms : INT64_MAX;
     if (record && record->attempt < attempt)
         record->attempt = attempt;
+    if (by_agents(r, m)) {
+        start_agents(r, m);
+        return;
+    }
+    start_time(r, m);
     rest(m, WAIT_REPORT);
 }
 
@@ -552,6 +735,60 @@ static void start_again(struct reference *r, struct mark *m)
         hold(r, m);
     else
         start_attempt(r, m, m->attempt + 1);
+}
+
+/* A step whose loop is empty is asked about too: nothing behind it begins without. */
+static void ask_a_person(struct reference *r, struct mark *m)
+{
+    const struct graph_approval *approval = approval_of(r, m);
+
+    if (r->failing) {
+        hold(r, m);
+        return;
+    }
+    trace(r, m->node, WORD_ASKED, m->n);
+    step_is(r, m, REFERENCE_STEP_APPROVAL);
+    m->due_ms = approval->deadline_ms > 0 && approval->fallback.len
+                    ? r->now_ms + approval->deadline_ms
+                    : INT64_MAX;
+    rest(m, WAIT_APPROVAL);
+}
+
+static void work_done(struct reference *r, struct mark *m)
+{
+    trace(r, m->node, WORD_COMPLETED, m->n);
+    step_is(r, m, REFERENCE_STEP_COMPLETED);
+    put_on_agenda(r, m, TO_LEAVE);
+}
+
+/* It has been reported, and checked where that is wanted. */
+static void work_proved(struct reference *r, struct mark *m, const struct json *outputs)
+{
+    if (m->body)
+        complete_instance(r, m, outputs);
+    else if (approval_of(r, m))
+        ask_a_person(r, m);
+    else
+        work_done(r, m);
+}
+
+/* A runner looks; what it is to look for may take expressions. */
+static void prove(struct reference *r, struct mark *m)
+{
+    const struct graph_step *step = step_of(r, m);
+    const struct json *own = m->body ? m->reported : NULL; /* else they are variables */
+
+    for (size_t i = 0; i < step->evidence_count; i++) {
+        const struct graph_evidence *e = &step->evidence[i];
+        const struct json *value;
+        if ((e->file && !evaluate(r, m, own, e->file, &value)) ||
+            (e->sha256 && !evaluate(r, m, own, e->sha256, &value))) {
+            raise_incident(r, m, TO_PROVE);
+            return;
+        }
+    }
+    trace(r, m->node, WORD_CHECKING, m->n);
+    rest(m, WAIT_CHECK);
 }
 
 /* ---- entering ---- */
@@ -675,6 +912,7 @@ static void (*const moves[TODO_COUNT])(struct reference *, struct mark *) = {
     [TO_ENTER_INSTANCE] = enter_instance,
     [TO_START_AGAIN] = start_again,
     [TO_START_MORE] = start_more,
+    [TO_PROVE] = prove,
     [TO_LEAVE] = leave,
 };
 
@@ -682,13 +920,14 @@ static void (*const moves[TODO_COUNT])(struct reference *, struct mark *) = {
 
 static void check(struct reference *r)
 {
-    uint32_t queued = 0;
+    uint32_t queued = 0, at_work = 0;
 
     assert(r->next_n - 1 == r->gone + r->mark_count);
     for (uint32_t i = 0; i < r->mark_count; i++) {
         struct mark *m = r->marks[i];
         m->children = 0;
         queued += m->on_agenda;
+        at_work += shares_at_work(m);
         assert(i == 0 || r->marks[i - 1]->n < m->n);
         assert(m->on_agenda || m->wait != WAIT_MOVE);
     }
@@ -698,11 +937,13 @@ static void check(struct reference *r)
     for (uint32_t i = 0; i < r->mark_count; i++) {
         const struct mark *m = r->marks[i];
         assert(m->live == m->children);
+        assert((m->wait == WAIT_AGENTS) == (m->share_count > 0));
         assert(m->wait != WAIT_LOOP || m->live == m->started - m->done);
         /* No instance without its body: a body that is gone would not be in a loop. */
         assert(!m->body || m->body->wait == WAIT_LOOP);
     }
     assert(queued == r->agenda_count);
+    assert(at_work == r->at_work && at_work <= r->at_work_max);
     if (has_ended(r))
         assert(r->mark_count == 0 && r->agenda_count == 0);
 }
@@ -728,6 +969,7 @@ static void drain(struct reference *r)
         arena_reset(r->scratch);
         check(r);
     }
+    begin_shares(r);
     judge(r);
     arena_reset(r->scratch);
     check(r);
@@ -853,7 +1095,7 @@ static void fail_by_stopping(struct reference *r, struct mark *m)
 
 static void fail_by_incident(struct reference *r, struct mark *m)
 {
-    raise_incident(r, m, TO_START_AGAIN);
+    raise_incident(r, m, node_of(r, m)->loop && !m->body ? TO_ENTER : TO_START_AGAIN);
 }
 
 static void (*const failures[ON_FAIL_COUNT])(struct reference *, struct mark *) = {
@@ -907,6 +1149,7 @@ static void attempt_lost(struct reference *r, struct mark *m)
 static void attempt_completed(struct reference *r, struct mark *m, const struct json *outputs)
 {
     const struct feel *fails_when = node_of(r, m)->work->fails_when;
+    const struct graph_step *step = step_of(r, m);
     const struct json *fails = NULL;
 
     if (!json_is(outputs, JSON_OBJECT))
@@ -917,12 +1160,13 @@ static void attempt_completed(struct reference *r, struct mark *m, const struct 
         raise_incident(r, m, TO_START_AGAIN);
     } else if (is_true(fails)) {
         attempt_failed(r, m);
-    } else if (m->body) {
-        complete_instance(r, m, outputs);
+    } else if (step && step->evidence_count) {
+        struct json *copy = ARENA_NEW(r->arena, struct json);
+        *copy = outputs ? json_copy(r->arena, outputs) : json_object();
+        m->reported = copy;
+        put_on_agenda(r, m, TO_PROVE);
     } else {
-        trace(r, m->node, WORD_COMPLETED, m->n);
-        step_is(r, m, REFERENCE_STEP_COMPLETED);
-        put_on_agenda(r, m, TO_LEAVE);
+        work_proved(r, m, outputs);
     }
 }
 
@@ -938,6 +1182,7 @@ static void report(struct reference *r, struct mark *m, enum reference_outcome o
                    const struct json *outputs)
 {
     m->due_ms = INT64_MAX;
+    drop_shares(r, m);
     switch (outcome) {
     case OUTCOME_OK: attempt_completed(r, m, outputs); break;
     case OUTCOME_LOST: attempt_lost(r, m); break;
@@ -955,6 +1200,170 @@ bool reference_report(struct reference *r, uint32_t n, enum reference_outcome ou
         return false;
     report(r, m, outcome, outputs);
     return true;
+}
+
+/* ---- agents ---- */
+
+static void share_failed(struct reference *r, struct mark *m)
+{
+    report(r, m, OUTCOME_FAILED, NULL);
+}
+
+/* It has ended its turn and recorded nothing. */
+static void share_silent(struct reference *r, struct mark *m, struct share *s)
+{
+    if (s->asks == ASKS_MAX) {
+        share_failed(r, m);
+        return;
+    }
+    s->asks++;
+    s->losses = 0;
+}
+
+static void share_recorded(struct reference *r, struct mark *m, struct share *s,
+                           const struct json *outputs)
+{
+    const struct graph_step *step = step_of(r, m);
+    uint32_t beside = at_once(step), done = 0;
+    uint32_t all = beside ? beside + 1 : (uint32_t)step->agent_count;
+
+    s->done = true;
+    r->at_work--;
+    if (s->number == all) {
+        report(r, m, OUTCOME_OK, outputs);
+        return;
+    }
+    for (uint32_t i = 0; i < m->share_count; i++)
+        done += m->shares[i].done;
+    if (done == m->share_count)
+        one_more_share(r, m);
+    drain(r);
+}
+
+bool reference_share(struct reference *r, uint32_t n, uint32_t number, enum reference_turn how,
+                     const struct json *outputs)
+{
+    struct mark *m = mark_find(r, n);
+    struct share *s = m && number && number <= m->share_count ? &m->shares[number - 1] : NULL;
+
+    if (!s || !s->begun || s->done)
+        return false;
+    switch (how) {
+    case TURN_RECORDED: share_recorded(r, m, s, outputs); break;
+    case TURN_SILENT: share_silent(r, m, s); break;
+    case TURN_CRASHED:
+        if (s->asks)
+            share_silent(r, m, s);
+        else
+            share_failed(r, m);
+        break;
+    case TURN_LOST:
+        if (++s->losses < CLAIMS_MAX)
+            break;
+        if (s->asks)
+            share_silent(r, m, s);
+        else
+            share_failed(r, m);
+        break;
+    default: share_failed(r, m); break;
+    }
+    return true;
+}
+
+/* ---- evidence ---- */
+
+bool reference_check(struct reference *r, uint32_t n, enum reference_proof proof)
+{
+    struct mark *m = mark_find(r, n);
+
+    if (!m || m->wait != WAIT_CHECK)
+        return false;
+    if (proof == PROOF_GOOD)
+        work_proved(r, m, m->reported);
+    else if (proof == PROOF_LACKING || m->losses == LOSSES_UNCOUNTED)
+        attempt_failed(r, m);
+    else {
+        m->losses++;
+        put_on_agenda(r, m, TO_PROVE);
+    }
+    drain(r);
+    return true;
+}
+
+/* ---- approvals ---- */
+
+static void decision_known(struct reference *r, const char *decision, str variant,
+                           const struct json *modifications)
+{
+    struct json word = json_string(str_from(decision)), chosen = json_string(variant);
+
+    set_variable(r, &r->vars, STR("decision"), &word);
+    if (variant.len)
+        set_variable(r, &r->vars, STR("selected_variant"), &chosen);
+    if (modifications)
+        set_variable(r, &r->vars, STR("modifications"), modifications);
+}
+
+static void approved(struct reference *r, struct mark *m)
+{
+    trace(r, m->node, WORD_APPROVED, m->n);
+    m->due_ms = INT64_MAX;
+    if (node_of(r, m)->loop)
+        close_loop(r, m);
+    else
+        work_done(r, m);
+}
+
+static void rejected(struct reference *r, struct mark *m)
+{
+    uint16_t back = approval_of(r, m)->on_reject;
+
+    trace(r, m->node, WORD_REJECTED, m->n);
+    m->due_ms = INT64_MAX;
+    if (back != GRAPH_NONE && !r->failing)
+        reopen(r, back, false);
+    else
+        failures[r->graph->on_fail](r, m);
+}
+
+static bool rework(struct reference *r, struct mark *m, uint16_t step)
+{
+    uint16_t own = node_of(r, m)->step;
+
+    if (r->failing || r->graph->kind == GRAPH_NODES)
+        return false;
+    if (step == GRAPH_NONE)
+        step = own;
+    if (step >= r->graph->step_count || !downstream(r, step)[own])
+        return false;
+    trace(r, m->node, WORD_REWORK, m->n);
+    reopen(r, step, false);
+    return true;
+}
+
+bool reference_decide(struct reference *r, uint32_t n, const struct reference_decision *d)
+{
+    struct mark *m = mark_find(r, n);
+
+    if (!m || m->wait != WAIT_APPROVAL)
+        return false;
+    if (d->what == DECISION_REWORK && !rework(r, m, d->step))
+        return false;
+    if (d->what == DECISION_APPROVE)
+        approved(r, m);
+    if (d->what == DECISION_REJECT)
+        rejected(r, m);
+    decision_known(r, reference_decisions[d->what], d->variant, d->modifications);
+    drain(r);
+    return true;
+}
+
+static void decided_by_time(struct reference *r, struct mark *m)
+{
+    bool good = str_eq(approval_of(r, m)->fallback, STR("approve"));
+    struct reference_decision d = { .what = good ? DECISION_APPROVE : DECISION_REJECT };
+
+    reference_decide(r, m->n, &d);
 }
 
 /* ---- the rest of what comes from outside ---- */
@@ -976,12 +1385,20 @@ struct reference *reference_new(struct arena *a, const struct graph *g,
     r->now_ms = now_ms;
     r->next_n = 1;
     r->moves_max = MOVES_MAX;
+    r->at_work_max = UINT32_MAX;
     r->vars = json_object();
     set_variables(r, &r->vars, variables);
     r->records = ARENA_ARRAY(a, struct record, g->step_count);
     for (uint16_t s = 0; s < g->step_count; s++)
         r->records[s] = (struct record){ REFERENCE_STEP_PENDING, 0, 1 };
     return r;
+}
+
+void reference_agents(struct reference *r, const str *names, size_t count, uint32_t at_once_most)
+{
+    r->agents = names;
+    r->agent_count = count;
+    r->at_work_max = at_once_most;
 }
 
 void reference_moves_max(struct reference *r, uint32_t most)
@@ -1071,6 +1488,8 @@ void reference_advance(struct reference *r, int64_t ms)
         if (m->wait == WAIT_DELAY) {
             put_on_agenda(r, m, TO_START_AGAIN);
             drain(r);
+        } else if (m->wait == WAIT_APPROVAL) {
+            decided_by_time(r, m);
         } else {
             report(r, m, OUTCOME_TIMEOUT, NULL);
         }
@@ -1127,8 +1546,25 @@ const struct reference_waiting *reference_waiting(const struct reference *r, str
             .scope = m->body ? m->body->n : 0,
             .index = m->body ? (int64_t)m->index : -1,
             .attempt = m->attempt,
+            .at_work = shares_at_work(m),
         };
     }
+    return all;
+}
+
+const struct reference_share *reference_shares(const struct reference *r, struct arena *a,
+                                               uint32_t n, size_t *count)
+{
+    const struct mark *m = mark_find(r, n);
+    uint32_t most = m ? m->share_count : 0;
+    struct reference_share *all = ARENA_ARRAY(a, struct reference_share, most);
+
+    *count = most;
+    for (uint32_t i = 0; i < most; i++)
+        all[i] = (struct reference_share){ .number = m->shares[i].number,
+                                           .at_work = m->shares[i].begun && !m->shares[i].done,
+                                           .done = m->shares[i].done,
+                                           .asks = m->shares[i].asks };
     return all;
 }
 

@@ -7,7 +7,7 @@
  *
  * After each event from outside everything moves that can, so budgets of a command do not show.
  *
- * Does not know rows, transactions, who does the work, or what a job is given: `with` is not evaluated.
+ * Does not know rows, transactions, sessions and runs, or what work is given: `with` and prompts are not evaluated.
  *
  * What the design leaves open is answered so:
  *
@@ -56,7 +56,34 @@
  *     cancelled ones too. Otherwise joins would starve.
  * 20. A prerequisite outside R whose own token has yet to leave (the report came while it was paused) gets no new
  *     mark: its token comes by itself. Two would come else.
- * 21. Variables stay as they are. */
+ * 21. Variables stay as they are.
+ * Agents
+ * 22. Of one attempt there is one `started`; who does which share of it leaves no word. All agents of a step are known,
+ *     or it is done by report. An attempt's time runs from when its first share begins, also while a later one waits.
+ * 23. Places of those that wait for their turn are by when they were made. None begins while nothing is drained.
+ * 24. One share that fails is a failed attempt, and the others of it are withdrawn. Those that wait for their turn
+ *     begin also while the execution is failing: their attempt was started.
+ * 25. Asked means: a turn that ended well, and nothing was recorded. After three of these it has failed. A turn
+ *     that crashes or loses three runners has failed, unless it was one of these: then it is asked again. Of a
+ *     turn that was stopped nothing is asked. None of this is counted as an attempt of its own.
+ * 26. What several agents record one after the other is not kept apart: the last record is the result, and no
+ *     variable is set before. The record of one who does not come last is of no other effect.
+ * Evidence
+ * 27. It is looked for after `fails_when`, for each instance of a loop. Outputs that are variables are so before.
+ *     Looking goes through the agenda, while the execution is failing too, and is `checking` in the trace.
+ * 28. A check without an answer is no failure and is done again, without a word but the next `checking`. It counts as
+ *     a loss of the mark: see 11.
+ * Approvals
+ * 29. A loop is asked about as a whole, before it is closed; an empty one too, which is closed then. Whoever is skipped
+ *     is not asked about.
+ * 30. A person is asked at once, also while it is paused. While the execution is failing the mark is held
+ *     instead, and what was asked before may still be decided; it is not waited for.
+ * 31. Rejected, and nothing says where it goes back: that is a failure for good, as on_fail says; triggers_retry is
+ *     not followed, and no attempt is counted. With on_reject the step is re-opened as by a person; while the execution is
+ *     failing that is not followed.
+ * 32. Rework is refused where re-opening is, and for a step that is not before this one or itself.
+ * 33. A deadline without a fallback changes nothing. It runs while it is paused.
+ * 34. `decision` becomes a variable, and `selected_variant` and `modifications` where they were given. */
 #ifndef SIM_FLOW_REFERENCE_H
 #define SIM_FLOW_REFERENCE_H
 
@@ -91,6 +118,11 @@ enum reference_word {
     WORD_INCIDENT,
     WORD_CANCELLED,
     WORD_REOPENED,
+    WORD_CHECKING, /* a runner looks for what proves it */
+    WORD_ASKED,    /* a person */
+    WORD_APPROVED,
+    WORD_REJECTED,
+    WORD_REWORK,
     WORD_COUNT
 };
 extern const char *const reference_words[WORD_COUNT];
@@ -98,11 +130,45 @@ extern const char *const reference_words[WORD_COUNT];
 /* How an attempt has ended. */
 enum reference_outcome { OUTCOME_OK, OUTCOME_FAILED, OUTCOME_TIMEOUT, OUTCOME_LOST, OUTCOME_COUNT };
 
+/* How a turn of an agent has ended. */
+enum reference_turn {
+    TURN_RECORDED,
+    TURN_SAID_FAILED, /* recorded that it could not do it */
+    TURN_SILENT,      /* well, and nothing is recorded */
+    TURN_CRASHED,     /* badly, and nobody can ask it any more, unless it was asked already */
+    TURN_STOPPED,     /* by somebody */
+    TURN_LOST,        /* its runner is gone */
+    TURN_COUNT
+};
+
+/* What a runner has seen. */
+enum reference_proof { PROOF_GOOD, PROOF_LACKING, PROOF_LOST, PROOF_COUNT };
+
+enum reference_decided { DECISION_APPROVE, DECISION_REJECT, DECISION_REWORK, DECISION_COUNT };
+extern const char *const reference_decisions[DECISION_COUNT];
+
+struct reference_decision {
+    enum reference_decided what;
+    uint16_t step;                    /* of rework; GRAPH_NONE: the step itself */
+    str variant;                      /* empty: none */
+    const struct json *modifications; /* an object; NULL: none */
+};
+
+/* What one agent does of an attempt. */
+struct reference_share {
+    uint32_t number;    /* from 1 */
+    bool at_work, done; /* neither: it waits for its turn */
+    uint32_t asks;      /* how often it was asked for what it owes */
+};
+
 /* What a mark rests for. */
 enum reference_wait {
     WAIT_MOVE, /* it is on the agenda, which is not drained: paused, or an incident `loop` */
     WAIT_JOIN, /* for marks of the other in-flows */
     WAIT_REPORT,
+    WAIT_AGENTS, /* for what they record, or for their turn: see reference_shares */
+    WAIT_CHECK,
+    WAIT_APPROVAL,
     WAIT_DELAY, /* before its next attempt */
     WAIT_LOOP,  /* a body, for its instances */
     WAIT_HELD,
@@ -117,6 +183,7 @@ struct reference_waiting {
     uint32_t scope;   /* the body's n; 0: it is no instance */
     int64_t index;    /* of an instance, from 0; else -1 */
     uint32_t attempt; /* of work; 0: none yet */
+    uint32_t at_work; /* agents, of WAIT_AGENTS */
 };
 
 struct reference_line {
@@ -128,6 +195,7 @@ struct reference_line {
 enum reference_step {
     REFERENCE_STEP_PENDING,
     REFERENCE_STEP_ACTIVE,
+    REFERENCE_STEP_APPROVAL,
     REFERENCE_STEP_COMPLETED,
     REFERENCE_STEP_SKIPPED,
     REFERENCE_STEP_FAILED,
@@ -141,6 +209,9 @@ struct reference *reference_new(struct arena *a, const struct graph *g,
 /* After how many moves without anything from outside there is an incident `loop`: 10,000 unless set. */
 void reference_moves_max(struct reference *r, uint32_t most);
 
+/* Agents that are known, and how many may be at work at once. They live as long. */
+void reference_agents(struct reference *r, const str *names, size_t count, uint32_t at_once_most);
+
 /* ---- what comes from outside: false, and nothing has happened, where it is not possible ---- */
 
 bool reference_start(struct reference *r);
@@ -148,6 +219,16 @@ bool reference_start(struct reference *r);
 /* The work that a mark has started has ended. Outputs: an object, or NULL. */
 bool reference_report(struct reference *r, uint32_t n, enum reference_outcome outcome,
                       const struct json *outputs);
+
+/* A turn of an agent that is at work has ended. Outputs: of what it has recorded, an object, or NULL. */
+bool reference_share(struct reference *r, uint32_t n, uint32_t number, enum reference_turn how,
+                     const struct json *outputs);
+
+/* Who looks for what proves a step has done so. */
+bool reference_check(struct reference *r, uint32_t n, enum reference_proof proof);
+
+/* A person has decided about a step. */
+bool reference_decide(struct reference *r, uint32_t n, const struct reference_decision *d);
 
 /* A person has helped: sets variables (an object, or NULL), and what could not be done is done again.
  * n is the mark's; 0: what is with the execution as a whole. */
@@ -174,6 +255,10 @@ int64_t reference_now_ms(const struct reference *r);
 /* All marks, lowest n first; before them, with n 0, an incident of the execution. */
 const struct reference_waiting *reference_waiting(const struct reference *r, struct arena *a,
                                                   size_t *count);
+
+/* Of a mark that waits for agents. */
+const struct reference_share *reference_shares(const struct reference *r, struct arena *a,
+                                               uint32_t n, size_t *count);
 
 const struct json *reference_variables(const struct reference *r);
 
