@@ -204,7 +204,7 @@ TEST(flow_reference_believes_what_a_runner_has_seen)
                          "'evidence':[{'run':'make test'}]},{'id':'b','after':'a'}]}");
 
     report(&p, "a", -1, OUTCOME_OK, "{'x':1}");
-    TRACED(&p, "start entered 1, a entered 1, a started 1, a checking 1");
+    TRACED(&p, "start entered 1, a entered 1, a started 1, a proving 1");
     CHECK_STR(VARIABLES(&p), "{'x':1}");
     CHECK_INT(STEP(&p, "a"), REFERENCE_STEP_ACTIVE);
     CHECK(check(&p, "a", PROOF_LACKING));
@@ -212,10 +212,10 @@ TEST(flow_reference_believes_what_a_runner_has_seen)
     CHECK(!check(&p, "a", PROOF_GOOD));
     report(&p, "a", -1, OUTCOME_OK, "{'x':2}");
     CHECK(check(&p, "a", PROOF_GOOD));
-    TRACED(&p, "a checking 1, a completed 1, b entered 1, b started 1");
+    TRACED(&p, "a proving 1, a completed 1, b entered 1, b started 1");
 }
 
-/* No answer is no failure, but for the fourth time. */
+/* No answer is no failure; a person is asked for help after the fourth. */
 TEST(flow_reference_checks_again_what_was_lost)
 {
     struct play p = play("{'steps':[{'id':'a','evidence':[{'file':'out'}]}]}");
@@ -224,10 +224,15 @@ TEST(flow_reference_checks_again_what_was_lost)
     traced(&p);
     for (int i = 0; i < 3; i++)
         CHECK(check(&p, "a", PROOF_LOST));
-    TRACED(&p, "a checking 1, a checking 1, a checking 1");
+    TRACED(&p, "a proving 1, a proving 1, a proving 1");
     CHECK(check(&p, "a", PROOF_LOST));
-    TRACED(&p, "a failed 1, a gave_up 1");
-    CHECK_STR(STATUS(&p), "FAILED");
+    TRACED(&p, "a incident 1");
+    CHECK(reference_retry(p.r, 1, NULL));
+    CHECK(check(&p, "a", PROOF_ODD));
+    TRACED(&p, "a proving 1, a incident 1");
+    CHECK(reference_retry(p.r, 1, NULL));
+    CHECK(check(&p, "a", PROOF_GOOD));
+    CHECK_STR(STATUS(&p), "COMPLETED");
 }
 
 TEST(flow_reference_checks_each_item)
@@ -268,7 +273,7 @@ static struct play asked(const char *approval, const char *on_fail)
     struct play p = play(arena_printf(check_arena(), plan_and_code, approval, on_fail).at);
 
     report(&p, "plan", -1, OUTCOME_OK, "{'x':1}");
-    TRACED(&p, "start entered 1, plan entered 1, plan started 1, plan asked 1");
+    TRACED(&p, "start entered 1, plan entered 1, plan started 1, plan completed 1, plan asked 1");
     CHECK_INT(STEP(&p, "plan"), REFERENCE_STEP_APPROVAL);
     return p;
 }
@@ -280,8 +285,8 @@ TEST(flow_reference_goes_on_when_a_person_approves)
     struct reference_decision d = { .variant = STR("B"), .modifications = &changes };
 
     CHECK(reference_decide(p.r, 1, &d));
-    TRACED(&p, "plan approved 1, plan completed 1, code entered 1, code started 1");
-    CHECK_STR(VARIABLES(&p), "{'x':1,'decision':'approved','selected_variant':'B',"
+    TRACED(&p, "plan approved 1, code entered 1, code started 1");
+    CHECK_STR(VARIABLES(&p), "{'x':1,'decision':'approve','selected_variant':'B',"
                              "'modifications':{'tone':'dry'}}");
     CHECK(!reference_decide(p.r, 1, &d));
 }
@@ -298,9 +303,8 @@ TEST(flow_reference_fails_when_a_person_rejects)
     CHECK(decide(&stop, "plan", DECISION_REJECT, ""));
     TRACED(&stop, "plan rejected 1, plan cancelled 1");
     CHECK(decide(&incident, "plan", DECISION_REJECT, ""));
-    TRACED(&incident, "plan rejected 1, plan incident 1");
-    CHECK(reference_retry(incident.r, 1, NULL));
-    TRACED(&incident, "plan started 1");
+    TRACED(&incident, "plan rejected 1");
+    CHECK_STR(STATUS(&incident), "FAILED");
 }
 
 TEST(flow_reference_goes_back_when_a_person_rejects_and_the_definition_says_whereto)
@@ -314,7 +318,7 @@ TEST(flow_reference_goes_back_when_a_person_rejects_and_the_definition_says_wher
         traced(&p);
         CHECK(decide(&p, "b", DECISION_REJECT, ""));
     }
-    TRACED(&p, "b rejected 5, b cancelled 5, a reopened 6, a entered 6, a started 6");
+    TRACED(&p, "b rejected 5, a reopened 6, a entered 6, a started 6");
     CHECK_INT(STEP(&p, "b"), REFERENCE_STEP_PENDING);
 }
 
@@ -330,10 +334,10 @@ TEST(flow_reference_goes_back_to_where_a_person_says)
     CHECK(!decide(&p, "b", DECISION_REWORK, "d"));
     TRACED(&p, "");
     CHECK(decide(&p, "b", DECISION_REWORK, ""));
-    TRACED(&p, "b rework 1, b cancelled 1, b reopened 3, b entered 3, b started 3");
+    TRACED(&p, "b reworked 1, b reopened 3, b entered 3, b started 3");
     done(&p, "b");
     CHECK(decide(&p, "b", DECISION_REWORK, "a"));
-    TRACED(&p, "b asked 3, b rework 3, b cancelled 3, a reopened 4, a entered 4, a started 4");
+    TRACED(&p, "b completed 3, b asked 3, b reworked 3, a reopened 4, a entered 4, a started 4");
 }
 
 TEST(flow_reference_decides_when_nobody_does)
@@ -345,7 +349,7 @@ TEST(flow_reference_decides_when_nobody_does)
     reference_advance(yes.r, 3599999);
     TRACED(&yes, "");
     reference_advance(yes.r, 1);
-    TRACED(&yes, "plan approved 1, plan completed 1, code entered 1, code started 1");
+    TRACED(&yes, "plan approved 1, code entered 1, code started 1");
     reference_advance(no.r, 3600000);
     TRACED(&no, "plan rejected 1, plan gave_up 1");
     reference_advance(never.r, 360000000);
@@ -369,8 +373,8 @@ TEST(flow_reference_keeps_a_decision_until_it_is_resumed)
     CHECK(reference_pause(p.r));
     done(&p, "plan");
     CHECK(decide(&p, "plan", DECISION_APPROVE, ""));
-    TRACED(&p, "start entered 1, plan entered 1, plan started 1, plan asked 1, plan approved 1, "
-               "plan completed 1");
+    TRACED(&p, "start entered 1, plan entered 1, plan started 1, plan completed 1, "
+               "plan asked 1, plan approved 1");
     CHECK(reference_resume(p.r));
     TRACED(&p, "code entered 1, code started 1");
 }
@@ -383,9 +387,9 @@ TEST(flow_reference_asks_once_about_a_loop)
     report(&p, "a", 0, OUTCOME_OK, "{}");
     traced(&p);
     report(&p, "a", 1, OUTCOME_OK, "{}");
-    TRACED(&p, "a completed 3, a asked 1");
+    TRACED(&p, "a completed 3, a closed 1, a asked 1");
     CHECK(decide(&p, "a", DECISION_APPROVE, ""));
-    TRACED(&p, "a approved 1, a closed 1, end entered 1, end ended 1");
+    TRACED(&p, "a approved 1, end entered 1, end ended 1");
     TRACED(&none, "start entered 1, a entered 1, a opened 1, a asked 1");
     CHECK(decide(&none, "a", DECISION_APPROVE, ""));
     CHECK_STR(STATUS(&none), "COMPLETED");
@@ -402,7 +406,7 @@ TEST(flow_reference_asks_nobody_while_it_fails)
     failed(&p, "c");
     traced(&p);
     done(&p, "b");
-    TRACED(&p, "b held 2");
+    TRACED(&p, "b completed 2, b held 2");
     CHECK(!decide(&p, "e", DECISION_REWORK, ""));
     CHECK(decide(&p, "e", DECISION_REJECT, ""));
     TRACED(&p, "e rejected 5, e gave_up 5");
@@ -410,6 +414,40 @@ TEST(flow_reference_asks_nobody_while_it_fails)
     done(&p, "d");
     CHECK_STR(STATUS(&p), "FAILED");
     CHECK(!decide(&p, "a", DECISION_APPROVE, ""));
+}
+
+/* What a person sets is believed before what was reported. */
+TEST(flow_reference_asks_when_it_can_be_said_what_there_is_to_choose)
+{
+    struct play p = play("{'steps':[{'id':'a','outputs':['x'],'approval':{'type':"
+                         "'select_variant','options':'=x','deadline':'1h','default':'approve'}}]}");
+    struct json mended = json_of(p.arena, "{'x':['p','q']}");
+
+    report(&p, "a", -1, OUTCOME_OK, "{'x':5}");
+    TRACED(&p, "start entered 1, a entered 1, a started 1, a completed 1, a incident 1");
+    CHECK(reference_retry(p.r, 1, &mended));
+    TRACED(&p, "a completed 1, a asked 1");
+    reference_advance(p.r, 3600000);
+    CHECK_STR(VARIABLES(&p), "{'x':['p','q'],'decision':'approve','selected_variant':'p'}");
+}
+
+/* As often as they like, until somebody has decided. */
+TEST(flow_reference_asks_anew_about_what_is_reported_anew)
+{
+    struct play p = play("{'steps':[{'id':'a','approval':true,'fails_when':'=x = 3'}]}"),
+                job = play("{'steps':[{'id':'a','job':'t','approval':true}]}");
+    struct json other = json_of(p.arena, "{'x':2}"), wrong = json_of(p.arena, "{'x':3}");
+
+    report(&p, "a", -1, OUTCOME_OK, "{'x':1}");
+    traced(&p);
+    CHECK(!reference_report(p.r, 1, OUTCOME_FAILED, NULL));
+    CHECK(reference_report(p.r, 1, OUTCOME_OK, &other));
+    TRACED(&p, "a completed 1, a asked 1");
+    CHECK_STR(VARIABLES(&p), "{'x':2}");
+    CHECK(reference_report(p.r, 1, OUTCOME_OK, &wrong));
+    TRACED(&p, "a failed 1, a gave_up 1");
+    done(&job, "a");
+    CHECK(!reference_report(job.r, 1, OUTCOME_OK, &other));
 }
 
 /* ---- all of it ---- */
@@ -431,7 +469,7 @@ TEST(flow_reference_tries_again_what_agents_find_wanting)
         traced(&p);
         CHECK(TURN(&p, "review", 3, TURN_RECORDED, i ? "{'ok':true}" : "{'ok':false}"));
         if (i)
-            TRACED(&p, "review asked 2");
+            TRACED(&p, "review completed 2, review asked 2");
         else
             TRACED(&p, "review failed 1, review cancelled 1, code reopened 2, code entered 2, "
                        "code started 2");

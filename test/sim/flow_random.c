@@ -141,18 +141,17 @@ static void add_agents(struct buf *out, struct random *r, bool is_loop)
     buf_add(out, str_from(PICK(r, prompts)));
 }
 
-/* What a person could not mend is not of loops: there a result comes before variables. */
-static void add_evidence(struct buf *out, struct random *r, bool is_loop)
+static void add_evidence(struct buf *out, struct random *r)
 {
     static const char *const all[] = {
         "{'run':'make test'}",
         "{'file':'out.txt'},{'run':['sh','-c','exit 3'],'exit':3}",
         "{'junit':'report.xml'}",
-        "{'file':'=if count(for i in 1..(if x = 1 then 3 else 200000) return i) = 3 then "
+        "{'file':'=if count(for i in 1..(if calm = true then 3 else 200000) return i) = 3 then "
         "\\\"a\\\" else \\\"b\\\"','sha256':'00'}",
     };
 
-    buf_printf(out, ",'evidence':[%s]", is_loop ? all[0] : PICK(r, all));
+    buf_printf(out, ",'evidence':[%s]", PICK(r, all));
 }
 
 /* No two have the same deadline, so that no two are over at once. */
@@ -166,6 +165,8 @@ static void add_approval(struct buf *out, struct random *r, const struct place *
     buf_printf(out, ",'approval':{'type':'%s'", variant ? "select_variant" : "approve");
     if (variant && chance(r, 2))
         buf_add(out, STR(",'options':['a','b']"));
+    else if (variant && chance(r, 4))
+        buf_add(out, STR(",'options':'=if calm = true then [\\\"b\\\", \\\"a\\\"] else null'"));
     else if (variant)
         buf_add(out, STR(",'options':'=[\\\"a\\\", \\\"b\\\"]'"));
     if (chance(r, 2)) {
@@ -211,7 +212,7 @@ static void add_activity(struct buf *out, struct random *r, const struct place *
     if (chance(r, 6))
         buf_printf(out, ",'fails_when':'=%s'", chance(r, 10) ? too_long_not : PICK(r, fails));
     if (!at->alone && chance(r, 5))
-        add_evidence(out, r, is_loop);
+        add_evidence(out, r);
     if (!at->alone && chance(r, 5))
         add_approval(out, r, at);
 }
@@ -548,7 +549,8 @@ static struct flow_event event_check(struct random *random, const struct referen
                                 .at = *at,
                                 .proof = what < 6   ? PROOF_GOOD
                                          : what < 8 ? PROOF_LACKING
-                                                    : PROOF_LOST };
+                                         : what < 9 ? PROOF_LOST
+                                                    : PROOF_ODD };
 }
 
 /* A step that it may go back to. */
@@ -573,6 +575,11 @@ static struct flow_event event_decide(struct arena *a, struct random *random, co
     uint16_t step = g->nodes[at->node].step;
     bool may_reopen = g->kind != GRAPH_NODES && !reference_failing(r);
 
+    if (g->nodes[at->node].work->by == WORK_REPORT && !g->nodes[at->node].loop && chance(random, 6))
+        return (struct flow_event){ .kind = FLOW_REPORT,
+                                    .at = *at,
+                                    .outcome = OUTCOME_OK,
+                                    .values = random_values(a, random, 2) };
     e.decision.what = what < 6                  ? DECISION_APPROVE
                       : what < 8 || !may_reopen ? DECISION_REJECT
                                                 : DECISION_REWORK;
@@ -610,7 +617,7 @@ static struct flow_event event_work(struct arena *a, struct random *random, cons
 }
 
 /* What every condition and every loop can do with. */
-static const char mended[] = "{\"x\":1,\"y\":1,\"flag\":true,\"list\":[1,2]}";
+static const char mended[] = "{\"x\":1,\"y\":1,\"flag\":true,\"list\":[1,2],\"calm\":true}";
 
 static struct flow_event event_retry(const struct reference_waiting *at)
 {
@@ -722,7 +729,7 @@ str flow_event_shown(struct arena *a, const struct graph *g, const struct flow_e
     static const char *const outcomes[OUTCOME_COUNT] = { "ok", "failed", "timeout", "lost" };
     static const char *const turns[TURN_COUNT] = { "recorded", "said_failed", "silent",
                                                    "crashed",  "stopped",     "lost" };
-    static const char *const proofs[PROOF_COUNT] = { "good", "lacking", "lost" };
+    static const char *const proofs[PROOF_COUNT] = { "good", "lacking", "lost", "odd" };
     struct buf out = buf_in(a);
 
     buf_add(&out, str_from(kinds[e->kind]));

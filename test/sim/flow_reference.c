@@ -24,14 +24,14 @@ const char *const reference_words[WORD_COUNT] = {
     [WORD_JOINED] = "joined",       [WORD_OPENED] = "opened",     [WORD_STARTED] = "started",
     [WORD_COMPLETED] = "completed", [WORD_CLOSED] = "closed",     [WORD_FAILED] = "failed",
     [WORD_GAVE_UP] = "gave_up",     [WORD_HELD] = "held",         [WORD_INCIDENT] = "incident",
-    [WORD_CANCELLED] = "cancelled", [WORD_REOPENED] = "reopened", [WORD_CHECKING] = "checking",
+    [WORD_CANCELLED] = "cancelled", [WORD_REOPENED] = "reopened", [WORD_PROVING] = "proving",
     [WORD_ASKED] = "asked",         [WORD_APPROVED] = "approved", [WORD_REJECTED] = "rejected",
-    [WORD_REWORK] = "rework",
+    [WORD_REWORKED] = "reworked",
 };
 
 const char *const reference_decisions[DECISION_COUNT] = {
-    [DECISION_APPROVE] = "approved",
-    [DECISION_REJECT] = "rejected",
+    [DECISION_APPROVE] = "approve",
+    [DECISION_REJECT] = "reject",
     [DECISION_REWORK] = "rework",
 };
 
@@ -69,7 +69,8 @@ struct mark {
 
     struct share *shares; /* of an attempt by agents */
     uint32_t share_count;
-    const struct json *reported; /* while it is checked: an instance's result */
+    const struct json *reported; /* the result of its attempt, while that is judged */
+    const struct json *options;  /* of an approval; NULL: it does not say */
 
     uint32_t index;   /* of an instance */
     struct json vars; /* an instance's own: the item, loopCounter, what a feel node sets */
@@ -513,13 +514,6 @@ static void set_lists(struct reference *r, const struct mark *body)
     }
 }
 
-static void close_loop(struct reference *r, struct mark *body)
-{
-    step_is(r, body, REFERENCE_STEP_COMPLETED);
-    trace(r, body->node, WORD_CLOSED, body->n);
-    put_on_agenda(r, body, TO_LEAVE);
-}
-
 static bool may_start_more(const struct reference *r, const struct mark *body)
 {
     uint32_t at_once = node_of(r, body)->loop->at_once;
@@ -548,17 +542,6 @@ static void start_more(struct reference *r, struct mark *body)
 
 static void ask_a_person(struct reference *r, struct mark *m);
 
-/* All instances are done; whether the step is, a person may have to say. */
-static void loop_done(struct reference *r, struct mark *body)
-{
-    set_lists(r, body);
-    if (approval_of(r, body)) {
-        ask_a_person(r, body);
-        return;
-    }
-    close_loop(r, body);
-}
-
 static void open_loop(struct reference *r, struct mark *m)
 {
     const struct json *items;
@@ -575,17 +558,18 @@ static void open_loop(struct reference *r, struct mark *m)
     m->started = m->done = 0;
     m->outputs = arena_zero(r->arena, m->total * sizeof *m->outputs); /* nulls */
     trace(r, m->node, WORD_OPENED, m->n);
-    if (m->total == 0 && !approval_of(r, m)) {
-        set_lists(r, m);
-        step_is(r, m, REFERENCE_STEP_COMPLETED);
-        leave(r, m);
+    if (m->total) {
+        rest(m, WAIT_LOOP);
+        start_more(r, m);
         return;
     }
-    rest(m, WAIT_LOOP);
-    if (m->total == 0)
-        loop_done(r, m);
-    else
-        start_more(r, m);
+    set_lists(r, m);
+    if (approval_of(r, m)) {
+        ask_a_person(r, m);
+        return;
+    }
+    step_is(r, m, REFERENCE_STEP_COMPLETED);
+    leave(r, m);
 }
 
 static void complete_instance(struct reference *r, struct mark *m, const struct json *outputs)
@@ -599,7 +583,14 @@ static void complete_instance(struct reference *r, struct mark *m, const struct 
     body->done++;
     if (body->done == body->total) {
         assert(!body->on_agenda);
-        loop_done(r, body);
+        set_lists(r, body);
+        trace(r, body->node, WORD_CLOSED, body->n);
+        if (approval_of(r, body)) {
+            ask_a_person(r, body);
+        } else {
+            step_is(r, body, REFERENCE_STEP_COMPLETED);
+            put_on_agenda(r, body, TO_LEAVE);
+        }
     } else if (may_start_more(r, body)) {
         put_on_agenda(r, body, TO_START_MORE);
     }
@@ -737,6 +728,23 @@ static void start_again(struct reference *r, struct mark *m)
         start_attempt(r, m, m->attempt + 1);
 }
 
+/* The variants that there are; false: it cannot be said. */
+static bool options_of(struct reference *r, struct mark *m, const struct graph_approval *approval)
+{
+    const struct json *options;
+
+    m->options = NULL;
+    if (!approval->options)
+        return true;
+    if (!evaluate(r, m, m->reported, approval->options, &options) ||
+        !json_is(options, JSON_ARRAY) || !options->len)
+        return false;
+    struct json *copy = ARENA_NEW(r->arena, struct json);
+    *copy = json_copy(r->arena, options);
+    m->options = copy;
+    return true;
+}
+
 /* A step whose loop is empty is asked about too: nothing behind it begins without. */
 static void ask_a_person(struct reference *r, struct mark *m)
 {
@@ -744,6 +752,10 @@ static void ask_a_person(struct reference *r, struct mark *m)
 
     if (r->failing) {
         hold(r, m);
+        return;
+    }
+    if (!options_of(r, m, approval)) {
+        raise_incident(r, m, TO_PROVE);
         return;
     }
     trace(r, m->node, WORD_ASKED, m->n);
@@ -754,40 +766,45 @@ static void ask_a_person(struct reference *r, struct mark *m)
     rest(m, WAIT_APPROVAL);
 }
 
-static void work_done(struct reference *r, struct mark *m)
+/* It has been reported, and checked where that is wanted. */
+static void work_proved(struct reference *r, struct mark *m)
 {
+    if (m->body) {
+        complete_instance(r, m, m->reported);
+        return;
+    }
     trace(r, m->node, WORD_COMPLETED, m->n);
+    if (approval_of(r, m)) {
+        ask_a_person(r, m);
+        return;
+    }
     step_is(r, m, REFERENCE_STEP_COMPLETED);
     put_on_agenda(r, m, TO_LEAVE);
-}
-
-/* It has been reported, and checked where that is wanted. */
-static void work_proved(struct reference *r, struct mark *m, const struct json *outputs)
-{
-    if (m->body)
-        complete_instance(r, m, outputs);
-    else if (approval_of(r, m))
-        ask_a_person(r, m);
-    else
-        work_done(r, m);
 }
 
 /* A runner looks; what it is to look for may take expressions. */
 static void prove(struct reference *r, struct mark *m)
 {
     const struct graph_step *step = step_of(r, m);
-    const struct json *own = m->body ? m->reported : NULL; /* else they are variables */
 
+    if (node_of(r, m)->loop && !m->body) {
+        ask_a_person(r, m);
+        return;
+    }
+    if (!step->evidence_count) {
+        work_proved(r, m);
+        return;
+    }
     for (size_t i = 0; i < step->evidence_count; i++) {
         const struct graph_evidence *e = &step->evidence[i];
         const struct json *value;
-        if ((e->file && !evaluate(r, m, own, e->file, &value)) ||
-            (e->sha256 && !evaluate(r, m, own, e->sha256, &value))) {
+        if ((e->file && !evaluate(r, m, m->reported, e->file, &value)) ||
+            (e->sha256 && !evaluate(r, m, m->reported, e->sha256, &value))) {
             raise_incident(r, m, TO_PROVE);
             return;
         }
     }
-    trace(r, m->node, WORD_CHECKING, m->n);
+    trace(r, m->node, WORD_PROVING, m->n);
     rest(m, WAIT_CHECK);
 }
 
@@ -1078,12 +1095,17 @@ static void drop_family(struct reference *r, struct mark *m)
     remove_mark(r, body ? body : m);
 }
 
-static void fail_by_draining(struct reference *r, struct mark *m)
+static void fail_in_silence(struct reference *r, struct mark *m)
 {
-    trace(r, m->node, WORD_GAVE_UP, m->n);
     step_is(r, m, REFERENCE_STEP_FAILED);
     drop_family(r, m);
     r->failing = true;
+}
+
+static void fail_by_draining(struct reference *r, struct mark *m)
+{
+    trace(r, m->node, WORD_GAVE_UP, m->n);
+    fail_in_silence(r, m);
 }
 
 static void fail_by_stopping(struct reference *r, struct mark *m)
@@ -1095,7 +1117,7 @@ static void fail_by_stopping(struct reference *r, struct mark *m)
 
 static void fail_by_incident(struct reference *r, struct mark *m)
 {
-    raise_incident(r, m, node_of(r, m)->loop && !m->body ? TO_ENTER : TO_START_AGAIN);
+    raise_incident(r, m, TO_START_AGAIN);
 }
 
 static void (*const failures[ON_FAIL_COUNT])(struct reference *, struct mark *) = {
@@ -1160,13 +1182,14 @@ static void attempt_completed(struct reference *r, struct mark *m, const struct 
         raise_incident(r, m, TO_START_AGAIN);
     } else if (is_true(fails)) {
         attempt_failed(r, m);
-    } else if (step && step->evidence_count) {
+    } else {
         struct json *copy = ARENA_NEW(r->arena, struct json);
         *copy = outputs ? json_copy(r->arena, outputs) : json_object();
         m->reported = copy;
-        put_on_agenda(r, m, TO_PROVE);
-    } else {
-        work_proved(r, m, outputs);
+        if (step && step->evidence_count)
+            put_on_agenda(r, m, TO_PROVE);
+        else
+            work_proved(r, m);
     }
 }
 
@@ -1191,12 +1214,21 @@ static void report(struct reference *r, struct mark *m, enum reference_outcome o
     drain(r);
 }
 
+/* What nobody has decided on yet may be reported anew, by whoever reports. */
+static bool may_report_anew(const struct reference *r, const struct mark *m,
+                            enum reference_outcome outcome)
+{
+    return m->wait == WAIT_APPROVAL && outcome == OUTCOME_OK && !node_of(r, m)->loop &&
+           (node_of(r, m)->work->by == WORK_REPORT || node_of(r, m)->work->by == WORK_AGENT) &&
+           !by_agents(r, m);
+}
+
 bool reference_report(struct reference *r, uint32_t n, enum reference_outcome outcome,
                       const struct json *outputs)
 {
     struct mark *m = mark_find(r, n);
 
-    if (!m || m->wait != WAIT_REPORT)
+    if (!m || (m->wait != WAIT_REPORT && !may_report_anew(r, m, outcome)))
         return false;
     report(r, m, outcome, outputs);
     return true;
@@ -1278,11 +1310,13 @@ bool reference_check(struct reference *r, uint32_t n, enum reference_proof proof
 
     if (!m || m->wait != WAIT_CHECK)
         return false;
-    if (proof == PROOF_GOOD)
-        work_proved(r, m, m->reported);
-    else if (proof == PROOF_LACKING || m->losses == LOSSES_UNCOUNTED)
+    if (proof == PROOF_GOOD) {
+        work_proved(r, m);
+    } else if (proof == PROOF_LACKING) {
         attempt_failed(r, m);
-    else {
+    } else if (proof == PROOF_ODD || m->losses == LOSSES_UNCOUNTED) {
+        raise_incident(r, m, TO_PROVE);
+    } else {
         m->losses++;
         put_on_agenda(r, m, TO_PROVE);
     }
@@ -1307,62 +1341,78 @@ static void decision_known(struct reference *r, const char *decision, str varian
 static void approved(struct reference *r, struct mark *m)
 {
     trace(r, m->node, WORD_APPROVED, m->n);
-    m->due_ms = INT64_MAX;
-    if (node_of(r, m)->loop)
-        close_loop(r, m);
-    else
-        work_done(r, m);
+    step_is(r, m, REFERENCE_STEP_COMPLETED);
+    put_on_agenda(r, m, TO_LEAVE);
+}
+
+/* What has failed by a person's word is nothing that a person has to help with. */
+static void (*const refusals[ON_FAIL_COUNT])(struct reference *, struct mark *) = {
+    [ON_FAIL_DRAIN] = fail_by_draining,
+    [ON_FAIL_STOP] = fail_by_stopping,
+    [ON_FAIL_INCIDENT] = fail_in_silence,
+};
+
+static void go_back(struct reference *r, struct mark *m, enum reference_word what, uint16_t step)
+{
+    trace(r, m->node, what, m->n);
+    remove_mark(r, m);
+    reopen(r, step, false);
 }
 
 static void rejected(struct reference *r, struct mark *m)
 {
     uint16_t back = approval_of(r, m)->on_reject;
 
+    if (back != GRAPH_NONE && !r->failing) {
+        go_back(r, m, WORD_REJECTED, back);
+        return;
+    }
     trace(r, m->node, WORD_REJECTED, m->n);
-    m->due_ms = INT64_MAX;
-    if (back != GRAPH_NONE && !r->failing)
-        reopen(r, back, false);
-    else
-        failures[r->graph->on_fail](r, m);
+    refusals[r->graph->on_fail](r, m);
 }
 
-static bool rework(struct reference *r, struct mark *m, uint16_t step)
+/* GRAPH_NONE: it cannot be done anew. */
+static uint16_t rework_target(struct reference *r, struct mark *m, uint16_t step)
 {
     uint16_t own = node_of(r, m)->step;
 
     if (r->failing || r->graph->kind == GRAPH_NODES)
-        return false;
+        return GRAPH_NONE;
     if (step == GRAPH_NONE)
-        step = own;
-    if (step >= r->graph->step_count || !downstream(r, step)[own])
-        return false;
-    trace(r, m->node, WORD_REWORK, m->n);
-    reopen(r, step, false);
-    return true;
+        return own;
+    return step < r->graph->step_count && downstream(r, step)[own] ? step : GRAPH_NONE;
 }
 
 bool reference_decide(struct reference *r, uint32_t n, const struct reference_decision *d)
 {
     struct mark *m = mark_find(r, n);
+    uint16_t back = GRAPH_NONE;
 
     if (!m || m->wait != WAIT_APPROVAL)
         return false;
-    if (d->what == DECISION_REWORK && !rework(r, m, d->step))
-        return false;
-    if (d->what == DECISION_APPROVE)
-        approved(r, m);
-    if (d->what == DECISION_REJECT)
-        rejected(r, m);
+    if (d->what == DECISION_REWORK) {
+        back = rework_target(r, m, d->step);
+        if (back == GRAPH_NONE)
+            return false;
+    }
     decision_known(r, reference_decisions[d->what], d->variant, d->modifications);
+    switch (d->what) {
+    case DECISION_APPROVE: approved(r, m); break;
+    case DECISION_REJECT: rejected(r, m); break;
+    default: go_back(r, m, WORD_REWORKED, back); break;
+    }
     drain(r);
     return true;
 }
 
+/* Of variants the first. */
 static void decided_by_time(struct reference *r, struct mark *m)
 {
     bool good = str_eq(approval_of(r, m)->fallback, STR("approve"));
     struct reference_decision d = { .what = good ? DECISION_APPROVE : DECISION_REJECT };
 
+    if (good && m->options)
+        d.variant = json_text(&m->options->items[0]);
     reference_decide(r, m->n, &d);
 }
 
@@ -1416,6 +1466,20 @@ bool reference_start(struct reference *r)
     return true;
 }
 
+/* What a person says of a result is believed before what was reported. */
+static void mend_reported(struct reference *r, struct mark *m, const struct json *variables)
+{
+    struct json result = m->reported ? json_copy(r->arena, m->reported) : json_object();
+    struct json *copy = ARENA_NEW(r->arena, struct json);
+
+    for (uint32_t i = 0; json_is(variables, JSON_OBJECT) && i < variables->len; i++)
+        if (json_find(&result, json_name(&variables->members[i])))
+            set_variable(r, &result, json_name(&variables->members[i]),
+                         &variables->members[i].value);
+    *copy = result;
+    m->reported = copy;
+}
+
 bool reference_retry(struct reference *r, uint32_t n, const struct json *variables)
 {
     struct mark *m = n ? mark_find(r, n) : NULL;
@@ -1424,6 +1488,8 @@ bool reference_retry(struct reference *r, uint32_t n, const struct json *variabl
         return false;
     set_variables(r, &r->vars, variables);
     if (m) {
+        if (m->todo == TO_PROVE)
+            mend_reported(r, m, variables);
         m->spared = m->attempt;
         m->losses = 0;
         put_on_agenda(r, m, m->todo);

@@ -69,21 +69,28 @@
  * 26. What several agents record one after the other is not kept apart: the last record is the result, and no
  *     variable is set before. The record of one who does not come last is of no other effect.
  * Evidence
- * 27. It is looked for after `fails_when`, for each instance of a loop. Outputs that are variables are so before.
- *     Looking goes through the agenda, while the execution is failing too, and is `checking` in the trace.
- * 28. A check without an answer is no failure and is done again, without a word but the next `checking`. It counts as
- *     a loss of the mark: see 11.
+ * 27. It is looked for after `fails_when`, for each instance of a loop. Outputs that are variables are so before;
+ *     what there is to look for is said by the result itself first, then as for everything else, so that
+ *     nobody else can change what is checked. Looking goes through the agenda, while the execution is failing
+ *     too, and is `proving` in the trace.
+ * 28. A check without an answer is no failure and is done again, without a word but the next `proving`. It counts as
+ *     a loss of the mark (see 11), but the fourth is an incident: the work is not to blame. One whose answer says
+ *     nothing is an incident at once.
  * Approvals
- * 29. A loop is asked about as a whole, before it is closed; an empty one too, which is closed then. Whoever is skipped
- *     is not asked about.
+ * 29. Work is `completed`, and a loop `closed`, before anybody is asked about it, and the step is done when that is
+ *     approved. A loop is asked about as a whole, also an empty one. Whoever is skipped is not asked about.
  * 30. A person is asked at once, also while it is paused. While the execution is failing the mark is held
  *     instead, and what was asked before may still be decided; it is not waited for.
- * 31. Rejected, and nothing says where it goes back: that is a failure for good, as on_fail says; triggers_retry is
- *     not followed, and no attempt is counted. With on_reject the step is re-opened as by a person; while the execution is
- *     failing that is not followed.
- * 32. Rework is refused where re-opening is, and for a step that is not before this one or itself.
- * 33. A deadline without a fallback changes nothing. It runs while it is paused.
- * 34. `decision` becomes a variable, and `selected_variant` and `modifications` where they were given. */
+ * 31. Rejected, and nothing says where it goes back: that is a failure for good as on_fail says, but no incident: a
+ *     person knows of it. triggers_retry is not followed, and no attempt is counted. With on_reject that step
+ *     is re-opened as by a person; while the execution is failing it is not.
+ * 32. Rework is refused where re-opening is, and for a step that is not before this one or itself. The
+ *     mark that is sent back is not in the trace as cancelled.
+ * 33. A deadline without a fallback changes nothing. It runs while it is paused. Of variants it chooses the first.
+ * 34. `decision` becomes a variable, and `selected_variant` and `modifications` where they were given.
+ * 35. Variants that cannot be said are an incident; retrying checks and completes the work again. What a person
+ *     sets when they retry a check or a question takes the place of what was reported under that name.
+ * 36. What is done by report may be reported anew while it waits for a decision: that asks anew. */
 #ifndef SIM_FLOW_REFERENCE_H
 #define SIM_FLOW_REFERENCE_H
 
@@ -118,11 +125,11 @@ enum reference_word {
     WORD_INCIDENT,
     WORD_CANCELLED,
     WORD_REOPENED,
-    WORD_CHECKING, /* a runner looks for what proves it */
-    WORD_ASKED,    /* a person */
+    WORD_PROVING, /* a runner looks for what proves it */
+    WORD_ASKED,   /* a person */
     WORD_APPROVED,
     WORD_REJECTED,
-    WORD_REWORK,
+    WORD_REWORKED,
     WORD_COUNT
 };
 extern const char *const reference_words[WORD_COUNT];
@@ -142,7 +149,13 @@ enum reference_turn {
 };
 
 /* What a runner has seen. */
-enum reference_proof { PROOF_GOOD, PROOF_LACKING, PROOF_LOST, PROOF_COUNT };
+enum reference_proof {
+    PROOF_GOOD,
+    PROOF_LACKING,
+    PROOF_LOST, /* it is gone, or could not look */
+    PROOF_ODD,  /* it says nothing that can be understood, or somebody has stopped it */
+    PROOF_COUNT
+};
 
 enum reference_decided { DECISION_APPROVE, DECISION_REJECT, DECISION_REWORK, DECISION_COUNT };
 extern const char *const reference_decisions[DECISION_COUNT];
