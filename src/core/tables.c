@@ -637,6 +637,14 @@ static const char *const step_16[] = {
     /* What a session owes when it works for a step: a record of that, and no update of a state. */
     "ALTER TABLE session ADD COLUMN task TEXT NOT NULL DEFAULT ''",
 
+    /* How the definition of an execution is written: documents 001 and 002 know their own by it. */
+    "ALTER TABLE execution ADD COLUMN kind TEXT COLLATE \"C\" NOT NULL DEFAULT ''",
+    "UPDATE execution SET kind = coalesce((SELECT w.kind FROM workflow w"
+    " WHERE w.name = execution.workflow AND w.version = execution.version"
+    " AND w.digest = execution.digest), '')",
+    "CREATE INDEX execution_by_kind ON execution (kind, no)"
+    " WHERE kind IN ('phases', 'generation', 'planning')",
+
     /* Agents that a runner's machine has, and files that a project wants written. */
     "ALTER TABLE runner ADD COLUMN agents TEXT NOT NULL DEFAULT '[]'",
     "ALTER TABLE project ADD COLUMN mirrors TEXT NOT NULL DEFAULT ''",

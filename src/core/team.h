@@ -52,7 +52,7 @@
     X(PROVE, "prove") \
     X(JOIN, "join") X(WORK, "work") X(BACKOFF, "backoff") X(LOOP, "loop") \
     X(INCIDENT, "incident") X(HELD, "held") X(DONE, "done") \
-    X(CHECK, "check") X(APPROVAL, "approval")
+    X(CHECK, "check") X(APPROVAL, "approval") X(READY, "ready")
 
 #define SHARE_STATUSES(X) \
     X(WAITING, "waiting") X(WORKING, "working") \

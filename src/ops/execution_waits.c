@@ -171,12 +171,19 @@ static str waits_held(struct tx *tx, const struct execution_rest *r, const struc
                          : STR("the execution to be resumed");
 }
 
+static str waits_ready(struct tx *tx, const struct execution_rest *r, const struct mark *m)
+{
+    return arena_printf(tx->arena, "phase " STR_FMT " to be told active, for " STR_FMT,
+                        STR_ARG(m->at == GRAPH_NONE ? m->node : place_of(r->graph, m->at)),
+                        STR_ARG(since(tx, m)));
+}
+
 /* What is not here has something left to do. */
 static str (*const waits[MARK_STATUS_COUNT])(struct tx *tx, const struct execution_rest *r,
                                              const struct mark *m) = {
     [MARK_WORK] = waits_work,   [MARK_JOIN] = waits_join,         [MARK_BACKOFF] = waits_backoff,
     [MARK_LOOP] = waits_loop,   [MARK_INCIDENT] = waits_incident, [MARK_HELD] = waits_held,
-    [MARK_CHECK] = waits_check, [MARK_APPROVAL] = waits_approval,
+    [MARK_CHECK] = waits_check, [MARK_APPROVAL] = waits_approval, [MARK_READY] = waits_ready,
 };
 
 str mark_waits_for(struct tx *tx, const struct execution_rest *r, const struct mark *m)

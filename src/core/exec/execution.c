@@ -311,6 +311,7 @@ err execution_start(struct tx *tx, const struct execution_new *n, struct executi
         .workflow = w.name,
         .version = w.version,
         .digest = w.digest,
+        .kind = w.kind,
         .status = EXECUTION_RUNNING,
         .workspace = n->workspace,
         .project_dir = n->project_dir,

@@ -21,6 +21,7 @@ struct execution {
     str workflow;
     int64_t version;
     str digest;
+    str kind; /* how its definition is written: see graph_kind_names */
     enum execution_status status;
     str reason;            /* why it has failed, was cancelled, or is paused */
     str state_id;          /* its document, which only the engine writes */
@@ -53,6 +54,7 @@ struct execution {
     X(workflow,          TEXT, INSERT, e->workflow)               \
     X(version,           INT,  INSERT, e->version)                \
     X(digest,            TEXT, INSERT, e->digest)                 \
+    X(kind,              TEXT, INSERT, e->kind)                   \
     X(status,            WORD, INDEX,  e->status)                 \
     X(open,              COMPUTED, INDEX, execution_is_open(e->status)) \
     X(reason,            TEXT, STORE,  e->reason)                 \

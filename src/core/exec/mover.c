@@ -218,6 +218,16 @@ static err enter_and(struct exec *x, struct mark *m)
     return leave(x, survivor);
 }
 
+/* Document 001's phases are pending until somebody says that the first of them begins; those after it
+ * begin by themselves. */
+static bool begins_when_told(const struct exec *x, const struct mark *m)
+{
+    const struct graph_node *node = node_of(x, m);
+
+    return x->graph->kind == GRAPH_PHASES && node->work->by == WORK_REPORT && !m->scope &&
+           !x->graph->steps[node->step].after_count;
+}
+
 /* Attempts go on where a later step has had this one done anew; where there are circles, each time
  * around is a first one. */
 static err enter_work(struct exec *x, struct mark *m)
@@ -227,6 +237,10 @@ static err enter_work(struct exec *x, struct mark *m)
 
     m->attempt = s && !circles ? s->before : 0;
     m->spared = m->lost = 0;
+    if (begins_when_told(x, m)) {
+        mark_rest(x, m, MARK_READY);
+        return NULL;
+    }
     return work_begin(x, m);
 }
 

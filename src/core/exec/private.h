@@ -252,6 +252,11 @@ err exec_drain(struct exec *x);
 /* An end of work as one command: the execution moves on, and is closed. */
 err work_told(struct exec *x, struct mark *m, const struct outcome *o, struct execution *out);
 
+/* ---- report.c ---- */
+
+/* The mark of a step that may be reported; CONFLICT when it is not at work, or not done by report. */
+err report_find(struct exec *x, const struct execution_report *r, struct mark **out);
+
 /* ---- execution.c ---- */
 
 /* The one with that number, with all columns; *found is false when there is none. */

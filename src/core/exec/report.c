@@ -53,7 +53,7 @@ static err not_at_work(struct exec *x, uint16_t step, const struct execution_rep
                    STR_ARG(team_name(&step_words, (int)exec_step(x, step)->status)));
 }
 
-static err report_find(struct exec *x, const struct execution_report *r, struct mark **out)
+err report_find(struct exec *x, const struct execution_report *r, struct mark **out)
 {
     uint16_t step = graph_step_find(x->graph, r->step);
     const struct graph_work *work;
