@@ -78,6 +78,8 @@ struct answer {
     str text;                /* what it has written: printed JSON; not the handler's to set */
     bool created;            /* something is there that was not: 201 */
     bool empty;              /* there is nothing to show: 204 */
+    const char *media; /* over HTTP it is not this object but its member "text", of this media type,
+                        * unless JSON is asked for by name; NULL: it is JSON */
     int64_t version;         /* of what is shown; 0: it has none */
     str next;                /* where the next page begins; empty: this is the last */
 

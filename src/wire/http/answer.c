@@ -465,9 +465,27 @@ static void answer_error(struct http *h, err e)
     http_refuse(&h->x, e);
 }
 
+/* A text that is no JSON goes as it is, unless whoever asks names JSON: the member of the answer. */
+static bool is_text(struct http *h, str *text)
+{
+    const struct command *c = &h->pending.command;
+    const struct json *answer;
+    bool named = false;
+    str accept;
+
+    if (!c->answer.media || (http_header(&h->parser.request, "accept", &accept) &&
+                             http_accepts(accept, STR("application/json"), &named) > 0 && named))
+        return false;
+    if (json_parse_own(h->x.arena, c->answer.text, &answer))
+        return false;
+    *text = json_str(answer, "text");
+    return true;
+}
+
 void http_answer(struct http *h)
 {
     const struct command *c = &h->pending.command;
+    str text;
 
     if (c->error) {
         answer_error(h, c->error);
@@ -483,6 +501,8 @@ void http_answer(struct http *h)
     write_answer_fields(&out, h);
     if (c->answer.empty)
         finish(h, &out, NULL, STR(""), false);
+    else if (is_text(h, &text))
+        finish(h, &out, c->answer.media, text, true);
     else
         finish(h, &out, "application/json", c->answer.text, true);
 }
