@@ -166,6 +166,7 @@ objects = $(patsubst %.c,build/$(1)/%.o,$(2))
 $(patsubst %,build/%/src/core/profile_data.o,release asan tsan fuzz counted): $(wildcard profiles/*.json)
 $(patsubst %,build/%/src/core/exec/workflow_data.o,release asan tsan fuzz counted): $(wildcard workflows/*.json)
 $(patsubst %,build/%/src/cli/init/opencode.o,release asan tsan fuzz counted): plugin/opencode/baton.js
+$(patsubst %,build/%/src/cli/init/orchestrator.o,release asan tsan fuzz counted): plugin/claude/delegation-orchestrator.md
 
 # The page that a browser sees is part of this one.
 $(patsubst %,build/%/src/wire/http/page.o,release asan tsan fuzz counted): src/wire/http/page.html

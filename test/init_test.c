@@ -416,7 +416,8 @@ TEST(every_file_is_wired_once_and_unwired_without_a_trace)
 {
     for (const struct wire_file *f = wire_files; f->path; f++) {
         const char *const texts[] = { "", own_text(f) };
-        size_t count = str_ends(str_from(f->path), STR(".js")) ? 1 : 2; /* which is all ours */
+        bool ours = str_ends(str_from(f->path), STR(".js")) || f->asked; /* all of it */
+        size_t count = ours ? 1 : 2;
         for (size_t i = 0; i < count; i++) {
             str with = edited(f, "baton", true, str_from(texts[i]));
             CHECK(!str_eq(with, str_from(texts[i])));
@@ -721,7 +722,7 @@ TEST(a_link_inside_of_the_project_stays_a_link)
 
     check_write("AGENTS.md", STR("# Mine\n"));
     CHECK(symlink("AGENTS.md", "CLAUDE.md") == 0);
-    CHECK_OK(init_plan_make(a, here(), chosen, false, &plan));
+    CHECK_OK(init_plan_make(a, here(), chosen, INIT_WIRE, &plan));
     for (size_t i = 0; i < plan.count; i++) {
         blocks += str_ends(str_from(plan.changes[i].file.path), STR(".md"));
         CHECK_OK(init_file_write(a, plan.root, &plan.changes[i].file, plan.changes[i].after));
@@ -754,27 +755,56 @@ static str planned(const struct init_plan *p, const char *path)
     return STR("(not planned)");
 }
 
+TEST(the_agent_that_plans_is_written_for_who_asks_for_it)
+{
+    const char path[] = ".claude/agents/delegation-orchestrator.md";
+    const struct wire_file *f = file_of(path);
+    bool claude[CLIENTS] = { [CLIENT_CLAUDE] = true };
+    struct buf kept = buf_in(check_arena());
+    struct wiring w = { check_arena(), STR("baton"), true, &kept };
+    struct init_plan plan;
+    str with = edited(f, "baton", true, STR("")), out;
+
+    CHECK(str_starts(with, STR("---\nname: delegation-orchestrator\n")));
+    CHECK_STR(edited(f, "baton", false, with), "");
+    str changed = arena_printf(check_arena(), STR_FMT "Be brief.\n", STR_ARG(with));
+    CHECK_STR(edited(f, "baton", true, changed), arena_copy(check_arena(), with).at);
+    w.wanted = false;
+    CHECK_OK(f->edit(&w, changed, &out));
+    CHECK_STR(out, changed.at);
+    CHECK_HAS(buf_str(&kept), "it is not as init writes it");
+    w.wanted = true;
+    CHECK_ERR(f->edit(&w, STR("---\nname: mine\n---\n"), &out), ERR_INVALID);
+
+    CHECK_OK(init_plan_make(check_arena(), here(), claude, INIT_WIRE, &plan));
+    CHECK_STR(planned(&plan, path), "(not planned)");
+    CHECK_OK(init_plan_make(check_arena(), here(), claude, INIT_WIRE_ORCHESTRATOR, &plan));
+    CHECK_STR(planned(&plan, path), arena_copy(check_arena(), with).at);
+    CHECK_OK(init_plan_make(check_arena(), here(), claude, INIT_REMOVE, &plan));
+    CHECK_STR(planned(&plan, path), "");
+}
+
 TEST(the_block_goes_where_each_client_reads_it)
 {
     struct arena *a = check_arena();
     bool claude[CLIENTS] = { [CLIENT_CLAUDE] = true }, gemini[CLIENTS] = { [CLIENT_GEMINI] = true };
     struct init_plan plan;
 
-    CHECK_OK(init_plan_make(a, here(), claude, false, &plan));
+    CHECK_OK(init_plan_make(a, here(), claude, INIT_WIRE, &plan));
     CHECK(str_starts(planned(&plan, "AGENTS.md"), STR(MARK_BEGIN)));
     CHECK_STR(planned(&plan, "CLAUDE.md"), "(not planned)");
     check_write("CLAUDE.md", STR("# Mine\n"));
-    CHECK_OK(init_plan_make(a, here(), claude, false, &plan));
+    CHECK_OK(init_plan_make(a, here(), claude, INIT_WIRE, &plan));
     CHECK(strstr(planned(&plan, "CLAUDE.md").at, MARK_BEGIN));
     check_write("CLAUDE.md", STR("# Mine\n@AGENTS.md\n"));
-    CHECK_OK(init_plan_make(a, here(), claude, false, &plan));
+    CHECK_OK(init_plan_make(a, here(), claude, INIT_WIRE, &plan));
     CHECK_STR(planned(&plan, "CLAUDE.md"), "(not planned)");
 
-    CHECK_OK(init_plan_make(a, here(), gemini, false, &plan));
+    CHECK_OK(init_plan_make(a, here(), gemini, INIT_WIRE, &plan));
     CHECK(str_starts(planned(&plan, "GEMINI.md"), STR(MARK_BEGIN)));
     CHECK(mkdir(".gemini", 0700) == 0);
     check_write(".gemini/settings.json", STR("{\"context\":{\"fileName\":[\"AGENTS.md\"]}}"));
-    CHECK_OK(init_plan_make(a, here(), gemini, false, &plan));
+    CHECK_OK(init_plan_make(a, here(), gemini, INIT_WIRE, &plan));
     CHECK_STR(planned(&plan, "GEMINI.md"), "(not planned)");
 }
 

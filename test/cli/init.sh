@@ -65,6 +65,40 @@ grep -q '"/.*baton"' .mcp.json .claude/settings.json && fail 'expected no path o
 grep -q '"mcp__baton__\*"' .claude/settings.json || fail 'expected a permission'
 here ./.claude/settings.json ./.mcp.json ./AGENTS.md
 
+# The agent that plans is written for who asks for it, left alone afterwards, and taken out with the rest.
+run init --claude --orchestrator --dry-run
+exits 0
+shows '+++ b/.claude/agents/delegation-orchestrator.md'
+here ./.claude/settings.json ./.mcp.json ./AGENTS.md
+run init --orchestrator --codex --yes
+exits 2
+complains '--orchestrator is for Claude Code'
+run init --orchestrator --yes
+exits 0
+shows 'created  .claude/agents/delegation-orchestrator.md'
+run init --orchestrator
+exits 0
+shows 'Nothing to change'
+echo 'Be brief.' >>.claude/agents/delegation-orchestrator.md
+run init
+exits 0
+shows 'Nothing to change'
+run init --orchestrator --dry-run --json
+exits 0
+shows '"path":".claude/agents/delegation-orchestrator.md","client":"claude","action":"changed"'
+run init --remove --dry-run
+exits 2
+shows 'kept     .claude/agents/delegation-orchestrator.md all of it: it is not as init writes it'
+run init --orchestrator --yes
+exits 0
+here ./.claude/agents/delegation-orchestrator.md ./.claude/settings.json ./.mcp.json ./AGENTS.md
+grep -q 'Workflow State Protocol' AGENTS.md || fail 'expected the protocol of phases'
+run init --remove --yes
+exits 0
+here
+run init --claude --yes
+exits 0
+
 # Again changes nothing; once it is there, it is found.
 run init
 exits 0

@@ -83,7 +83,7 @@ static bool find_unfit(struct doctor *d, enum client_id id, struct init_change *
     struct init_plan plan;
 
     chosen[id] = true;
-    if (init_plan_make(d->arena, d->root, chosen, false, &plan))
+    if (init_plan_make(d->arena, d->root, chosen, INIT_WIRE, &plan))
         return false;
     for (size_t i = 0; i < plan.count; i++) {
         *out = plan.changes[i];

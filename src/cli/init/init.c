@@ -15,6 +15,7 @@ const struct option init_options[] = {
     { "--codex",    0,   NULL,        "wire Codex" },
     { "--gemini",   0,   NULL,        "wire Gemini CLI" },
     { "--opencode", 0,   NULL,        "wire opencode" },
+    { "--orchestrator", 0, NULL,      "write the agent that plans in phases, for Claude Code" },
     { "--name",     0,   "NAME",      "the project's name (that of the repository)" },
     { "--schema",   0,   "FILE|NAME", "the schema of its state (the built-in project)" },
     { "--state",    0,   "ID",        "the state that its agents share (a new one)" },
@@ -37,6 +38,7 @@ const char init_details[] =
     "  Codex         .codex/config.toml, .codex/hooks.json\n"
     "  Gemini CLI    .gemini/settings.json\n"
     "  opencode      opencode.json, .baton/opencode.js\n"
+    "  --orchestrator  .claude/agents/delegation-orchestrator.md\n"
     "  all of them   a marked block in AGENTS.md, and where a client reads another file,\n"
     "                CLAUDE.md or GEMINI.md\n"
     "\n"
@@ -64,7 +66,7 @@ struct init {
     bool chosen[CLIENTS];
     str found[CLIENTS]; /* what tells that it is used here; empty: nothing */
     bool named;         /* clients were named */
-    bool remove, applied;
+    bool remove, orchestrator, applied;
 };
 
 /* ---- what is meant ---- */
@@ -389,7 +391,11 @@ static err init_all(struct init *in, str root)
     struct cli *c = in->cli;
     bool changes = init_project_changes(&in->project);
 
-    TRY(init_plan_make(c->arena, root, in->chosen, in->remove, &in->plan));
+    TRY(init_plan_make(c->arena, root, in->chosen,
+                       in->remove         ? INIT_REMOVE
+                       : in->orchestrator ? INIT_WIRE_ORCHESTRATOR
+                                          : INIT_WIRE,
+                       &in->plan));
     if (!in->remove)
         show(in, put_found);
     for (size_t i = 0; i < in->plan.count; i++)
@@ -410,11 +416,16 @@ static err init_all(struct init *in, str root)
 
 err init_run(struct cli *c, mcp_start *start)
 {
-    struct init in = { .cli = c, .remove = cli_flag(c, "--remove") };
+    struct init in = { .cli = c,
+                       .remove = cli_flag(c, "--remove"),
+                       .orchestrator = cli_flag(c, "--orchestrator") };
     str root;
 
     TRY(init_root(c, &root));
     TRY(clients_choose(&in, root));
+    if (in.orchestrator && !in.chosen[CLIENT_CLAUDE])
+        return usage_error(c, STR("--orchestrator is for Claude Code, which is not wired here: add "
+                                  "--claude."));
     err e = init_project_plan(c, root, in.remove, start, &in.project);
     if (!e && in.remove && in.named)
         in.project.action = PROJECT_NONE; /* the others stay in it */

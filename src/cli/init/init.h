@@ -8,6 +8,7 @@
  *   wiring.c    which program is named, and what is said to stay
  *   hooks.c     the hooks in a client's settings
  *   opencode.c  the plugin for opencode
+ *   orchestrator.c  the agent of Claude Code that plans
  *   wire.c      what each file of each client is to say
  *   plan.c      which files would change, and how
  *   project.c   the project that the folder is, on the server
@@ -88,6 +89,10 @@ typedef err wire_edit(const struct wiring *w, str text, str *out);
 
 wire_edit wire_opencode_plugin;
 
+/* ---- orchestrator.c ---- */
+
+wire_edit wire_orchestrator;
+
 /* ---- wire.c ---- */
 
 struct wire_file {
@@ -95,6 +100,7 @@ struct wire_file {
     const char *path;
     const char *instead; /* another name of it, when that is there */
     wire_edit *edit;
+    bool asked; /* it is written only when somebody asks for it; taken out like the others */
 };
 
 /* Ends with an entry without a path. The first of a client has its MCP server. */
@@ -125,8 +131,10 @@ static inline bool init_changes(const struct init_change *c)
     return !c->refused && !str_eq(c->file.text, c->after);
 }
 
-/* What is to be done so that the chosen clients are wired, or no more. */
-err init_plan_make(struct arena *a, str root, const bool chosen[CLIENTS], bool remove,
+enum init_how { INIT_WIRE, INIT_WIRE_ORCHESTRATOR, INIT_REMOVE };
+
+/* What is to be done so that the chosen clients are wired, also with the agent that plans, or no more. */
+err init_plan_make(struct arena *a, str root, const bool chosen[CLIENTS], enum init_how how,
                    struct init_plan *out);
 
 /* Whether a client's configuration has anything of ours. */

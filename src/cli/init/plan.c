@@ -160,9 +160,10 @@ static void readings_plan(struct arena *a, struct init_plan *p, const bool wired
     }
 }
 
-err init_plan_make(struct arena *a, str root, const bool chosen[CLIENTS], bool remove,
+err init_plan_make(struct arena *a, str root, const bool chosen[CLIENTS], enum init_how how,
                    struct init_plan *out)
 {
+    bool remove = how == INIT_REMOVE;
     struct wiring w = { a, client_baton(a), !remove, NULL };
     bool wired[CLIENTS];
 
@@ -176,7 +177,7 @@ err init_plan_make(struct arena *a, str root, const bool chosen[CLIENTS], bool r
         w.baton = STR("baton"); /* as an example of what to take out */
     out->changes = ARENA_ARRAY(a, struct init_change, CHANGES_MAX);
     for (const struct wire_file *f = wire_files; f->path; f++)
-        if (chosen[f->client])
+        if (chosen[f->client] && (!f->asked || how != INIT_WIRE))
             change_plan(w, root, f, &out->changes[out->count++]);
     for (int k = 0; k < CLIENTS; k++)
         wired[k] = chosen[k] ? !remove : init_wired(a, root, (enum client_id)k);
