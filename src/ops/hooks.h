@@ -5,6 +5,7 @@
  *   hooks_session.c   whose event it is
  *   hooks_tool.c      tools that an agent asks for
  *   hooks_file.c      files that tools read and write
+ *   hooks_words.c     what the last words of an agent say of its work
  *   hooks.c           the operation
  *
  * Clients of agents call a hook at each step: they tell what happens, as JSON, and do what the
@@ -99,5 +100,18 @@ err hook_before_tool(struct tx *tx, struct hook *h, struct hook_reply *r);
  * last looked is told, where its client shows that to its agent. */
 err hook_file_before(struct tx *tx, struct hook *h, struct hook_reply *r);
 err hook_file_after(struct tx *tx, struct hook *h, struct hook_reply *r);
+
+/* ---- hooks_words.c ---- */
+
+enum { HOOK_DELIVERABLES_MAX = 50, HOOK_DELIVERABLE_MAX = 300, HOOK_CONTEXT_MAX = 2000 };
+
+struct hook_words {
+    str *deliverables; /* paths and outcomes, as it lists them */
+    size_t count;
+    str context; /* what whoever goes on must know */
+};
+
+/* Whatever the text is: what cannot be read is not there. */
+void hook_words_read(struct arena *a, str text, struct hook_words *out);
 
 #endif
