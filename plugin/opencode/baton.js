@@ -36,8 +36,15 @@ export const Baton = async ({ client, directory }) => {
   const conversations = new Map(); // those of a person, by their ids; null: those that agents have begun
   let over = false;
 
-  const say = (id, hook_event_name, more = {}) =>
-    tell({ session_id: id, cwd: directory, hook_event_name, ...more });
+  // One thing after the other, as it happened: the end of a turn that is heard of behind the prompt that
+  // has begun the next one would be taken for the end of that.
+  const told = new Map(); // by conversation, what ends when all that was said has been heard
+  function say(id, hook_event_name, more = {}) {
+    const event = { session_id: id, cwd: directory, hook_event_name, ...more };
+    const heard = (told.get(id) ?? Promise.resolve()).then(() => tell(event));
+    told.set(id, heard);
+    return heard;
+  }
 
   async function conversationOf(id) {
     if (!conversations.has(id)) {
