@@ -288,6 +288,33 @@ TEST(the_document_of_an_execution_is_no_state_for_others)
 
 /* ---- incidents ---- */
 
+TEST(where_no_flow_can_be_taken_the_incident_says_what_each_condition_came_to)
+{
+    struct world *w = world_new();
+
+    deploy(w, "{'workflow':'choose','nodes':[{'id':'s','kind':'start'},{'id':'x','kind':'xor'},"
+              "{'id':'e','kind':'end'},{'id':'f','kind':'end'},{'id':'g','kind':'end'}],"
+              "'flows':[{'from':'s','to':'x'},{'from':'x','to':'e','when':'=a > 1'},"
+              "{'from':'x','to':'f','when':'=b'},"
+              "{'from':'x','to':'g','when':'=count(for i in 1..99999 return i) > 0'}]}");
+    str id = begin(w, "choose", "'input':{'a':1}");
+    struct command *c =
+        call(w, "incident.list", "{'status':'open','execution':'" STR_FMT "'}", STR_ARG(id));
+    CHECK_STR(at(c, "/incidents/0/kind"), "choice");
+    CHECK_STR(
+        at(c, "/incidents/0/message"),
+        "no flow can be taken from x: x->e: =a > 1 is false; x->f: =b is null (column 2: "
+        "there is no variable 'b'); x->g: =count(for i in 1..99999 return i) > 0 is too much: "
+        "the expression was given up, for it takes too many steps: at most 100000 steps and "
+        "65536 bytes are allowed: set the variables that they are about, and resolve this");
+    CHECK_OK(call(w, "incident.resolve", "{'incident_id':'" STR_FMT "','variables':{'a':2}}",
+                  STR_ARG(at(c, "/incidents/0/incident_id")))
+                 ->error);
+    CHECK_STR(seen(w, id, "/status"), "COMPLETED"); /* those behind are not asked */
+    world_audit(w);
+    world_close(w);
+}
+
 TEST(an_incident_says_what_to_do_and_is_resolved_with_variables)
 {
     struct world *w = world_new();

@@ -12,21 +12,6 @@ static const struct graph_node *node_of(const struct exec *x, const struct mark 
 
 /* ---- leaving ---- */
 
-/* What a condition came to, for a person. */
-static void print_condition(struct buf *out, const struct graph_flow *f, err e,
-                            const struct feel_result *r)
-{
-    buf_printf(out, "%s" STR_FMT ": " STR_FMT " is ", out->len ? "; " : "", STR_ARG(f->id),
-               STR_ARG(feel_text(f->when)));
-    if (e) {
-        buf_printf(out, "too much: " STR_FMT, STR_ARG(e->message));
-        return;
-    }
-    json_print(out, r->value);
-    if (r->reason.len)
-        buf_printf(out, " (" STR_FMT ")", STR_ARG(r->reason));
-}
-
 /* Flows that are taken, in their order. `trouble` says why none can be, and is empty otherwise. */
 struct taken {
     const uint16_t *flows;
@@ -34,38 +19,59 @@ struct taken {
     str trouble;
 };
 
-/* Whether a condition is true; what it came to is said. */
-static bool condition(struct exec *x, const struct graph_flow *f, const struct exec_scope *scope,
-                      struct buf *said, bool *failed)
+static err condition_eval(struct exec *x, const struct graph_flow *f,
+                          const struct exec_scope *scope, struct feel_result *out)
 {
-    struct feel_result r;
-    err e = feel_eval(x->tx->arena, f->when, scope_names(scope), x->tx->now_ms, &r);
+    return feel_eval(x->tx->arena, f->when, scope_names(scope), x->tx->now_ms, out);
+}
 
-    *failed |= e != NULL;
-    print_condition(said, f, e, &r);
-    return !e && feel_true(&r);
+/* What conditions came to, for a person: those of the first so many flows, which come to the same again. */
+static str conditions_said(struct exec *x, const struct graph_node *node, uint16_t count,
+                           const struct exec_scope *scope)
+{
+    struct buf out = buf_in(x->tx->arena);
+
+    for (uint16_t i = 0; i < count; i++) {
+        const struct graph_flow *f = &x->graph->flows[node->out[i]];
+        struct feel_result r;
+        if (!f->when || node->out[i] == node->fallback)
+            continue;
+        err e = condition_eval(x, f, scope, &r);
+        buf_printf(&out, "%s" STR_FMT ": " STR_FMT " is ", out.len ? "; " : ": ", STR_ARG(f->id),
+                   STR_ARG(feel_text(f->when)));
+        if (e) {
+            buf_printf(&out, "too much: " STR_FMT, STR_ARG(e->message));
+            continue;
+        }
+        json_print(&out, r.value);
+        if (r.reason.len)
+            buf_printf(&out, " (" STR_FMT ")", STR_ARG(r.reason));
+    }
+    return buf_str(&out);
 }
 
 static err flows_taken(struct exec *x, const struct mark *m, struct taken *out)
 {
     const struct graph_node *node = node_of(x, m);
-    uint16_t *flows = ARENA_ARRAY(x->tx->arena, uint16_t, node->out_count);
+    uint16_t *flows = ARENA_ARRAY(x->tx->arena, uint16_t, node->out_count), asked = 0;
     bool *take = arena_zero(x->tx->arena, node->out_count);
     bool all = node->kind == NODE_AND, one = node->kind == NODE_XOR, chosen = false, failed = false;
-    struct buf said = buf_in(x->tx->arena);
     struct exec_scope scope;
 
     *out = (struct taken){ .flows = flows };
     TRY(scope_of(x, m, &scope));
-    for (uint16_t i = 0; i < node->out_count && !(one && chosen); i++) {
-        const struct graph_flow *f = &x->graph->flows[node->out[i]];
-        if (!all && node->out[i] == node->fallback)
+    for (; asked < node->out_count && !(one && chosen); asked++) {
+        const struct graph_flow *f = &x->graph->flows[node->out[asked]];
+        struct feel_result r;
+        if (!all && node->out[asked] == node->fallback)
             continue;
         bool conditional = !all && f->when;
-        take[i] = !conditional || condition(x, f, &scope, &said, &failed);
-        chosen |= take[i] && (conditional || one);
+        bool too_much = conditional && condition_eval(x, f, &scope, &r);
+        failed |= too_much;
+        take[asked] = !conditional || (!too_much && feel_true(&r));
+        chosen |= take[asked] && (conditional || one);
 #ifdef PLANT_MOVER_DEFAULT_BESIDE
-        chosen |= take[i];
+        chosen |= take[asked];
 #endif
     }
     for (uint16_t i = 0; i < node->out_count; i++)
@@ -73,10 +79,10 @@ static err flows_taken(struct exec *x, const struct mark *m, struct taken *out)
             flows[out->count++] = node->out[i];
     if (failed || (one && !out->count))
         out->trouble = arena_printf(x->tx->arena,
-                                    "no flow can be taken from " STR_FMT "%s" STR_FMT
+                                    "no flow can be taken from " STR_FMT STR_FMT
                                     ": set the variables that they are about, and resolve this",
-                                    STR_ARG(node->id), said.len ? ": " : "",
-                                    STR_ARG(buf_str(&said)));
+                                    STR_ARG(node->id),
+                                    STR_ARG(conditions_said(x, node, asked, &scope)));
     return NULL;
 }
 
