@@ -61,6 +61,27 @@ static str openapi_pretty(struct op_table *t)
     return buf_str(&out);
 }
 
+/* Where a body may be one field, the others may stand in the query. */
+TEST(openapi_says_that_a_definition_is_a_body_or_a_member_of_one)
+{
+    struct op_table *t = table();
+    const struct json *post = json_get(
+        json_get(json_get(json_parsed(check_arena(), op_openapi(check_arena(), t, "1")), "paths"),
+                 "/workflows"),
+        "post");
+    const struct json *ways = json_get(
+        json_get(json_get(json_get(json_get(post, "requestBody"), "content"), "application/json"),
+                 "schema"),
+        "anyOf");
+    CHECK_INT(ways->len, 2);
+    CHECK(json_get(json_get(&ways->items[0], "properties"), "definition"));
+    CHECK(!json_get(&ways->items[1], "properties"));
+    const struct json *parameters = json_get(post, "parameters");
+    CHECK_STR(json_str(&parameters->items[0], "name"), "name");
+    CHECK_STR(json_str(&parameters->items[0], "in"), "query");
+    op_table_free(t);
+}
+
 TEST(the_openapi_document_is_what_the_table_says)
 {
     struct op_table *t = table();

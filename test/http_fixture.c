@@ -138,6 +138,11 @@ static const struct op ops[] = {
       .summary = "-", .output = ANY, .run = thing_write, .input = JSON({
         "type": "object", "required": ["thing_id"], "properties": { "thing_id": { "type": "string" },
         "operations": { "type": "array" }, "merge": true, "expected_version": { "type": "integer" } } }) },
+    { .name = "thing.plan", .http = "POST /things/{thing_id}/plan", .effect = OP_WRITES, .on = ON_HTTP, .by = BY_ALL,
+      .bodies = { { "application/json", "plan", .either = true } },
+      .summary = "-", .output = ANY, .run = thing_write, .input = JSON({
+        "type": "object", "required": ["thing_id"], "properties": { "thing_id": { "type": "string" },
+        "plan": true, "expected_version": { "type": "integer" } } }) },
     { .name = "thing.delete", .http = "DELETE /things/{thing_id}", .effect = OP_WRITES, .on = ON_HTTP, .by = BY_ALL,
       .summary = "-", .output = ANY, .run = thing_delete, .input = JSON({
         "type": "object", "required": ["thing_id"], "properties": { "thing_id": { "type": "string" } } }) },

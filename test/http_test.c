@@ -104,6 +104,21 @@ static const struct {
     { "PUT /things/x HTTP/1.1|" A "Content-Length: 13||{\"a\":1,\"a\":2}", "HTTP/1.1 400 *" },
     { "POST /things HTTP/1.1|" A "Content-Length: 10||{\"name\":1}", "HTTP/1.1 422 *" },
 
+    /* a body that is a field, unless it has a member of that name */
+    { "POST /things/x/plan HTTP/1.1|" A "Content-Type: application/json|Content-Length: 12||{\"steps\":[]}",
+      "HTTP/1.1 200 *{'asked':{'plan':{'steps':[]},'thing_id':'x'}}" },
+    { "POST /things/x/plan?expected_version=7 HTTP/1.1|" A "Content-Length: 12||{\"steps\":[]}",
+      "HTTP/1.1 200 *{'asked':{'plan':{'steps':[]},'thing_id':'x','expected_version':7}}" },
+    { "POST /things/x/plan HTTP/1.1|" A "Content-Type: application/json|Content-Length: 34||"
+      "{\"plan\":{\"expected_version\":true}}",
+      "HTTP/1.1 200 *{'asked':{'plan':{'expected_version':true},'thing_id':'x'}}" },
+    { "POST /things/x/plan HTTP/1.1|" A "Content-Length: 22||{\"expected_version\":7}",
+      "HTTP/1.1 200 *{'asked':{'plan':{'expected_version':7},'thing_id':'x'}}" },
+    { "POST /things/x/plan HTTP/1.1|" A "Content-Length: 31||{\"expected_version\":7,\"plan\":1}",
+      "HTTP/1.1 200 *{'asked':{'expected_version':7,'plan':1,'thing_id':'x'}}" },
+    { "POST /things/x/plan HTTP/1.1|" A "Content-Length: 3||[1]", "HTTP/1.1 200 *{'asked':{'plan':[1],'thing_id':'x'}}" },
+    { "POST /things/x/plan HTTP/1.1|" A "Content-Length: 0||", "HTTP/1.1 200 *{'asked':{'thing_id':'x'}}" },
+
     /* refused before the body is read */
     { "PATCH /things/x HTTP/1.1|" A "Content-Type: text/plain|Content-Length: 2||[]",
       "HTTP/1.1 415 Unsupported Media Type|" CLOSE "Accept-Patch: application/json, application/json-patch+json, "

@@ -32,6 +32,38 @@ TEST(a_definition_is_deployed_once_and_another_text_is_its_next_version)
     world_close(w);
 }
 
+/* They have no name: what they are of stands for it, unless one is given. */
+TEST(documents_of_others_are_deployed_as_they_are_written)
+{
+    static const struct {
+        const char *definition, *name;
+    } cases[] = {
+        { "{'id':'wf_20250105_143022','task':'Create calculator.py with tests, and verify they pass',"
+          "'status':'pending','current_phase':'phase_0','phases':[{'id':'phase_0','title':'Create',"
+          "'agent':'general-purpose','status':'pending','deliverables':[],'context_for_next':''}]}",
+          "create-calculator.py-with-tests-and-verify-they-pass" },
+        { "{'task':'  Ein Café!','phases':[{'id':'a','title':'x'}]}", "ein-caf" },
+        { "{'generation_steps':[{'step':1,'name':'File Check'}]}", "generation" },
+        { "{'planning_phases':{'scene':[{'phase':1,'name':'Exploration'}],'act':['...']}}",
+          "planning-scene" },
+    };
+    struct world *w = world_new();
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct command *c = call(w, "workflow.deploy", "{'definition':%s}", cases[i].definition);
+        CHECK_STR(at(c, "/workflow"), cases[i].name);
+        c = call(w, "workflow.deploy", "{'definition':%s,'name':'mine-%zu'}", cases[i].definition,
+                 i);
+        CHECK_STR(at(c, "/workflow"), arena_printf(check_arena(), "mine-%zu", i).at);
+    }
+    CHECK_ERR(call(w, "workflow.deploy", "{'definition':{'task':'Проверка','phases':[{'id':'a'}]}}")
+                  ->error,
+              ERR_INVALID);
+    CHECK_ERR(call(w, "workflow.deploy", "{'definition':{'steps':[{'id':'a'}]}}")->error,
+              ERR_INVALID);
+    world_close(w);
+}
+
 TEST(definitions_are_listed_by_name_and_their_versions_from_the_newest_on)
 {
     struct world *w = world_new();

@@ -99,8 +99,11 @@ static void put_operation(struct buf *out, const struct described *d)
     if (op->on & ON_CLI)
         buf_printf(out, "- `baton " STR_FMT " " STR_FMT "`\n", STR_ARG(d->noun), STR_ARG(d->verb));
     for (int i = 0; i < OP_BODIES_MAX && op->bodies[i].media_type; i++)
-        buf_printf(out, "- a body of `%s` is the field `%s`\n", op->bodies[i].media_type,
-                   op->bodies[i].field);
+        buf_printf(out, "- a body of `%s` is the field `%s`%s\n", op->bodies[i].media_type,
+                   op->bodies[i].field,
+                   op->bodies[i].either ? ", unless it has a member of that name: then it is the "
+                                          "input, and else the other fields are in the query"
+                                        : "");
     buf_printf(out, "- ");
     put_callers(out, op->by);
     put_input(out, d);

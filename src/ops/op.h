@@ -52,6 +52,7 @@ enum op_tier {
 /* A body of that media type is not the input but one field of it. */
 struct op_body {
     const char *media_type, *field;
+    bool either; /* where it has a member of that name, it is the input as others are */
 };
 
 #define OP_BODIES_MAX 2

@@ -33,6 +33,24 @@ static const struct json *fields_of(const struct described *d)
     return json_get(d->input, "properties");
 }
 
+/* What a JSON body is, where that is not the input; NULL: it is. */
+static const struct op_body *json_body(const struct described *d)
+{
+    for (int i = 0; i < OP_BODIES_MAX && d->op->bodies[i].media_type; i++)
+        if (strcmp(d->op->bodies[i].media_type, "application/json") == 0)
+            return &d->op->bodies[i];
+    return NULL;
+}
+
+/* Beside a body that is one field, there is the query for the others. */
+static bool is_parameter(const struct described *d, str field)
+{
+    const struct op_body *body = json_body(d);
+
+    return d->in_query || field_in_path(d, field) ||
+           (body && !str_eq(field, str_from(body->field)));
+}
+
 static void write_parameters(struct json_writer *w, const struct described *d)
 {
     const struct json *fields = fields_of(d);
@@ -40,7 +58,7 @@ static void write_parameters(struct json_writer *w, const struct described *d)
 
     write_begin(w, STR("parameters"), '[');
     for (uint32_t i = 0; fields && i < fields->len; i++)
-        if (d->in_query || field_in_path(d, json_name(&fields->members[i])))
+        if (is_parameter(d, json_name(&fields->members[i])))
             write_parameter(w, d, &fields->members[i]);
     if (writes && !d->op->secret)
         write_ref(w, STR("#/components/parameters/IdempotencyKey"));
@@ -88,27 +106,36 @@ static void write_media_begin(struct json_writer *w, str type)
     json_write_name(w, STR("schema"));
 }
 
-/* Whether a JSON body is one field of the input, as it is, and not the input. */
-static bool json_is_field(const struct op *op)
+/* A field that a body is; or, where that is said, the input. */
+static void write_field_schema(struct json_writer *w, const struct described *d,
+                               const struct op_body *body)
 {
-    for (int i = 0; i < OP_BODIES_MAX && op->bodies[i].media_type; i++)
-        if (strcmp(op->bodies[i].media_type, "application/json") == 0)
-            return true;
-    return false;
+    const struct json *schema = json_get(fields_of(d), body->field);
+
+    if (!body->either) {
+        json_write_value(w, schema);
+        return;
+    }
+    json_write_begin(w, '{');
+    write_begin(w, STR("anyOf"), '[');
+    write_body_schema(w, d);
+    json_write_value(w, schema);
+    json_write_end(w, ']');
+    json_write_end(w, '}');
 }
 
 static void write_request_body(struct json_writer *w, const struct described *d)
 {
     write_begin(w, STR("requestBody"), '{');
     write_begin(w, STR("content"), '{');
-    if (!json_is_field(d->op)) {
+    if (!json_body(d)) {
         write_media_begin(w, STR("application/json"));
         write_body_schema(w, d);
         json_write_end(w, '}');
     }
     for (int i = 0; i < OP_BODIES_MAX && d->op->bodies[i].media_type; i++) {
         write_media_begin(w, str_from(d->op->bodies[i].media_type));
-        json_write_value(w, json_get(fields_of(d), d->op->bodies[i].field));
+        write_field_schema(w, d, &d->op->bodies[i]);
         json_write_end(w, '}');
     }
     json_write_end(w, '}');

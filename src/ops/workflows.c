@@ -198,7 +198,7 @@ static err workflow_versions_op(struct tx *tx, const struct input *in, struct an
 // clang-format off
 
 #define DEFINITION JSON("definition": { "type": "object",                                          \
-    "description": "The definition: steps with what each comes after, or nodes and flows." })
+    "description": "The definition: steps with what each comes after, nodes and flows, or phases, generation_steps or planning_phases of others. It may be the whole body." })
 
 #define NAME JSON("name": { "type": "string", "minLength": 1, "maxLength": 100, "description": "The name of a workflow: workflow.list tells which there are." })
 
@@ -238,15 +238,17 @@ static const struct op ops[] = {
     {
         .name = "workflow.deploy", .http = "POST /workflows", .effect = OP_WRITES,
         .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR,
+        .bodies = { { "application/json", "definition", .either = true } },
         .summary = "Deploy a definition; a known name gets its next version, the same text the one that it has.",
         .input = FIELDS(JSON("definition"), DEFINITION "," JSON(
-            "name": { "type": "string", "minLength": 1, "maxLength": 100, "description": "Its name; what the definition calls itself unless given." },
+            "name": { "type": "string", "minLength": 1, "maxLength": 100, "description": "Its name; what the definition calls itself unless given, or what it is of: generation, planning-scene, the words of a task." },
             "description": { "type": "string", "maxLength": 10000, "description": "What it is for, in a line for people; what the definition says unless given." })),
         .output = SHAPE(WORKFLOW_REQUIRED, WORKFLOW_WHOLE),
         .prepare = workflow_deploy_ready, .run = workflow_deploy_op,
     },
     {
         .name = "workflow.check", .http = "POST /workflows/check", .on = ON_HTTP | ON_CLI, .by = BY_READERS,
+        .bodies = { { "application/json", "definition", .either = true } },
         .summary = "Say whether a definition could be deployed, and all that is wrong with it; nothing is stored.",
         .input = FIELDS(JSON("definition"), DEFINITION),
         .output = SHAPE(JSON("valid", "errors", "warnings", "drawing"), JSON(

@@ -309,6 +309,40 @@ static err name_check(struct tx *tx, str name)
                    WORKFLOW_NAME_MAX, STR_ARG(utf8_cut(name, 80)));
 }
 
+/* The words of a text, as a name. */
+static str name_of_words(struct arena *a, str text)
+{
+    enum { SHOWN = 60 };
+    struct buf out = buf_in(a);
+    bool apart = false;
+
+    for (size_t i = 0; i < text.len && out.len < SHOWN; i++) {
+        char c = text.at[i];
+        bool upper = c >= 'A' && c <= 'Z', digit = c >= '0' && c <= '9';
+        if (!upper && !digit && !(c >= 'a' && c <= 'z') && c != '.' && c != '_') {
+            apart = out.len > 0;
+            continue;
+        }
+        if (apart)
+            buf_byte(&out, '-');
+        apart = false;
+        buf_byte(&out, upper ? (char)(c | 0x20) : c);
+    }
+    return buf_str(&out);
+}
+
+/* Documents of others have no name: what they are of stands for it. */
+static str name_of(struct arena *a, const struct graph *g)
+{
+    if (g->name.len)
+        return g->name;
+    if (g->kind == GRAPH_GENERATION)
+        return STR("generation");
+    if (g->kind == GRAPH_PLANNING)
+        return arena_printf(a, "planning-" STR_FMT, STR_ARG(g->level));
+    return g->kind == GRAPH_PHASES ? name_of_words(a, g->description) : STR("");
+}
+
 static err workflow_emit(struct tx *tx, enum event_type type, str name, int64_t version)
 {
     struct event_writer data;
@@ -332,7 +366,7 @@ static err workflow_insert(struct tx *tx, struct workflow *w)
 err workflow_deploy(struct tx *tx, const struct workflow_ready *ready, str name, str description,
                     struct workflow *out, bool *created)
 {
-    str called = name.len ? name : ready->graph->name;
+    str called = name.len ? name : name_of(tx->arena, ready->graph);
     struct workflow last;
 
     TRY(name_check(tx, called));

@@ -47,7 +47,7 @@ struct workflow_ready {
 };
 err workflow_prepare(struct arena *a, const struct json *definition, struct workflow_ready **out);
 
-/* Deploys it under a name; empty: what the definition calls itself. When the newest version of it is
+/* Deploys it under a name; empty: what the definition calls itself, or is of. When the newest version of it is
  * the same text, gives that one and `created` is false. INVALID for a bad name, or none. */
 err workflow_deploy(struct tx *tx, const struct workflow_ready *ready, str name, str description,
                     struct workflow *out, bool *created);

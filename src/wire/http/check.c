@@ -215,7 +215,7 @@ str http_media_types(struct arena *a, const struct op *op)
 
     buf_add(&out, STR("application/json"));
     for (int i = 0; i < OP_BODIES_MAX; i++)
-        if (op->bodies[i].media_type)
+        if (op->bodies[i].media_type && strcmp(op->bodies[i].media_type, "application/json") != 0)
             buf_printf(&out, ", %s", op->bodies[i].media_type);
     return buf_str(&out);
 }

@@ -29,13 +29,19 @@ static err put(struct http *h, struct json *input, str name, struct json value, 
 
 /* ---- the body ---- */
 
-/* The field that a body of this type is, where it is not the whole input. */
-static const char *body_field(const struct op *op, str type)
+/* What a body of this type is, where it is not the whole input. */
+static const struct op_body *body_of(const struct op *op, str type)
 {
     for (int i = 0; i < OP_BODIES_MAX; i++)
         if (op->bodies[i].media_type && http_media_is(type, str_from(op->bodies[i].media_type)))
-            return op->bodies[i].field;
+            return &op->bodies[i];
     return NULL;
+}
+
+/* Whether a body that may be either is the input, and not the field. */
+static bool is_input(const struct op_body *is, const struct json *body)
+{
+    return !is || (is->either && json_is(body, JSON_OBJECT) && json_get(body, is->field));
 }
 
 static err read_body(struct http *h, struct json *input)
@@ -45,12 +51,12 @@ static err read_body(struct http *h, struct json *input)
                                   .bytes_max = h->parser.limits.body_max,
                                   .memory_max = http_memory(h) };
     const struct json *body;
-    str type = STR("");
+    str type = STR("application/json"); /* unless somebody says */
 
     *input = json_object();
     http_header(r, "content-type", &type);
-    const char *field = body_field(h->match.op, type);
-    if (r->body.len == 0 && !field)
+    const struct op_body *is = body_of(h->match.op, type);
+    if (r->body.len == 0 && (!is || is->either))
         return NULL;
     err e = json_parse(h->x.arena, r->body, &limits, &body);
     if (e && e->kind == ERR_TOO_LARGE && limits.memory_max < HTTP_GROWTH * limits.bytes_max)
@@ -59,8 +65,8 @@ static err read_body(struct http *h, struct json *input)
                        "token_bytes): try again in a moment");
     if (e)
         return err_within(h->x.arena, e, "the body");
-    if (field) {
-        json_put(h->x.arena, input, str_from(field), *body);
+    if (!is_input(is, body)) {
+        json_put(h->x.arena, input, str_from(is->field), *body);
     } else if (body->kind == JSON_OBJECT) {
         *input = *body;
     } else {
