@@ -44,8 +44,11 @@ TEST(equal_demands_have_equal_keys_and_can_be_read_back)
 {
     struct arena *a = check_arena();
     const str tags[] = { STR("b"), STR("a\"'"), STR("b") }, same[] = { STR("a\"'"), STR("b") };
-    struct demand d = { STR("h,\n"), STR("p"), STR("/d"), STR("u"), tags, 3, false, false }, back;
-    struct demand other = { STR("h,\n"), STR("p"), STR("/d"), STR("u"), same, 2, false, false };
+    struct demand d = { STR("h,\n"), STR("p"), STR("/d"), STR("u"),    tags,
+                        3,           false,    false,     STR("coder") },
+                  back;
+    struct demand other = { STR("h,\n"), STR("p"), STR("/d"), STR("u"),    same,
+                            2,           false,    false,     STR("coder") };
 
     str key = demand_key(a, &d);
     must_be(demand_key(a, &other), key);
@@ -55,6 +58,7 @@ TEST(equal_demands_have_equal_keys_and_can_be_read_back)
     CHECK_STR(back.project_dir, "/d");
     CHECK_INT(back.tag_count, 2);
     CHECK_STR(back.tags[0], "a\"'");
+    CHECK_STR(back.agent, "coder");
     must_be(demand_key(a, &back), key);
 }
 

@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "base/utf8.h"
+#include "core/agent_data.h"
 #include "core/columns.h"
 #include "core/event.h"
 #include "core/profile_data.h"
@@ -29,17 +30,27 @@ static err entry_find(struct tx *tx, enum catalog c, str name, struct entry *out
     TRY(sql_one(tx->sql, &row, "SELECT " ENTRY_NAMES " FROM entry WHERE catalog = $1 AND name = $2",
                 ARGS(INT(c), TEXT(name))));
     *found = row != NULL;
+    *out = (struct entry){ .offer_count = 0 };
     if (row)
         COLUMNS_READ(ENTRY_COLUMNS, tx, row, "entry", out);
     return NULL;
 }
 
-/* The n-th that came with the program; false: there are fewer. Agents have none. */
-static bool built_in(enum catalog c, size_t i, str *name, str *text)
+/* The n-th that came with the program, by name; false: there are fewer. */
+static bool built_in(struct arena *a, enum catalog c, size_t i, str *name, str *text)
 {
     struct profile_built_in p = profile_built_in(i);
+    struct agent_built_in role = agent_built_in(i);
 
-    if (c != CATALOG_PROFILES || !p.name)
+    if (c == CATALOG_AGENTS) {
+        if (!role.name)
+            return false;
+        *name = str_from(role.name);
+        *text = arena_printf(a, "{\"name\":\"%s\",\"description\":\"%s\"}", role.name,
+                             role.description);
+        return true;
+    }
+    if (!p.name)
         return false;
     *name = str_from(p.name);
     *text = p.text;
@@ -65,11 +76,13 @@ static str without_layout(struct arena *a, str json)
     return (str){ out, len };
 }
 
-static void built_in_read(struct tx *tx, str name, str text, struct entry *out)
+static void built_in_read(struct tx *tx, enum catalog c, str name, str text, struct entry *out)
 {
-    *out = (struct entry){ .catalog = CATALOG_PROFILES,
+    bool laid_out = c == CATALOG_PROFILES;
+
+    *out = (struct entry){ .catalog = c,
                            .name = name,
-                           .text = without_layout(tx->arena, text),
+                           .text = laid_out ? without_layout(tx->arena, text) : text,
                            .source = STR("built in") };
 }
 
@@ -78,18 +91,18 @@ static bool built_in_find(struct tx *tx, enum catalog c, str wanted, struct entr
     bool found = false;
     str name, text;
 
-    for (size_t i = 0; !found && built_in(c, i, &name, &text); i++)
+    for (size_t i = 0; !found && built_in(tx->arena, c, i, &name, &text); i++)
         found = str_eq(name, wanted);
     if (found)
-        built_in_read(tx, name, text, out);
+        built_in_read(tx, c, name, text, out);
     return found;
 }
 
 /* ---- many ---- */
 
 /* Both lists are in the order of names; where both have one, the stored one stands. */
-err entry_list(struct tx *tx, enum catalog c, str after, int64_t limit, const struct entry **out,
-               size_t *count)
+static err entries_known(struct tx *tx, enum catalog c, str after, int64_t limit,
+                         struct entry **out, size_t *count)
 {
     const struct row *rows;
     size_t row_count, row = 0, given = 0;
@@ -100,18 +113,20 @@ err entry_list(struct tx *tx, enum catalog c, str after, int64_t limit, const st
                 " ORDER BY name LIMIT $3",
                 ARGS(INT(c), TEXT(after), INT(limit))));
     struct entry *stored = ARENA_ARRAY(tx->arena, struct entry, row_count);
-    for (size_t i = 0; i < row_count; i++)
+    for (size_t i = 0; i < row_count; i++) {
+        stored[i] = (struct entry){ .offer_count = 0 };
         COLUMNS_READ(ENTRY_COLUMNS, tx, &rows[i], "entry", (&stored[i]));
+    }
     struct entry *all = ARENA_ARRAY(tx->arena, struct entry, (size_t)limit);
     *count = 0;
     while (*count < (size_t)limit) {
-        bool more = built_in(c, given, &name, &text);
+        bool more = built_in(tx->arena, c, given, &name, &text);
         int order = !more ? -1 : row == row_count ? 1 : str_compare(stored[row].name, name);
         if (!more && row == row_count)
             break;
         given += order >= 0;
         if (order > 0 && str_compare(name, after) > 0)
-            built_in_read(tx, name, text, &all[(*count)++]);
+            built_in_read(tx, c, name, text, &all[(*count)++]);
         if (order <= 0)
             all[(*count)++] = stored[row++];
     }
@@ -119,17 +134,100 @@ err entry_list(struct tx *tx, enum catalog c, str after, int64_t limit, const st
     return NULL;
 }
 
+/* An agent that is offered, as the first of those who do has it. */
+static void offered_read(struct tx *tx, const struct agent_offer *o, size_t count,
+                         struct entry *out)
+{
+    struct json text = json_object();
+
+    json_put(tx->arena, &text, STR("name"), json_string(o->name));
+    json_put(tx->arena, &text, STR("description"), json_string(o->description));
+    if (o->model.len)
+        json_put(tx->arena, &text, STR("model"), json_string(o->model));
+    *out = (struct entry){ .catalog = CATALOG_AGENTS,
+                           .name = o->name,
+                           .text = json_printed(tx->arena, &text),
+                           .source = str_from(offer_source_names[o->source]),
+                           .offers = o,
+                           .offer_count = count };
+}
+
+static size_t of_one_name(const struct agent_offer *offers, size_t count)
+{
+    size_t n = 1;
+
+    while (n < count && str_eq(offers[n].name, offers[0].name))
+        n++;
+    return n;
+}
+
+/* Puts agents that are offered between the others; of one name they stand before what is built in. */
+static void offers_merge(struct tx *tx, const struct agent_offer *offers, size_t offer_count,
+                         const struct entry *known, size_t known_count, str after, size_t limit,
+                         struct entry *all, size_t *count)
+{
+    size_t at = 0;
+
+    for (*count = 0; *count < limit;) {
+        while (offer_count && str_compare(offers->name, after) <= 0)
+            offers++, offer_count--;
+        bool more = at < known_count;
+        if (!offer_count && !more)
+            return;
+        int order = !offer_count ? -1 : !more ? 1 : str_compare(known[at].name, offers->name);
+        struct entry *one = &all[(*count)++];
+        if (order <= 0)
+            *one = known[at++];
+        if (order > 0 || (order == 0 && str_eq(one->source, STR("built in"))))
+            offered_read(tx, offers, of_one_name(offers, offer_count), one);
+        after = one->name;
+    }
+}
+
+err entry_list(struct tx *tx, enum catalog c, str after, int64_t limit, const struct entry **out,
+               size_t *count)
+{
+    struct agent_offer *offers;
+    struct entry *known, *all;
+    size_t known_count, offer_count;
+
+    TRY(entries_known(tx, c, after, limit, &known, &known_count));
+    *out = known;
+    *count = known_count;
+    if (c != CATALOG_AGENTS)
+        return NULL;
+    TRY(agent_offers(tx, &offers, &offer_count));
+    all = ARENA_ARRAY(tx->arena, struct entry, (size_t)limit);
+    offers_merge(tx, offers, offer_count, known, known_count, after, (size_t)limit, all, count);
+    *out = all;
+    return NULL;
+}
+
 /* ---- one ---- */
+
+/* Roles that come with the program are of its own workflows, and no help to others. */
+static void roles_leave_out(struct entry *all, size_t *count)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < *count; i++)
+        if (!str_eq(all[i].source, STR("built in")))
+            all[kept++] = all[i];
+    *count = kept;
+}
 
 /* "there is no agent "revewer"; did you mean "reviewer"? There are: coder, reviewer". */
 static err unknown(struct tx *tx, enum catalog c, str name)
 {
+    enum { LOOKED_AT = 100 };
     const struct entry *all;
     size_t count;
     str near = STR("");
     unsigned best = name.len < 4 ? 2 : 3;
 
-    TRY(entry_list(tx, c, STR(""), NAMES_SHOWN + 1, &all, &count));
+    TRY(entry_list(tx, c, STR(""), LOOKED_AT, &all, &count));
+    if (c == CATALOG_AGENTS)
+        roles_leave_out((struct entry *)all, &count);
     struct buf names = buf_in(tx->arena);
     for (size_t i = 0; i < count && i < NAMES_SHOWN; i++) {
         unsigned distance = str_distance(name, all[i].name, best - 1);
@@ -391,13 +489,31 @@ err agent_startable(struct tx *tx, str agent, const struct agent_starter *by, bo
 
 /* ---- whose profile ---- */
 
-err entry_resolve(struct tx *tx, str agent, str wish, str *profile)
+err agent_source_of(struct tx *tx, str name, str dir, enum agent_source *out)
 {
+    struct entry entry;
+    bool found, offered = false;
+
+    TRY(entry_find(tx, CATALOG_AGENTS, name, &entry, &found));
+    if (!found)
+        TRY(agent_is_offered(tx, name, dir, false, &offered));
+    *out = found                                             ? AGENT_REGISTERED
+           : offered                                         ? AGENT_OFFERED
+           : built_in_find(tx, CATALOG_AGENTS, name, &entry) ? AGENT_BUILT_IN
+                                                             : AGENT_UNKNOWN;
+    return NULL;
+}
+
+err entry_resolve(struct tx *tx, str agent, str dir, str wish, str *profile)
+{
+    enum agent_source source = AGENT_UNKNOWN;
     struct entry entry;
     const struct json *text;
     str own = STR("");
 
-    if (agent.len) {
+    if (agent.len)
+        TRY(agent_source_of(tx, agent, dir, &source));
+    if (agent.len && source != AGENT_OFFERED) {
         TRY(entry_get(tx, CATALOG_AGENTS, agent, &entry));
         TRY(stored_parse(tx, THING("agent", agent), entry.text, &text));
         own = json_str(text, "profile");

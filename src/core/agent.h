@@ -6,11 +6,16 @@
  * and a stored one of the same name stands before them. Only the operator writes
  * either, so no agent can choose a command line.
  *
+ * An agent that nobody has registered may be offered by runners (agent_offer.h), or come with the
+ * program, as the roles of its own workflows do: of one name the registered one stands before what is
+ * offered, and that before what comes with the program.
+ *
  * Entries come over the API or from files of the server's directory. What came over
  * the API is the later decision, so a file of the same name does not replace it. */
 #ifndef CORE_AGENT_H
 #define CORE_AGENT_H
 
+#include "core/agent_offer.h"
 #include "core/tx.h"
 #include "json/json.h"
 
@@ -19,9 +24,11 @@ enum catalog { CATALOG_AGENTS, CATALOG_PROFILES };
 struct entry {
     enum catalog catalog;
     str name;
-    str text;                             /* printed JSON object, with its name */
-    str source;                           /* "api", "file" or "built in" */
-    int64_t created_at_ms, updated_at_ms; /* 0: built in */
+    str text; /* printed JSON object, with its name */
+    str source; /* "api", "file", "built in"; of an agent that is offered: "project", "home", "data" */
+    int64_t created_at_ms, updated_at_ms; /* 0: built in, or offered */
+    const struct agent_offer *offers;     /* who offers it: in lists alone */
+    size_t offer_count;
 };
 
 /* The table `entry`: see columns.h. */
@@ -39,7 +46,7 @@ struct entry {
 /* NOT_FOUND, with the names that there are. */
 err entry_get(struct tx *tx, enum catalog c, str name, struct entry *out);
 
-/* By name, those built in too. */
+/* By name, those built in too, and agents that runners offer. */
 err entry_list(struct tx *tx, enum catalog c, str after, int64_t limit, const struct entry **out,
                size_t *count);
 
@@ -80,8 +87,12 @@ struct agent_starter {
  * nobody. */
 err agent_startable(struct tx *tx, str agent, const struct agent_starter *by, bool *out);
 
-/* The profile of a session: the agent's where it has one, else what was asked for, else "claude".
- * NOT_FOUND when the agent or the profile is not known. `agent` may be empty. */
-err entry_resolve(struct tx *tx, str agent, str wish, str *profile);
+/* Who is meant by an agent's name in a directory. */
+enum agent_source { AGENT_UNKNOWN, AGENT_REGISTERED, AGENT_OFFERED, AGENT_BUILT_IN };
+err agent_source_of(struct tx *tx, str name, str dir, enum agent_source *out);
+
+/* The profile of a session in a directory: the agent's where it has one, else what was asked for, else
+ * "claude". NOT_FOUND when the agent or the profile is not known. `agent` may be empty. */
+err entry_resolve(struct tx *tx, str agent, str dir, str wish, str *profile);
 
 #endif

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "core/agent.h"
 #include "core/columns.h"
 #include "core/run_private.h"
 #include "core/stored.h"
@@ -309,10 +310,28 @@ static err run_add(struct tx *tx, struct run *r)
     return sql_exec(tx->sql, INSERT_INTO(run, RUN_COLUMNS), ARGS(VALUES(RUN_COLUMNS, r)));
 }
 
+/* One that is only offered: a runner must have it, if not now then again. What was registered and is
+ * not any more, nobody has. */
+static err agent_demand(struct tx *tx, const struct session *s, struct demand *d)
+{
+    enum agent_source source;
+    bool known = false;
+
+    if (!s->agent.len)
+        return NULL;
+    TRY(agent_source_of(tx, s->agent, d->project_dir, &source));
+    if (source == AGENT_UNKNOWN)
+        TRY(agent_is_offered(tx, s->agent, d->project_dir, true, &known));
+    if (known || source == AGENT_OFFERED)
+        d->agent = s->agent;
+    return NULL;
+}
+
 err run_create(struct tx *tx, struct session *s, const struct run_new *n, struct run *out)
 {
     struct demand demand = demand_of(s, n->demand);
 
+    TRY(agent_demand(tx, s, &demand));
     TRY(demand_check(tx->arena, &demand));
     *out = (struct run){
         .id = tx_id(tx, "run_"),

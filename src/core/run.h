@@ -114,6 +114,7 @@ struct demand {
     size_t tag_count;
     bool command;    /* that it takes commands; there is no profile then */
     bool unreadable; /* what is stored is damaged: no runner fits */
+    str agent;       /* that it offers, since nobody has registered it: see agent_offer.h */
 };
 
 #define DEMAND_UNREADABLE "what it asks of its runner is not known"
@@ -125,7 +126,7 @@ str demand_key(struct arena *a, const struct demand *d);
 void demand_read(struct arena *a, str key, struct demand *out);
 /* INVALID when a part of it is too long for a position in the queue. */
 err demand_check(struct arena *a, const struct demand *d);
-bool demand_fits(const struct demand *d, const struct runner *r);
+bool demand_fits(struct arena *a, const struct demand *d, const struct runner *r);
 
 /* ---- run.c: rows, coming and ending ---- */
 

@@ -1,12 +1,14 @@
 /* run_demand.c: what runs ask of their runners, and where in the queue that puts them.
  *
  * A demand has a canonical text, its key: a JSON array of the directory, the hostname, the profile, the
- * tags, the user if there is one, and for a command the word for that. A run's position in the queue is its key and then its rank,
+ * tags, the user if there is one, for a command
+ * the word for that, and an agent that only some runners have. A run's position in the queue is its key and then its rank,
  * so the first of a key is the one that is next. There are two such orders, with the directory and
  * without. */
 #include <assert.h>
 #include <stdlib.h>
 
+#include "core/agent_offer.h"
 #include "core/run_private.h"
 
 static int str_order(const void *a, const void *b)
@@ -30,16 +32,18 @@ str demand_key(struct arena *a, const struct demand *d)
     json_push(a, &key, json_string(d->hostname));
     json_push(a, &key, json_string(d->profile));
     json_push(a, &key, tags);
-    if (d->user.len || d->command) /* which those of older versions do not have */
+    if (d->user.len || d->command || d->agent.len) /* which those of older versions do not have */
         json_push(a, &key, json_string(d->user));
-    if (d->command)
-        json_push(a, &key, json_string(STR("command")));
+    if (d->command || d->agent.len)
+        json_push(a, &key, json_string(d->command ? STR("command") : STR("")));
+    if (d->agent.len)
+        json_push(a, &key, json_string(d->agent));
     return json_printed(a, &key);
 }
 
-enum { PROFILE_BYTES_MAX = 70, KEY_BYTES_MAX = 2600, PUNCTUATION = 32 };
+enum { NAME_BYTES_MAX = 62, KEY_BYTES_MAX = 2600, PUNCTUATION = 32 }; /* of a profile, an agent */
 
-_Static_assert(DEMAND_DIR_MAX + DEMAND_HOST_MAX + DEMAND_USER_MAX + PROFILE_BYTES_MAX +
+_Static_assert(DEMAND_DIR_MAX + DEMAND_HOST_MAX + DEMAND_USER_MAX + 2 * NAME_BYTES_MAX +
                        DEMAND_TAGS_MAX + PUNCTUATION <=
                    KEY_BYTES_MAX,
                "a position in the queue fits into an index of any database");
@@ -65,7 +69,7 @@ void demand_read(struct arena *a, str key, struct demand *out)
     err e = json_parse_own(a, key, &json);
 
     *out = (struct demand){ .unreadable = true };
-    if (e || !json_is(json, JSON_ARRAY) || json->len < 4 || json->len > 6)
+    if (e || !json_is(json, JSON_ARRAY) || json->len < 4 || json->len > 7)
         return;
     const struct json *tags = &json->items[3];
     bool whole = tags->kind == JSON_ARRAY;
@@ -82,7 +86,8 @@ void demand_read(struct arena *a, str key, struct demand *out)
                             .hostname = json_text(&json->items[1]),
                             .profile = json_text(&json->items[2]),
                             .user = json->len > 4 ? json_text(&json->items[4]) : STR(""),
-                            .command = json->len == 6,
+                            .command = json->len > 5 && json_text(&json->items[5]).len,
+                            .agent = json->len > 6 ? json_text(&json->items[6]) : STR(""),
                             .tags = copies,
                             .tag_count = tags->len };
 }
@@ -95,24 +100,10 @@ static bool names_hold(const str *names, size_t count, str name)
     return false;
 }
 
-/* No ".." on the way: what leads out again is not within. */
-static bool dir_within(str dir, str base)
+bool demand_fits(struct arena *a, const struct demand *d, const struct runner *r)
 {
-    str rest = dir, name;
+    struct agent_offer ignored;
 
-    while (rest.len) {
-        str_cut(rest, '/', &name, &rest);
-        if (str_eq(name, STR("..")))
-            return false;
-    }
-    while (base.len > 1 && base.at[base.len - 1] == '/')
-        base.len--;
-    return str_starts(dir, base) &&
-           (dir.len == base.len || dir.at[base.len] == '/' || str_eq(base, STR("/")));
-}
-
-bool demand_fits(const struct demand *d, const struct runner *r)
-{
     if (d->unreadable || (d->hostname.len && !str_eq(d->hostname, r->hostname)))
         return false;
     if (d->user.len && !str_eq(d->user, r->user))
@@ -121,12 +112,12 @@ bool demand_fits(const struct demand *d, const struct runner *r)
         return false;
     if (!d->command && r->profile_count && !names_hold(r->profiles, r->profile_count, d->profile))
         return false;
-    if (d->project_dir.len && r->project_dir.len && !dir_within(d->project_dir, r->project_dir))
+    if (d->project_dir.len && r->project_dir.len && !dir_is_within(d->project_dir, r->project_dir))
         return false;
     for (size_t i = 0; i < d->tag_count; i++)
         if (!names_hold(r->tags, r->tag_count, d->tags[i]))
             return false;
-    return true;
+    return !d->agent.len || runner_offers(a, r, d->agent, d->project_dir, &ignored);
 }
 
 /* ---- positions ---- */

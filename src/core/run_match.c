@@ -29,7 +29,7 @@ static err run_has_taker(struct tx *tx, const struct run *r, bool *out)
     demand_read(tx->arena, r->demand, &demand);
     *out = false;
     for (size_t i = 0; i < count; i++)
-        *out |= demand_fits(&demand, &there[i]);
+        *out |= demand_fits(tx->arena, &demand, &there[i]);
     return NULL;
 }
 
@@ -66,6 +66,7 @@ static err nobody_fits(struct tx *tx, const struct run *r, str *out)
     print_part(&text, "user", demand.user);
     print_part(&text, "profile", demand.profile);
     print_part(&text, "project_dir", demand.project_dir);
+    print_part(&text, "agent", demand.agent);
     for (size_t i = 0; i < demand.tag_count; i++)
         print_part(&text, "tag", demand.tags[i]);
     if (str_ends(buf_str(&text), STR(",")))

@@ -187,7 +187,7 @@ static void scan_head(struct tx *tx, struct scan *s, str head)
     if (s->best.len && !position_before(head, s->best))
         return;
     demand_read(tx->arena, position_key(head), &demand);
-    if (demand_fits(&demand, s->runner))
+    if (demand_fits(tx->arena, &demand, s->runner))
         s->best = head;
 }
 
@@ -318,7 +318,7 @@ static err token_mint(struct tx *tx, const struct session *s, struct run *r, str
  * its runner, is no new task. From the claim on, since it may write before its start is heard of. */
 static err record_forget(struct tx *tx, struct session *s, const struct run *r)
 {
-    if (r->purpose != PURPOSE_WORK || r->attempt != 1 || !s->wrote_version)
+    if (r->purpose != PURPOSE_WORK || r->attempt != 1 || !s->wrote_version || s->task.len)
         return NULL;
     s->wrote_version = 0;
     return session_store(tx, s);
@@ -379,7 +379,7 @@ static bool enqueued_fits(struct arena *a, const struct runner *r, const struct 
     struct demand demand;
 
     demand_read(a, json_str(data, "demand"), &demand);
-    return r->capacity > 0 && json_bool_or(data, "queued", false) && demand_fits(&demand, r);
+    return r->capacity > 0 && json_bool_or(data, "queued", false) && demand_fits(a, &demand, r);
 }
 
 /* A run that fits; or one of its own that is to stop, or has made room; or that it was removed. */

@@ -22,6 +22,21 @@ static err session_is_named(struct tx *tx, const struct run_request *q, const st
                    STR_ARG(s->name), STR_ARG(q->session_name));
 }
 
+/* Where a new one will work: as it is asked for, else as whoever it is below. */
+static err directory_of(struct tx *tx, const struct run_request *q, str *out)
+{
+    bool own = !q->parent.len && tx->actor->kind == ACTOR_SESSION, found = false;
+    str parent = own ? tx->actor->session_id : q->parent;
+    struct session s;
+
+    *out = q->project_dir;
+    if (!out->len && parent.len)
+        TRY(session_find(tx, parent, &s, &found));
+    if (found)
+        *out = s.project_dir;
+    return NULL;
+}
+
 static err session_start_new(struct tx *tx, const struct run_request *q, struct session *out)
 {
     struct session_new n = {
@@ -34,11 +49,13 @@ static err session_start_new(struct tx *tx, const struct run_request *q, struct 
         .pointers = q->pointers,
         .calls_back = q->run.mode == MODE_CALLBACK,
     };
+    str dir;
 
     if (!n.name.len)
         return err_new(tx->arena, ERR_INVALID,
                        "expected a \"session_name\" for the session that is to be started");
-    TRY(entry_resolve(tx, n.agent, q->profile, &n.profile));
+    TRY(directory_of(tx, q, &dir));
+    TRY(entry_resolve(tx, n.agent, dir, q->profile, &n.profile));
     return session_create(tx, &n, out);
 }
 
@@ -98,7 +115,7 @@ static err session_adopt(struct tx *tx, const struct run_request *q, struct sess
     TRY(sections_check(tx, q, s));
     str profile = q->profile.len ? q->profile : s->profile;
     TRY(agent_give(tx, s, q->agent));
-    TRY(entry_resolve(tx, s->agent, profile, &s->profile));
+    TRY(entry_resolve(tx, s->agent, s->project_dir, profile, &s->profile));
     s->attended = false;
     if (!s->settled)
         s->calls_back |= calls_back; /* a parent that waits for it already still does */

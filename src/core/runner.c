@@ -74,6 +74,24 @@ err runner_list(struct tx *tx, str after, int64_t limit, const struct runner **o
     return NULL;
 }
 
+/* ---- folders ---- */
+
+/* No ".." on the way: what leads out again is not within. */
+bool dir_is_within(str dir, str base)
+{
+    str rest = dir, name;
+
+    while (rest.len) {
+        str_cut(rest, '/', &name, &rest);
+        if (str_eq(name, STR("..")))
+            return false;
+    }
+    while (base.len > 1 && base.at[base.len - 1] == '/')
+        base.len--;
+    return str_starts(dir, base) &&
+           (dir.len == base.len || dir.at[base.len] == '/' || str_eq(base, STR("/")));
+}
+
 /* ---- coming, being heard, going ---- */
 
 static err runner_emit(struct tx *tx, enum event_type type, const struct runner *r)
@@ -114,7 +132,8 @@ err runner_register(struct tx *tx, struct runner *r)
                             " project_dir = excluded.project_dir, tags = excluded.tags,"
                             " profiles = excluded.profiles, capacity = excluded.capacity,"
                             " registered_at = excluded.registered_at, seen_at = excluded.seen_at, lost = 0,"
-                            " work_user = excluded.work_user, commands = excluded.commands"
+                            " work_user = excluded.work_user, commands = excluded.commands,"
+                            " agents = excluded.agents"
                             " RETURNING runner_id",
         ARGS(VALUES(RUNNER_COLUMNS, r))));
     assert(row);
@@ -138,6 +157,15 @@ err runner_seen(struct tx *tx, struct runner *r)
         return NULL;
     TRY(silence_due(tx, r));
     return runner_emit(tx, EVENT_RUNNER_JOINED, r);
+}
+
+err runner_store_agents(struct tx *tx, struct runner *r, str agents)
+{
+    if (str_eq(r->agents, agents))
+        return NULL;
+    r->agents = agents;
+    return sql_exec(tx->sql, "UPDATE runner SET agents = $2 WHERE runner_id = $1",
+                    ARGS(TEXT(r->id), TEXT(r->agents)));
 }
 
 err runner_store_cursor(struct tx *tx, const struct runner *r)

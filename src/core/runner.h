@@ -19,7 +19,7 @@ struct runner {
     const str *tags, *profiles;      /* no profiles: all */
     size_t tag_count, profile_count;
     str tags_printed, profiles_printed; /* as they are stored: JSON arrays */
-    str agents; /* that its machine has, printed JSON array of {"name", "source", "description", "project"?} */
+    str agents; /* that its machine has, a printed JSON array: see agent_offer.h */
     int64_t capacity;
     bool commands; /* it takes runs of purpose command; one that does not say so knows none */
     int64_t registered_at_ms, seen_at_ms;
@@ -48,6 +48,9 @@ struct runner {
 #define RUNNER_NAMES COLUMNS(RUNNER_COLUMNS)
 // clang-format on
 
+/* Whether a path is a folder, or within it; never by way of "..". */
+bool dir_is_within(str dir, str base);
+
 /* Registers one, whose id, token and times are set here. One that registers under the same token
  * and name again is the same runner, with what it says now. Emits runner_joined. */
 err runner_register(struct tx *tx, struct runner *r);
@@ -57,6 +60,9 @@ err runner_get(struct tx *tx, str id, struct runner *out);
 
 /* Notes that it was heard; one that was lost has joined again. */
 err runner_seen(struct tx *tx, struct runner *r);
+
+/* It has these agents from now on: see agent_offer.h. */
+err runner_store_agents(struct tx *tx, struct runner *r, str agents);
 
 /* Keeps how far it has come: see run_claim. */
 err runner_store_cursor(struct tx *tx, const struct runner *r);

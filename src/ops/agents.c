@@ -26,6 +26,14 @@
 
 #define AGENT_SHAPE SHAPE(JSON("name", "source", "created_at", "updated_at"), AGENT_MEMBERS "," ENTRY_ORIGIN)
 
+#define OFFERED_BY SHAPE_LIST("offered_by", "Of one that is not registered and that runners have as a file: which do.", \
+    SHAPE(JSON("runner_id", "runner", "hostname", "source", "project"), JSON(                      \
+        "runner_id": { "type": "string", "description": "The runner." },                           \
+        "runner": { "type": "string", "description": "Its name." },                                \
+        "hostname": { "type": "string", "description": "Its machine." },                           \
+        "source": { "enum": ["project", "home", "data"], "description": "Where its file is." },    \
+        "project": { "type": ["string", "null"], "description": "Of a project: the folder that it is good in; null: everywhere." })))
+
 static const struct op ops[] = {
     {
         .name = "agent.create", .http = "POST /agents", .effect = OP_WRITES, .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR,
@@ -41,7 +49,7 @@ static const struct op ops[] = {
         .tool_input = JSON({ "after": "next of the last page" }),
         .tool_output = JSON({ "agents": { "name": true, "description": true, "tags": true }, "next": true }),
         .output = SHAPE(JSON("agents"), SHAPE_LIST("agents", "A page of them.",
-            SHAPE(JSON("name", "source"), AGENT_HEAD "," ENTRY_ORIGIN)) "," PAGE_NEXT),
+            SHAPE(JSON("name", "source"), AGENT_HEAD "," ENTRY_ORIGIN "," OFFERED_BY)) "," PAGE_NEXT),
         .run = entry_list_op,
     },
     {

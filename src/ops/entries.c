@@ -24,6 +24,22 @@ static bool is_listed(str member)
     return false;
 }
 
+static void write_offers(struct json_writer *w, const struct entry *e)
+{
+    write_begin(w, STR("offered_by"), '[');
+    for (size_t i = 0; i < e->offer_count; i++) {
+        const struct agent_offer *o = &e->offers[i];
+        json_write_begin(w, '{');
+        write_text(w, STR("runner_id"), o->runner_id);
+        write_text(w, STR("runner"), o->runner_name);
+        write_text(w, STR("hostname"), o->hostname);
+        write_text(w, STR("source"), str_from(offer_source_names[o->source]));
+        write_or_null(w, STR("project"), o->project);
+        json_write_end(w, '}');
+    }
+    json_write_end(w, ']');
+}
+
 static err write_entry(struct tx *tx, struct json_writer *w, const struct entry *e, bool whole)
 {
     const struct json *text;
@@ -39,6 +55,8 @@ static err write_entry(struct tx *tx, struct json_writer *w, const struct entry 
     write_text(w, STR("source"), e->source);
     write_time_or_null(w, STR("created_at"), e->created_at_ms);
     write_time_or_null(w, STR("updated_at"), e->updated_at_ms);
+    if (e->offer_count)
+        write_offers(w, e);
     json_write_end(w, '}');
     return NULL;
 }

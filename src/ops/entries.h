@@ -15,9 +15,9 @@ op_run entry_create_op, entry_list_op, entry_get_op, entry_update_op, entry_dele
     "description": "A merge patch (RFC 7396): members replace those of their name, null removes." })
 
 #define ENTRY_ORIGIN JSON(                                                                         \
-    "source": { "enum": ["api", "file", "built in"], "description": "api: over the API; file: from a file of the server's directory; built in: it comes with the program." }, \
-    "created_at": { "type": ["string", "null"], "format": "date-time", "description": "When it was registered; null: built in." }, \
-    "updated_at": { "type": ["string", "null"], "format": "date-time", "description": "When it was last changed; null: built in." })
+    "source": { "enum": ["api", "file", "built in", "project", "home", "data"], "description": "api: over the API; file: from a file of the server's directory; built in: it comes with the program. Of an agent that runners offer as a file of theirs: a project's, that of their user's home, or that of their data." }, \
+    "created_at": { "type": ["string", "null"], "format": "date-time", "description": "When it was registered; null: it was not." }, \
+    "updated_at": { "type": ["string", "null"], "format": "date-time", "description": "When it was last changed; null: it was not registered." })
 
 #define ENTRY_LOAD FIELDS(JSON("entries"), JSON("entries": { "type": "array", "maxItems": 1000, \
     "description": "All that there are in files, each with its name.",                             \

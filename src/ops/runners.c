@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 #include "core/agent.h"
+#include "core/agent_offer.h"
 #include "core/output.h"
 #include "core/prompt.h"
 #include "core/run.h"
@@ -62,14 +63,43 @@ static void write_env(struct tx *tx, struct json_writer *w, const struct run *r,
 }
 
 /* One that was deleted meanwhile is null: the runner knows what it cannot do without. */
-static err write_entry(struct tx *tx, struct json_writer *w, str name, enum catalog c, str key)
+static err write_profile(struct tx *tx, struct json_writer *w, str key)
 {
     struct entry entry = { .text = STR("null") };
-    err e = key.len ? entry_get(tx, c, key, &entry) : NULL;
+    err e = key.len ? entry_get(tx, CATALOG_PROFILES, key, &entry) : NULL;
 
     if (e && e->kind != ERR_NOT_FOUND)
         return e;
-    write_stored(tx, w, name, THING(c == CATALOG_AGENTS ? "agent" : "profile", key), entry.text);
+    write_stored(tx, w, STR("profile"), THING("profile", key), entry.text);
+    return NULL;
+}
+
+/* Of an agent that the runner offers itself it is told the name, and where it has it. */
+static err write_agent(struct tx *tx, struct json_writer *w, const struct runner *by,
+                       const struct run *r, str dir)
+{
+    struct agent_offer offer = { .source = OFFER_DATA };
+    struct entry entry = { .text = STR("null") };
+    bool offered = false;
+    err e = r->agent.len ? entry_get(tx, CATALOG_AGENTS, r->agent, &entry) : NULL;
+
+    if (e && e->kind != ERR_NOT_FOUND)
+        return e;
+    bool known = r->agent.len && !e, registered = known && entry.created_at_ms;
+    if (r->agent.len && !registered)
+        offered = runner_offers(tx->arena, by, r->agent, dir, &offer);
+    if (offered) {
+        write_begin(w, STR("agent"), '{');
+        write_text(w, STR("name"), r->agent);
+        json_write_end(w, '}');
+    } else {
+        write_stored(tx, w, STR("agent"), THING("agent", r->agent), entry.text);
+    }
+    write_or_null(w, STR("agent_source"),
+                  registered ? STR("registered")
+                  : offered  ? str_from(offer_source_names[offer.source])
+                  : known    ? STR("built_in")
+                             : STR(""));
     return NULL;
 }
 
@@ -105,7 +135,8 @@ static void write_command(struct tx *tx, struct json_writer *w, const struct run
     write_or_null(w, STR("project_dir"), r->project_dir);
 }
 
-static err write_turn(struct tx *tx, struct json_writer *w, const struct run *r, str token)
+static err write_turn(struct tx *tx, struct json_writer *w, const struct runner *by,
+                      const struct run *r, str token)
 {
     struct session s;
     str prompt;
@@ -117,9 +148,10 @@ static err write_turn(struct tx *tx, struct json_writer *w, const struct run *r,
     write_text(w, STR("session_id"), s.id);
     write_text(w, STR("session_name"), s.name);
     write_text(w, STR("prompt"), prompt);
-    TRY(write_entry(tx, w, STR("agent"), CATALOG_AGENTS, r->agent));
-    TRY(write_entry(tx, w, STR("profile"), CATALOG_PROFILES, r->profile));
-    write_or_null(w, STR("project_dir"), r->project_dir.len ? r->project_dir : s.work_dir);
+    str dir = r->project_dir.len ? r->project_dir : s.work_dir;
+    TRY(write_agent(tx, w, by, r, dir));
+    TRY(write_profile(tx, w, r->profile));
+    write_or_null(w, STR("project_dir"), dir);
     write_or_null(w, STR("client_id"), s.client_id);
     write_int(w, STR("attempt"), r->attempt);
     write_text(w, STR("token"), token);
@@ -129,13 +161,14 @@ static err write_turn(struct tx *tx, struct json_writer *w, const struct run *r,
     return NULL;
 }
 
-static err write_claimed(struct tx *tx, struct json_writer *w, const struct run *r, str token)
+static err write_claimed(struct tx *tx, struct json_writer *w, const struct runner *by,
+                         const struct run *r, str token)
 {
     write_begin(w, STR("run"), '{');
     if (run_is_command(r))
         write_command(tx, w, r);
     else
-        TRY(write_turn(tx, w, r, token));
+        TRY(write_turn(tx, w, by, r, token));
     json_write_end(w, '}');
     return NULL;
 }
@@ -222,7 +255,7 @@ static err claim_answer(struct tx *tx, const struct input *in, struct claim *c, 
     *said = run.id.len > 0;
     if (held.count >= r->capacity)
         r->capacity = 0; /* what comes now is for others: it must not be woken in their place */
-    return *said ? write_claimed(tx, &out->json, &run, out->minted) : NULL;
+    return *said ? write_claimed(tx, &out->json, r, &run, out->minted) : NULL;
 }
 
 static err runner_claim_op(struct tx *tx, const struct input *in, struct answer *out)
@@ -453,12 +486,12 @@ static err runner_register_op(struct tx *tx, const struct input *in, struct answ
                         .project_dir = input_str(in, "project_dir"),
                         .user = input_str(in, "user"),
                         .capacity = input_int(in, "capacity", 1),
-                        .commands = input_bool(in, "commands", false),
-                        .agents = STR("[]") };
+                        .commands = input_bool(in, "commands", false) };
 
     r.name = name.len ? name : r.hostname;
     r.tags = names_in(tx, in, "tags", &r.tag_count);
     r.profiles = names_in(tx, in, "profiles", &r.profile_count);
+    TRY(agent_offers_check(tx, input_json(in, "agents"), &r.agents));
     TRY(runner_register(tx, &r));
     out->created = true;
     json_write_begin(&out->json, '{');
@@ -519,9 +552,14 @@ static err runner_heartbeat_op(struct tx *tx, const struct input *in, struct ans
     struct run_held held;
     struct runner r;
     bool errand;
+    str agents;
 
     TRY(runner_get(tx, input_str(in, "runner_id"), &r));
     TRY(runner_seen(tx, &r));
+    if (input_json(in, "agents")) {
+        TRY(agent_offers_check(tx, input_json(in, "agents"), &agents));
+        TRY(runner_store_agents(tx, &r, agents));
+    }
     for (uint32_t i = 0; runs && i < runs->len; i++)
         TRY(run_renew_held(tx, &r, json_text(&runs->items[i])));
     TRY(run_held_by(tx, &r, NULL, &held));
@@ -575,6 +613,18 @@ static err runner_heartbeat_op(struct tx *tx, const struct input *in, struct ans
     "stop": { "type": "boolean", "description": "Whether the agent is to be stopped, or must be gone already." }, \
     "lease_seconds": { "type": "integer", "description": "When nothing is reported for so long, the run is given to another runner." }))
 
+/* What it has besides those that are registered here. */
+#define OFFERED_AGENTS JSON("agents": { "type": "array", "maxItems": 500,                          \
+    "description": "Agents that its machine has as files, for sessions that name one: all of them, in place of what it said before.", \
+    "items": { "type": "object", "required": ["name", "source"], "additionalProperties": false,    \
+        "properties": {                                                                            \
+            "name": { "type": "string", "pattern": "^[A-Za-z0-9_.-]{1,60}$", "description": "What sessions name it by." }, \
+            "source": { "enum": ["project", "home", "data"], "description": "Where its file is: in a project, in the home of its user, or in the data of the runner. The first of these stands." }, \
+            "project": { "type": "string", "maxLength": 1200, "description": "Of a project: its folder." }, \
+            "description": { "type": "string", "maxLength": 10000, "description": "What it is for: others choose it by this." }, \
+            "model": { "type": "string", "maxLength": 200, "description": "The model that it uses." }, \
+            "tools": { "type": "array", "maxItems": 256, "items": { "type": "string", "maxLength": 500 }, "description": "The tools that it may use." } } } })
+
 #define REPORTS(what, route, about, handler)                                                       \
     {                                                                                              \
         .name = "runner." what, .http = "POST /runner/runs/{run_id}/" route, .effect = OP_WRITES,  \
@@ -593,6 +643,7 @@ static const struct op ops[] = {
             "user": { "type": "string", "minLength": 1, "maxLength": 100, "description": "As whom its agents run: a session goes on as the user that it has begun as." },
             "commands": { "type": "boolean", "default": false, "description": "It takes runs of purpose command too, which have no session and no client." },
             "capacity": { "type": "integer", "minimum": 1, "maximum": 1000, "default": 1, "description": "How many runs it takes at once." }) ","
+            OFFERED_AGENTS ","
             SHAPE_LIST("tags", "What it has, for runs that ask for it.", NAMES) ","
             SHAPE_LIST("profiles", "The clients that it has; all unless given.", NAMES)),
         .output = SHAPE(JSON("runner_id", "poll_timeout_seconds", "heartbeat_interval_seconds", "lease_seconds"), JSON(
@@ -607,7 +658,7 @@ static const struct op ops[] = {
         .summary = "Say that a runner is there, and what it runs.",
         .input = FIELDS(JSON("runner_id"), RUNNER_ID "," JSON(
             "runs": { "type": "array", "maxItems": 1000, "items": { "type": "string" },
-                "description": "Runs that it has: their leases begin anew." })),
+                "description": "Runs that it has: their leases begin anew." }) "," OFFERED_AGENTS),
         .output = SHAPE(JSON("runner_id", "stop_runs"), RUNNER_ID "," ERRAND "," SHAPE_LIST("stop_runs", "Runs that it is to stop.", JSON({ "type": "string" }))),
         .run = runner_heartbeat_op,
     },
@@ -618,7 +669,7 @@ static const struct op ops[] = {
             "known": { "type": "array", "maxItems": 1000, "items": { "type": "string" },
                 "description": "Runs that it was given and is about to start, or was told to stop: they are not told again. May be repeated." })),
         .output = SHAPE("", JSON(
-            "run": { "type": "object", "description": "The run that is the runner's now: run_id, type, purpose, session_id, session_name, prompt, agent, profile, project_dir, client_id, attempt, fence, token, lease_seconds, max_seconds, metadata, git and env. Of purpose command: run_id, purpose, argv, stdin, project_dir, fence, lease_seconds and max_seconds." },
+            "run": { "type": "object", "description": "The run that is the runner's now: run_id, type, purpose, session_id, session_name, prompt, agent, agent_source (registered, project, home, data or built_in: of those in between the runner has the file), profile, project_dir, client_id, attempt, fence, token, lease_seconds, max_seconds, metadata, git and env. Of purpose command: run_id, purpose, argv, stdin, project_dir, fence, lease_seconds and max_seconds." },
             "deregistered": { "type": "boolean", "description": "There is no such runner any more: register again." }) "," ERRAND ","
             SHAPE_LIST("stop_runs", "Runs that it is to stop.", JSON({ "type": "string" }))),
         .run = runner_claim_op,
