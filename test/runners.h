@@ -36,6 +36,11 @@ static const struct team_rules rules = {
     .profile_max = 100,
     .output_bytes = 100,
     .session_events = 10,
+    .execution_moves = 256,
+    .execution_spin = 10000,
+    .execution_marks = 10000,
+    .loop_items = 1000,
+    .job_lease_ms = 60000,
 };
 
 static struct vfs *disk; /* of the one world that there is */

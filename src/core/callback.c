@@ -10,6 +10,7 @@
 #include "core/callback_private.h"
 #include "core/permission.h"
 #include "core/prompt.h"
+#include "core/prompt_task.h"
 #include "core/token.h"
 
 enum happening {
@@ -97,14 +98,17 @@ static err skip(struct tx *tx, struct turn_end *t)
     return settle(tx, t);
 }
 
-/* What its schema says, or the settings. */
-static err update_rules(struct tx *tx, const struct state *state, struct policy_update *out)
+/* What the schema of its state says, or the settings; of a step there is no schema. */
+static err update_rules(struct tx *tx, const struct turn_end *t, struct policy_update *out)
 {
     const struct team_rules *team = team_rules_of(tx);
     const struct schema_rules *rules;
 
-    TRY(schema_rules(tx, state->schema_id, &rules));
-    *out = rules->policy.update;
+    *out = (struct policy_update){ .attempts = -1, .timeout_ms = -1, .delay_ms = -1 };
+    if (!t->s->task.len) {
+        TRY(schema_rules(tx, t->state.schema_id, &rules));
+        *out = rules->policy.update;
+    }
     if (out->attempts < 0)
         out->attempts = team->update_attempts;
     if (out->timeout_ms < 0)
@@ -143,7 +147,8 @@ static err update_ask(struct tx *tx, struct turn_end *t, const struct policy_upd
 
     s->update_attempts++;
     TRY(update_become(tx, s, UPDATE_PENDING));
-    TRY(prompt_update(tx, s, &t->state, rules->attempts, &prompt));
+    TRY(s->task.len ? prompt_record(tx, s, rules->attempts, &prompt)
+                    : prompt_update(tx, s, &t->state, rules->attempts, &prompt));
     if (!t->advice)
         return update_enqueue(tx, s, rules, prompt, first);
     *t->advice =
@@ -159,7 +164,7 @@ static err ask(struct tx *tx, struct turn_end *t)
     bool can = t->advice || s->client_id.len;
     struct policy_update rules;
 
-    TRY(update_rules(tx, &t->state, &rules));
+    TRY(update_rules(tx, t, &rules));
     /* What it wrote before it failed does not say that it did. */
     bool said = !rules.always && t->what != TURN_FAILED;
     bool enough = said || rules.attempts == 0 || !can;
@@ -179,7 +184,7 @@ static err ask_once(struct tx *tx, struct turn_end *t)
 {
     struct policy_update rules;
 
-    TRY(update_rules(tx, &t->state, &rules));
+    TRY(update_rules(tx, t, &rules));
     if (rules.skip_failure)
         return give_up(tx, t);
     if (t->s->update_attempts < rules.attempts - 1)
@@ -245,6 +250,11 @@ static err children_first(struct tx *tx, struct turn_end *t, bool *out)
     return NULL;
 }
 
+static bool owes_still(const struct session *s)
+{
+    return s->update == UPDATE_NONE || s->update == UPDATE_PENDING;
+}
+
 static err cycle_decide(struct tx *tx, struct turn_end *t)
 {
     struct session *s = t->s;
@@ -261,6 +271,10 @@ static err cycle_decide(struct tx *tx, struct turn_end *t)
     if (t->what == TURN_STOPPED || (broke && !s->error.len))
         s->error = t->error;
     TRY(owed_state(tx, s, &t->state, &owes));
+    if (s->task.len && s->update == UPDATE_NONE && s->wrote_version && t->what != TURN_STOPPED)
+        return skip(tx, t); /* a record says by itself that the step is done, or failed */
+    if (s->task.len && broke && session_is_limited(s))
+        return owes_still(s) ? give_up(tx, t) : settle(tx, t); /* it could not be asked, either */
 #ifdef PLANT_CALLBACK_BEFORE_UPDATE
     owes = owes && s->update == UPDATE_PENDING;
 #endif
@@ -358,8 +372,8 @@ err callback_after_update(struct tx *tx, const struct event *e)
 
     if (e->session_id.len)
         TRY(session_find_id(tx, e->session_id, &s, &found));
-    if (!found || !str_eq(s.state_id, e->subject))
-        return NULL;
+    if (!found || !str_eq(s.state_id, e->subject) || s.task.len)
+        return NULL; /* who works for a step owes a record of that, and no update */
     s.wrote_version = e->version;
     if (s.update == UPDATE_PENDING)
         return update_become(tx, &s, UPDATE_COMPLETED);
@@ -486,9 +500,17 @@ err callback_on_write(struct tx *tx, struct session *s)
     bool found;
 
     TRY(session_find_id(tx, tx->actor->session_id, &by, &found));
-    if (!found || !session_owes(s) || by.wrote_version <= s->wrote_version)
+    if (!found || !session_owes(s) || s->task.len || by.wrote_version <= s->wrote_version)
         return NULL;
     s->wrote_version = by.wrote_version;
+    return s->update == UPDATE_PENDING ? update_become(tx, s, UPDATE_COMPLETED)
+                                       : session_store(tx, s);
+}
+
+err callback_on_record(struct tx *tx, struct session *s)
+{
+    assert(s->task.len && !s->settled);
+    s->wrote_version = 1;
     return s->update == UPDATE_PENDING ? update_become(tx, s, UPDATE_COMPLETED)
                                        : session_store(tx, s);
 }
@@ -511,7 +533,7 @@ err callback_due_update(struct tx *tx, const struct due *due)
     TRY(owed_state(tx, &s, &t.state, &owes));
     if (!owes)
         return settle(tx, &t); /* what it owed is gone */
-    TRY(update_rules(tx, &t.state, &rules));
+    TRY(update_rules(tx, &t, &rules));
     if (s.update_attempts >= rules.attempts) {
         t.error = arena_printf(tx->arena,
                                "it did not record its result: it was asked %lld times, for %lld "

@@ -81,6 +81,9 @@ err callback_on_bridge_end(struct tx *tx, struct session *s);
  * the actor has made a version that was not counted yet, what it was asked for is paid. */
 err callback_on_write(struct tx *tx, struct session *s);
 
+/* It has recorded the result of the step that it works for: what it owes is paid. */
+err callback_on_record(struct tx *tx, struct session *s);
+
 /* Changes the status of one; `carrier` is the run, or the waker, that has it now. */
 err callback_become(struct tx *tx, struct callback *c, enum callback_status to, str carrier);
 

@@ -4,7 +4,7 @@
 #include <assert.h>
 
 #include "core/callback.h"
-#include "core/exec/execution.h"
+#include "core/exec/share.h"
 #include "core/member.h"
 #include "core/permission.h"
 #include "core/retain.h"
@@ -18,6 +18,7 @@ static const struct {
     err (*run)(struct tx *tx, const struct event *e);
 } consequences[] = {
     { EVENT_RUN_STARTED,     callback_after_start   }, /* it owes anew; callbacks have arrived */
+    { EVENT_RUN_STARTED,     share_after_started    }, /* the time of its attempt runs */
     { EVENT_RUN_FINISHED,    callback_after_run     }, /* ask for the state update, or settle */
     { EVENT_RUN_FINISHED,    execution_after_run    }, /* of a command: its step is done */
     { EVENT_STATE_CREATED,   callback_after_update  }, /* who was asked for it has paid */
@@ -26,6 +27,7 @@ static const struct {
     { EVENT_STATE_MIGRATED,  callback_after_update  },
     { EVENT_SESSION_SETTLED, callback_after_settled }, /* tell the parent */
     { EVENT_SESSION_SETTLED, permission_after_settled }, /* nobody need decide any more */
+    { EVENT_SESSION_SETTLED, share_after_settled    }, /* its step goes on, or others have room */
     { EVENT_SESSION_SETTLED, retain_after_settled },   /* how long it is kept */
     { EVENT_SESSION_DELETED, retain_after_deleted },
     { EVENT_CALLBACK_WAITING, wake_queue_after_news  }, /* a runner may have to wake it */

@@ -265,6 +265,21 @@ static err member_hello(struct tx *tx, struct session *s, bool resumed, str *out
     return NULL;
 }
 
+/* The step that it works for, and how that is recorded. */
+static err task_line(struct tx *tx, struct buf *out, const struct session *s)
+{
+    const struct json *task;
+
+    TRY(stored_parse_as(tx, THING("session", s->id), s->task, JSON_OBJECT, &task));
+    buf_add(out, STR("You work for step "));
+    prompt_name(out, json_str(task, "step"));
+    buf_add(out, STR(" of workflow "));
+    prompt_name(out, json_str(task, "workflow_id"));
+    buf_printf(out, ": record its result with `" STR_FMT "` before you stop.\n",
+               STR_ARG(json_str(task, "tool")));
+    return NULL;
+}
+
 err prompt_hello(struct tx *tx, struct session *s, bool resumed, str *out)
 {
     struct buf text = buf_in(tx->arena);
@@ -280,7 +295,9 @@ err prompt_hello(struct tx *tx, struct session *s, bool resumed, str *out)
     }
     buf_add(&text, STR(".\n"));
     TRY(state_line(tx, &text, s));
-    if (session_owes(s))
+    if (s->task.len)
+        TRY(task_line(tx, &text, s));
+    else if (session_owes(s))
         buf_add(&text, STR("You owe it your result: record it with `state_patch` before you "
                            "stop.\n"));
     TRY(children_line(tx, &text, s));

@@ -44,7 +44,8 @@ struct session {
     int64_t cycle; /* 1, 2 … */
     enum update_status update;
     int64_t update_attempts; /* prompts that it got in this cycle */
-    int64_t wrote_version;   /* of its state, by itself since it was asked for something; 0: none */
+    int64_t wrote_version;   /* of its state, by itself since it was asked for something; 0: none.
+                              * Of one that works for a step: 1 when it has recorded its result */
     int64_t seen_version;    /* of its state when its last turn ended */
     str run_id;              /* its live run that may be claimed or is; empty: it is not busy */
     str client_id;           /* what its client calls the conversation */
@@ -211,6 +212,9 @@ static inline bool session_owes(const struct session *s)
 {
     return s->task.len || (s->parent_id.len && s->state_id.len);
 }
+
+/* Whether its client has said that it may go on later: a limit of a rate. */
+bool session_is_limited(const struct session *s);
 
 /* Whether somebody started it in a project's folder: see member.h. */
 static inline bool session_is_member(const struct session *s)

@@ -55,9 +55,16 @@ err session_event_note(struct tx *tx, struct session *s, str type, str data, int
                  ARGS(TEXT(s->id), INT(*number - most))));
     s->last_event = event_words(tx, type, data);
     s->last_event_at_ms = tx->now_ms;
-    s->notice = STR("");
-    s->notice_until_ms = 0;
+    if (!str_eq(type, STR("session_end"))) { /* that changes nothing about what was in its way */
+        s->notice = STR("");
+        s->notice_until_ms = 0;
+    }
     return session_store(tx, s);
+}
+
+bool session_is_limited(const struct session *s)
+{
+    return str_starts(s->notice, STR("rate_limit"));
 }
 
 err session_event_add(struct tx *tx, struct session *s, str type, str data, int64_t *number)

@@ -622,6 +622,7 @@ static const char *const step_16[] = {
     " session_name TEXT NOT NULL,"
     " session_id TEXT COLLATE \"C\" NOT NULL,"
     " status TEXT COLLATE \"C\" NOT NULL,"
+    " task TEXT NOT NULL,"
     " prompt TEXT NOT NULL,"
     " outputs TEXT,"
     " error TEXT NOT NULL,"

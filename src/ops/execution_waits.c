@@ -50,11 +50,41 @@ static str place_of(const struct graph *g, uint16_t node)
 
 /* ---- for each way to rest ---- */
 
+/* The sessions that work for it, and who waits for room; empty: no agent is at it. */
+static str waits_agents(struct tx *tx, const struct execution_rest *r, const struct mark *m)
+{
+    struct buf out = buf_in(tx->arena);
+    size_t waiting = 0;
+    int told = 0;
+
+    for (size_t i = 0; i < r->share_count; i++) {
+        const struct share *s = &r->shares[i];
+        if (s->n != m->n || (s->status != SHARE_WORKING && s->status != SHARE_WAITING))
+            continue;
+        waiting += s->status == SHARE_WAITING;
+        if (s->status == SHARE_WAITING || told++ >= WAYS_SHOWN)
+            continue;
+        buf_printf(&out, "%s" STR_FMT " (agent " STR_FMT "), for " STR_FMT,
+                   out.len ? "; " : "session ", STR_ARG(s->session_name), STR_ARG(s->agent),
+                   STR_ARG(span(tx, tx->now_ms - s->started_at_ms)));
+    }
+    if (told > WAYS_SHOWN)
+        buf_printf(&out, " and %d more", told - WAYS_SHOWN);
+    if (waiting)
+        buf_printf(&out, "%sroom for %zu more session%s", out.len ? "; " : "", waiting,
+                   waiting == 1 ? "" : "s");
+    return buf_str(&out);
+}
+
 static str waits_work(struct tx *tx, const struct execution_rest *r, const struct mark *m)
 {
     str where = m->at == GRAPH_NONE ? m->node : place_of(r->graph, m->at);
     const struct graph_work *work = m->at == GRAPH_NONE ? NULL : r->graph->nodes[m->at].work;
 
+    str agents = waits_agents(tx, r, m);
+
+    if (agents.len)
+        return agents;
     if (m->worker.len)
         return arena_printf(tx->arena,
                             "worker " STR_FMT " with attempt %lld, its lease until " STR_FMT,

@@ -22,6 +22,20 @@ static err write_claimed(struct tx *tx, const struct input *in, const struct exe
     return NULL;
 }
 
+/* Agents that nobody knows: their steps wait for somebody to report them. */
+static err write_warnings(struct tx *tx, const struct execution *e, struct answer *out)
+{
+    const struct workflow_program *program;
+    str *warnings;
+    size_t count;
+
+    TRY(workflow_program(tx, e->workflow, e->version, e->digest, &program));
+    TRY(share_unknown_agents(tx, e, program->graph, &warnings, &count));
+    if (count)
+        write_texts(&out->json, STR("warnings"), warnings, count);
+    return NULL;
+}
+
 static err execution_start_op(struct tx *tx, const struct input *in, struct answer *out)
 {
     struct execution_new n = {
@@ -45,6 +59,7 @@ static err execution_start_op(struct tx *tx, const struct input *in, struct answ
     execution_members(&out->json, &e);
     write_stored(tx, &out->json, STR("variables"), THING("execution", e.id), e.vars);
     write_stored_or_null(tx, &out->json, STR("result"), THING("execution", e.id), e.result);
+    TRY(write_warnings(tx, &e, out));
     TRY(write_claimed(tx, in, &e, out));
     json_write_end(&out->json, '}');
     return NULL;
@@ -148,7 +163,8 @@ static const struct op ops[] = {
             "workflow_state_id": { "type": "string", "maxLength": 100, "description": "The state that its work is about, by id or name." },
             "project_dir": { "type": "string", "maxLength": 1200, "pattern": "^/", "description": "The folder that its commands run in." }) "," CLAIM_MEMBER),
         .output = SHAPE(EXECUTION_REQUIRED "," JSON("variables", "result"), EXECUTION_MEMBERS "," EXECUTION_DATA ","
-            JOBS_MEMBER("With claim: the jobs of it that are yours now.")),
+            JOBS_MEMBER("With claim: the jobs of it that are yours now.") ","
+            SHAPE_LIST("warnings", "What may not go as it was meant: agents that nobody knows, so that their steps wait for a report.", "{\"type\":\"string\"}")),
         .run = execution_start_op,
     },
     {

@@ -81,6 +81,9 @@ static err rest_load(struct tx *tx, const struct execution *e, struct execution_
     out->marks = marks;
     if (execution_is_open(e->status))
         TRY(approval_list(tx, &waiting, &out->approvals, &out->approval_count));
+    struct share *shares;
+    TRY(share_list(tx, e->no, 0, &shares, &out->share_count));
+    out->shares = shares;
     return e->incidents ? incident_list(tx, &open, &out->incidents, &out->incident_count) : NULL;
 }
 
@@ -273,7 +276,8 @@ static err execution_list_op(struct tx *tx, const struct input *in, struct answe
 static err write_step_whole(struct tx *tx, struct json_writer *w, const struct execution_rest *r,
                             const struct graph_step *s, const struct step *row)
 {
-    static const char *const kept[] = { "outputs", "error", "evidence", "approval", "history" };
+    static const char *const kept[] = { "outputs",  "error",   "evidence", "approval",
+                                         "sessions", "history", "again" };
     const struct json *data;
 
     TRY(step_data(tx, r->e, row, &data));
@@ -381,7 +385,9 @@ static const struct op ops[] = {
             "error": { "description": "Why its last attempt has failed." },
             "evidence": { "description": "What a runner has found of what the definition wants to see: ok, what, found, and of a file its sha256." },
             "approval": { "description": "What a person was asked, and what was decided: required, approved, approved_at, selected_variant, decided_by, channel, reason." },
-            "history": { "description": "What became of its earlier attempts, with the violations of each." })))),
+            "history": { "description": "What became of its earlier attempts, with the violations of each." },
+            "sessions": { "description": "Which sessions of which agents have worked for it." },
+            "again": { "description": "Why it is done anew." })))),
         .run = execution_steps_op,
     },
 };

@@ -5,6 +5,7 @@
 #include "core/exec/approval.h"
 #include "core/exec/incident.h"
 #include "core/exec/job.h"
+#include "core/exec/share.h"
 #include "ops/op.h"
 #include "ops/shapes.h"
 
@@ -31,6 +32,8 @@ struct execution_rest {
     size_t incident_count;
     const struct approval *approvals; /* that wait */
     size_t approval_count;
+    const struct share *shares; /* what agents do of it */
+    size_t share_count;
 };
 
 /* What a mark waits for, in words that a person can act on: "a worker for jobs of type deploy, for 3m". */

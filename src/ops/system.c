@@ -6,6 +6,7 @@
 #include "core/callback.h"
 #include "core/exec/approval.h"
 #include "core/exec/job.h"
+#include "core/exec/share.h"
 #include "core/live_counts.h"
 #include "core/member.h"
 #include "core/node.h"
@@ -38,6 +39,7 @@ static const struct due_work works[DUE_KIND_COUNT] = {
     [DUE_MEMBER_SILENT] = { .run = member_due_silent },
     [DUE_WAKE_RETURN] = { .run = wake_due_return },
     [DUE_EXECUTION_GO] = { .run = execution_due_go },
+    [DUE_SHARE_TURN] = { .run = share_due_turn },
     [DUE_MARK_TIME] = { .run = execution_due_mark },
     [DUE_JOB_LEASE] = { .run = job_due_lease },
     [DUE_RETAIN_EXECUTION] = { .run = execution_due_retain },

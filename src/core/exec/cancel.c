@@ -6,6 +6,7 @@
 /* Nobody is at it any more. */
 err work_leave(struct exec *x, struct mark *m)
 {
+    TRY(agents_stop(x, m, STR("the step that it worked for goes on without it")));
     m->job_type = m->worker = m->claim = m->ref = STR("");
     m->job_place = m->lease_until_ms = 0;
     m->changed = true;
@@ -16,6 +17,7 @@ static err work_cancel(struct exec *x, struct mark *m, str why)
 {
     if (m->ref.len)
         TRY(command_stop(x, m, why));
+    TRY(agents_stop(x, m, why));
     return work_leave(x, m);
 }
 

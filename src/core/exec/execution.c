@@ -412,8 +412,10 @@ err execution_resume(struct tx *tx, str id, str step, struct execution *out)
     if (!step.len && out->status == EXECUTION_RUNNING)
         return NULL;
     TRY(reopen_check(tx, out));
-    if (out->status == EXECUTION_PAUSED)
+    if (out->status == EXECUTION_PAUSED) {
         TRY(queue_hold(tx, out));
+        TRY(share_turn_by(tx, tx->now_ms));
+    }
     TRY(exec_open(tx, out, &x));
     if (step.len) {
         if (x.row.failing && execution_is_open(x.row.status))

@@ -1,6 +1,6 @@
 /* private.h: what the files of executions share, from below to above: working (an execution in memory),
- * step, variable, incident, command, approval (a person is asked), cancel, loop, reopen, work (an attempt),
- * evidence, document, close (back into rows), mover (the agenda), execution, report, help (incidents, as a
+ * step, variable, incident, command, work_agent, approval (a person is asked), cancel, loop, reopen, work (an attempt),
+ * evidence, document, close (back into rows), mover (the agenda), execution, share, report, help (incidents, as a
  * person sees them), decide (approvals, likewise), job.
  *
  * A command opens an execution, changes its marks, moves it, and closes it: then the rows are written, the
@@ -15,6 +15,7 @@
 #include "core/exec/incident.h"
 #include "core/exec/job.h"
 #include "core/run.h"
+#include "core/exec/share.h"
 #include "core/state.h"
 
 enum { MOVES_SHOWN = 64, MARK_BUCKETS = 256, JOB_TYPES_SHOWN = 16 };
@@ -161,6 +162,31 @@ err approval_end(struct exec *x, struct approval *p);
 
 /* The one that waits at a mark. */
 err approval_of_mark(struct exec *x, const struct mark *m, struct approval *out, bool *found);
+
+/* ---- work_agent.c ---- */
+
+err agents_begin(struct exec *x, struct mark *m);
+
+/* One of its shares is completed: the next ones begin; or all are, with these outputs. */
+err agents_go_on(struct exec *x, struct mark *m, bool *over, str *outputs);
+
+/* Its shares go, and whoever works on them is stopped; nothing when it has none. */
+err agents_stop(struct exec *x, struct mark *m, str why);
+
+/* Whether agents are at it. */
+err agents_are_at(struct exec *x, const struct mark *m, bool *out);
+
+/* A share whose record is the step's. */
+bool share_is_last(const struct exec *x, const struct mark *m, const struct share *s);
+
+/* Gives one that waits a session and a run; `full`: there is no room for it now. Its row is the caller's. */
+err share_start(struct tx *tx, const struct execution *e, struct share *s, bool *full);
+
+err share_store(struct tx *tx, const struct share *s);
+
+/* Behind all that wait; and those that wait are looked at, at that time at the latest. */
+err share_wait(struct tx *tx, struct share *s);
+err share_turn_by(struct tx *tx, int64_t at_ms);
 
 /* ---- cancel.c ---- */
 

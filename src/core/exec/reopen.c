@@ -85,6 +85,8 @@ static err step_again(struct exec *x, struct step *s, bool retry, str why)
     }
     if (list.len)
         json_put(a, &fresh, STR("history"), list);
+    if (json_get(data, "sessions"))
+        json_put(a, &fresh, STR("sessions"), *json_get(data, "sessions"));
     s->data = json_printed(a, &fresh);
     s->before = retry ? s->attempt : 0;
     s->attempt = retry ? s->attempt + 1 : 0;

@@ -79,17 +79,50 @@ err report_find(struct exec *x, const struct execution_report *r, struct mark **
     return NULL;
 }
 
+/* What agents do is theirs to record, and nobody's to claim who is not a person. */
+static err others_check(struct exec *x, const struct mark *m, str step)
+{
+    bool agents;
+
+    if (x->tx->actor->kind != ACTOR_SESSION)
+        return NULL;
+    TRY(agents_are_at(x, m, &agents));
+    return !agents ? NULL
+                   : err_new(x->tx->arena, ERR_CONFLICT,
+                             "agents work for step " STR_FMT
+                             ", and its result is theirs to record: wait for them, or ask a person "
+                             "to report it",
+                             STR_ARG(step));
+}
+
+/* By the session that was started for it. */
+static err record(struct tx *tx, str id, const struct execution_report *r, struct execution *out)
+{
+    struct share_record said = { .execution_id = id,
+                                 .step = r->step,
+                                 .failed = r->failed,
+                                 .error = r->error,
+                                 .outputs = r->outputs };
+
+    return share_put_record(tx, &said, out);
+}
+
 err execution_report(struct tx *tx, str id, const struct execution_report *r, struct execution *out)
 {
     struct outcome o = { .what = r->failed ? "failed" : "completed",
                          .outputs = r->outputs,
                          .error = r->error };
     struct mark *m = NULL;
+    bool is_worker;
     struct exec x;
 
+    TRY(share_is_worker(tx, id, &is_worker));
+    if (is_worker)
+        return record(tx, id, r, out);
     TRY(execution_get_open(tx, id, out));
     TRY(exec_open(tx, out, &x));
     TRY(report_find(&x, r, &m));
+    TRY(others_check(&x, m, r->step));
     if (!r->failed)
         TRY(outputs_check(&x, m, r->outputs));
     return work_told(&x, m, &o, out);

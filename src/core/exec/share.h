@@ -18,8 +18,10 @@ struct share {
     int64_t scope;         /* of the mark */
     int64_t attempt;       /* of the mark's work */
     str agent;
-    str session_name, session_id; /* session_id is empty while it waits for its turn */
+    str session_name,
+        session_id; /* while it waits for its turn: what it is to be called, and empty */
     enum share_status status;
+    str task; /* its session's, see above */
     str prompt;
     str outputs; /* what it has recorded, a printed JSON object; empty: nothing yet */
     str error;
@@ -38,9 +40,10 @@ struct share {
     X(scope,        INT,      INSERT, s->scope)   \
     X(attempt,      INT,      INSERT, s->attempt) \
     X(agent,        TEXT,     INSERT, s->agent)   \
-    X(session_name, TEXT,     INSERT, s->session_name) \
+    X(session_name, TEXT,     STORE,  s->session_name) \
     X(session_id,   TEXT,     STORE,  s->session_id)   \
     X(status,       WORD,     STORE,  s->status)       \
+    X(task,         JSON,     INSERT, s->task)         \
     X(prompt,       TEXT,     INSERT, s->prompt)       \
     X(outputs,      NULLABLE, STORE,  s->outputs)      \
     X(error,        TEXT,     STORE,  s->error)        \
@@ -67,7 +70,7 @@ err share_unknown_agents(struct tx *tx, const struct execution *e, const struct 
 struct share_record {
     str execution_id, step; /* what it believes that to be; empty: it does not say */
     bool failed;
-    bool more;                  /* only a part of it: it will say when it is done */
+    bool more; /* only a part of it: it will say when it is done */
     str error;
     const struct json *outputs; /* an object; NULL: {} */
 };
@@ -84,7 +87,8 @@ err share_is_worker(struct tx *tx, str execution_id, bool *out);
 /* ---- consequences: see consequence.h ---- */
 
 err share_after_started(struct tx *tx, const struct event *e); /* run_started: its time runs */
-err share_after_settled(struct tx *tx, const struct event *e); /* session_settled: it is over, or the
+err share_after_settled(struct tx *tx,
+                        const struct event *e); /* session_settled: it is over, or the
                                                                 * next one has room */
 
 due_run share_due_turn;

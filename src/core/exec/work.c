@@ -39,7 +39,7 @@ static err job_begin(struct exec *x, struct mark *m)
 
 static err (*const begin[WORK_BY_COUNT])(struct exec *x, struct mark *m) = {
     [WORK_REPORT] = report_begin,
-    [WORK_AGENT] = report_begin,
+    [WORK_AGENT] = agents_begin,
     [WORK_JOB] = job_begin,
     [WORK_COMMAND] = command_begin,
 };
