@@ -18,27 +18,15 @@ static struct world *world_new(void)
 }
 
 /* A list of entries as "name:source name:source". */
-static str names_but(const struct json *list, str source)
+static str names(const struct json *list)
 {
     struct buf out = buf_in(check_arena());
 
     for (uint32_t i = 0; i < list->len; i++)
-        if (!str_eq(json_str(&list->items[i], "source"), source))
-            buf_printf(&out, "%s" STR_FMT ":" STR_FMT, out.len ? " " : "",
-                       STR_ARG(json_str(&list->items[i], "name")),
-                       STR_ARG(json_str(&list->items[i], "source")));
+        buf_printf(&out, "%s" STR_FMT ":" STR_FMT, i ? " " : "",
+                   STR_ARG(json_str(&list->items[i], "name")),
+                   STR_ARG(json_str(&list->items[i], "source")));
     return buf_str(&out);
-}
-
-static str names(const struct json *list)
-{
-    return names_but(list, STR(""));
-}
-
-/* Without the roles that come with the program. */
-static str registered(const struct json *answer)
-{
-    return names_but(json_get(answer, "agents"), STR("built in"));
 }
 
 /* ---- agents ---- */
@@ -59,7 +47,7 @@ TEST_BOTH(an_agent_is_registered_changed_and_deleted)
     CHECK_STR(json_str(a, "description"), "Reads changes");
 
     a = answer(w, "agent.list", "{}");
-    CHECK_STR(registered(a), "reviewer:api");
+    CHECK_STR(names(json_get(a, "agents")), "reviewer:api");
     CHECK(!json_get(json_at(json_get(a, "agents"), 0), "tools"));
     answer(w, "agent.delete", "{'name':'reviewer'}");
     CHECK_ERR(refused(w, "agent.get", "{'name':'reviewer'}"), ERR_NOT_FOUND);
@@ -319,10 +307,10 @@ TEST_BOTH(agents_of_files_come_and_go_with_them)
     const struct json *a = load(w, "agent.load", "{'entries':[{'name':'a'},{'name':'b'}]}");
 
     CHECK_INT(json_int_or(a, "kept", 0), 2);
-    CHECK_STR(registered(answer(w, "agent.list", "{}")), "a:file b:file");
+    CHECK_STR(names(json_get(answer(w, "agent.list", "{}"), "agents")), "a:file b:file");
     a = load(w, "agent.load", "{'entries':[{'name':'b','model':'m'},{'name':'c'}]}");
     CHECK_INT(json_int_or(a, "dropped", 0), 1);
-    CHECK_STR(registered(answer(w, "agent.list", "{}")), "b:file c:file");
+    CHECK_STR(names(json_get(answer(w, "agent.list", "{}"), "agents")), "b:file c:file");
     CHECK_STR(json_str(answer(w, "agent.get", "{'name':'b'}"), "model"), "m");
     world_close(w);
 }
@@ -348,7 +336,7 @@ TEST_BOTH(a_bad_file_does_not_keep_the_others_out_nor_take_away_what_it_said_bef
     const struct json *why = json_at(json_get(a, "refused"), 0);
     CHECK_STR(json_str(why, "name"), "a");
     CHECK_HAS(json_str(why, "error"), "/model");
-    CHECK_STR(registered(answer(w, "agent.list", "{}")), "a:file b:file");
+    CHECK_STR(names(json_get(answer(w, "agent.list", "{}"), "agents")), "a:file b:file");
     CHECK_STR(json_str(answer(w, "agent.get", "{'name':'a'}"), "model"), "m");
     world_close(w);
 }

@@ -2,6 +2,7 @@
 #include "core/agent_private.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "base/utf8.h"
 #include "core/agent_data.h"
@@ -100,13 +101,46 @@ static bool built_in_find(struct tx *tx, enum catalog c, str wanted, struct entr
 
 /* ---- many ---- */
 
+/* Which of the program's own workflows anybody has used. */
+struct used {
+    bool all, generation, planning;
+};
+
+static err used_find(struct tx *tx, bool all, struct used *out)
+{
+    const struct row *rows;
+    size_t count = 0;
+
+    *out = (struct used){ .all = all };
+    if (!all)
+        TRY(sql_all(tx->sql, &rows, &count,
+                    "SELECT DISTINCT name FROM workflow WHERE name IN ('generation', 'planning')"
+                    " ORDER BY name",
+                    NO_ARGS));
+    for (size_t i = 0; i < count; i++)
+        *(str_eq(row_str(&rows[i], 0), STR("planning")) ? &out->planning : &out->generation) = true;
+    return NULL;
+}
+
+static bool is_used(const struct used *u, enum catalog c, size_t i)
+{
+    const char *workflow = agent_built_in(i).workflow;
+
+    if (u->all || c != CATALOG_AGENTS || !workflow)
+        return true;
+    return strcmp(workflow, "planning") == 0 ? u->planning : u->generation;
+}
+
 /* Both lists are in the order of names; where both have one, the stored one stands. */
-static err entries_known(struct tx *tx, enum catalog c, str after, int64_t limit,
+static err entries_known(struct tx *tx, enum catalog c, str after, int64_t limit, bool roles,
                          struct entry **out, size_t *count)
 {
     const struct row *rows;
     size_t row_count, row = 0, given = 0;
+    struct used used;
     str name, text;
+
+    TRY(used_find(tx, roles || c != CATALOG_AGENTS, &used));
 
     TRY(sql_all(tx->sql, &rows, &row_count,
                 "SELECT " ENTRY_NAMES " FROM entry WHERE catalog = $1 AND name > $2"
@@ -120,6 +154,8 @@ static err entries_known(struct tx *tx, enum catalog c, str after, int64_t limit
     struct entry *all = ARENA_ARRAY(tx->arena, struct entry, (size_t)limit);
     *count = 0;
     while (*count < (size_t)limit) {
+        while (!is_used(&used, c, given))
+            given++;
         bool more = built_in(tx->arena, c, given, &name, &text);
         int order = !more ? -1 : row == row_count ? 1 : str_compare(stored[row].name, name);
         if (!more && row == row_count)
@@ -184,14 +220,14 @@ static void offers_merge(struct tx *tx, const struct agent_offer *offers, size_t
     }
 }
 
-err entry_list(struct tx *tx, enum catalog c, str after, int64_t limit, const struct entry **out,
-               size_t *count)
+err entry_list(struct tx *tx, enum catalog c, str after, int64_t limit, bool roles,
+               const struct entry **out, size_t *count)
 {
     struct agent_offer *offers;
     struct entry *known, *all;
     size_t known_count, offer_count;
 
-    TRY(entries_known(tx, c, after, limit, &known, &known_count));
+    TRY(entries_known(tx, c, after, limit, roles, &known, &known_count));
     *out = known;
     *count = known_count;
     if (c != CATALOG_AGENTS)
@@ -205,29 +241,15 @@ err entry_list(struct tx *tx, enum catalog c, str after, int64_t limit, const st
 
 /* ---- one ---- */
 
-/* Roles that come with the program are of its own workflows, and no help to others. */
-static void roles_leave_out(struct entry *all, size_t *count)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < *count; i++)
-        if (!str_eq(all[i].source, STR("built in")))
-            all[kept++] = all[i];
-    *count = kept;
-}
-
 /* "there is no agent "revewer"; did you mean "reviewer"? There are: coder, reviewer". */
 static err unknown(struct tx *tx, enum catalog c, str name)
 {
-    enum { LOOKED_AT = 100 };
     const struct entry *all;
     size_t count;
     str near = STR("");
     unsigned best = name.len < 4 ? 2 : 3;
 
-    TRY(entry_list(tx, c, STR(""), LOOKED_AT, &all, &count));
-    if (c == CATALOG_AGENTS)
-        roles_leave_out((struct entry *)all, &count);
+    TRY(entry_list(tx, c, STR(""), NAMES_SHOWN + 1, false, &all, &count));
     struct buf names = buf_in(tx->arena);
     for (size_t i = 0; i < count && i < NAMES_SHOWN; i++) {
         unsigned distance = str_distance(name, all[i].name, best - 1);

@@ -46,9 +46,10 @@ struct entry {
 /* NOT_FOUND, with the names that there are. */
 err entry_get(struct tx *tx, enum catalog c, str name, struct entry *out);
 
-/* By name, those built in too, and agents that runners offer. */
-err entry_list(struct tx *tx, enum catalog c, str after, int64_t limit, const struct entry **out,
-               size_t *count);
+/* By name, those built in too, and agents that runners offer. Of the roles of the program's own workflows
+ * those of one that was begun or deployed here, or (`roles`) all: they are of no use to others. */
+err entry_list(struct tx *tx, enum catalog c, str after, int64_t limit, bool roles,
+               const struct entry **out, size_t *count);
 
 /* UNFIT when the text is not what such an entry must be, with what is wrong; CONFLICT when `fresh`
  * and one is stored already. An entry that is as it was is left alone. Emits agent_updated or

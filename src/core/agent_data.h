@@ -6,6 +6,7 @@
 
 struct agent_built_in {
     const char *name; /* NULL: there are fewer */
+    const char *workflow; /* that names it */
     const char *description;
 };
 

@@ -45,7 +45,9 @@ static const struct op ops[] = {
         .tool = "list_agent_blueprints",
         .summary = "List the agents, by name, without their prompts.",
         .hint = "List the roles that you can start agents in, and what each is for. Use it before start_agent_session.",
-        .input = FIELDS("", PAGE_AFTER_NAME "," PAGE_LIMIT),
+        .input = FIELDS("", JSON(
+            "roles": { "type": "boolean", "description": "Also the roles of workflows that come with the program and that nobody has begun or deployed." }) ","
+            PAGE_AFTER_NAME "," PAGE_LIMIT),
         .tool_input = JSON({ "after": "next of the last page" }),
         .tool_output = JSON({ "agents": { "name": true, "description": true, "tags": true }, "next": true }),
         .output = SHAPE(JSON("agents"), SHAPE_LIST("agents", "A page of them.",

@@ -109,7 +109,8 @@ err entry_list_op(struct tx *tx, const struct input *in, struct answer *out)
     const struct entry *all;
     size_t count;
 
-    TRY(entry_list(tx, c, input_str(in, "after"), page_rows(in), &all, &count));
+    TRY(entry_list(tx, c, input_str(in, "after"), page_rows(in),
+                   c == CATALOG_AGENTS && input_bool(in, "roles", false), &all, &count));
     size_t shown = page_begin(in, out, name, count);
     for (size_t i = 0; page_row(out, i, &shown); i++)
         TRY(write_entry(tx, &out->json, &all[i], false));

@@ -373,12 +373,16 @@ quiet execution start ship -q
 quiet execution cancel "$(cat out)" --reason 'Ann has changed her mind, and wants to have something else'
 
 picture terminal workflow list <<'END'
-name  version  age  kind   description
-ship  1        AGE  steps  Packs what was ordered, labels each of the parcels, …
+name        version  age  kind        description
+generation  1             generation  Writes a scene after its blueprint, in se…
+planning    1             planning    Plans a scene in five phases; a person ch…
+ship        1        AGE  steps       Packs what was ordered, labels each of th…
 END
 picture pipe workflow list <<'END'
-name  version  age  kind   description
-ship  1        AGE  steps  Packs what was ordered, labels each of the parcels, and sends them on their way
+name        version  age  kind        description
+generation  1             generation  Writes a scene after its blueprint, in seven steps; a person approves the plan of its verification.
+planning    1             planning    Plans a scene in five phases; a person chooses among the scenarios.
+ship        1        AGE  steps       Packs what was ordered, labels each of the parcels, and sends them on their way
 END
 picture terminal workflow show ship <<'END'
 ○ start

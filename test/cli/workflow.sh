@@ -73,4 +73,4 @@ exits 0
 run workflow delete ship
 exits 0
 run workflow list --json
-prints '{"workflows":[]}'
+! grep -q '"workflow":"ship"' out || fail 'expected no deleted workflow in a list'
