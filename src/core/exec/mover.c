@@ -279,13 +279,13 @@ static err enter_node(struct exec *x, struct mark *m)
     return enter_kind[node->kind](x, m);
 }
 
-/* Its token passes, so that no join waits in vain. */
+/* Its token passes, so that no join waits in vain. Another one may be at the step meanwhile. */
 static err skip(struct exec *x, struct mark *m)
 {
     struct step *s = step_of(x, m);
 
     exec_move(x, m, "skipped");
-    if (s)
+    if (s && (s->status == STEP_SKIPPED || step_may_become(s->status, STEP_SKIPPED)))
         step_become(x, s, STEP_SKIPPED);
     return leave(x, m);
 }

@@ -6,14 +6,17 @@
 
 enum { HISTORY_MAX = 50 }; /* attempts that a step tells of, the last ones */
 
+/* Where there are circles several tokens may be at a step, and it is what the last of them has made of it. */
 void step_become(struct exec *x, struct step *s, enum step_status to)
 {
+    if (x->graph->kind == GRAPH_NODES && s->status != to && !step_may_become(s->status, to))
+        step_become(x, s, STEP_IN_PROGRESS);
     assert(s->status == to || step_may_become(s->status, to));
     s->status = to;
     s->changed = true;
     if (to == STEP_IN_PROGRESS && !s->started_at_ms)
         s->started_at_ms = x->tx->now_ms;
-    if (to == STEP_IN_PROGRESS || to == STEP_PENDING)
+    if (to == STEP_IN_PROGRESS || to == STEP_PENDING || to == STEP_APPROVAL)
         s->ended_at_ms = 0;
     else
         s->ended_at_ms = x->tx->now_ms;
