@@ -1,6 +1,7 @@
 /* help.c: incidents, as a person sees and resolves them. */
 #include "core/columns.h"
 #include "core/exec/private.h"
+#include "core/stored.h"
 
 /* ---- looking ---- */
 
@@ -61,8 +62,28 @@ err incident_get(struct tx *tx, str id, struct incident *out)
 
 /* ---- resolving ---- */
 
+/* What a result is judged by comes from the result first, so that nobody else changes it; but a person who
+ * sets one of its names means that. */
+static err result_mend(struct exec *x, struct mark *m, const struct json *variables)
+{
+    struct json mended = json_object();
+    const struct json *result;
+    bool changed = false;
+
+    TRY(stored_parse_as(x->tx, THING("execution", x->row.id), m->vars, JSON_OBJECT, &result));
+    for (uint32_t i = 0; i < result->len; i++) {
+        str name = json_name(&result->members[i]);
+        const struct json *value = json_find(variables, name);
+        changed |= value != NULL;
+        json_put(x->tx->arena, &mended, name, value ? *value : result->members[i].value);
+    }
+    if (changed)
+        m->vars = json_printed(x->tx->arena, &mended);
+    return NULL;
+}
+
 /* Where it stopped: the mark does again what it could not do. */
-static err go_on(struct exec *x, const struct incident *i)
+static err go_on(struct exec *x, const struct incident *i, const struct json *variables)
 {
     struct mark *m;
 
@@ -75,6 +96,8 @@ static err go_on(struct exec *x, const struct incident *i)
         return NULL;
     m->spared = m->attempt;
     m->lost = 0;
+    if (m->again == MARK_PROVE)
+        TRY(result_mend(x, m, variables));
     mark_todo(x, m, m->again);
     return NULL;
 }
@@ -95,7 +118,7 @@ err incident_resolve(struct tx *tx, str id, const struct json *variables, struct
     if (trouble.len)
         return err_new(tx->arena, ERR_TOO_LARGE, STR_FMT, STR_ARG(trouble));
     TRY(incident_end(&x, out));
-    TRY(go_on(&x, out));
+    TRY(go_on(&x, out, variables));
     exec_told(&x);
     TRY(exec_drain(&x));
     return exec_close(&x, e);
