@@ -72,7 +72,8 @@ err approval_decision_check(struct tx *tx, const struct approval_decision *d)
     if (d->step.len && d->status != APPROVAL_REWORK)
         return err_new(tx->arena, ERR_INVALID,
                        "\"step\" is of the decision rework: it names what is done anew");
-    if ((d->selected_variant.len || d->modifications) && d->status != APPROVAL_APPROVED)
+    if ((d->selected_variant.len || (d->modifications && d->modifications->len)) &&
+        d->status != APPROVAL_APPROVED)
         return err_new(
             tx->arena, ERR_INVALID,
             "\"selected_variant\" and \"modifications\" are of the decision approve: say "

@@ -173,9 +173,9 @@ void write_incident(struct json_writer *w, const struct incident *i);
     "decided_at": { "type": ["string", "null"], "format": "date-time", "description": "When it was decided; null: it waits still." }))
 
 #define DECISION_FIELDS JSON(                                                                      \
-    "step": { "type": "string", "minLength": 1, "maxLength": 200, "description": "Of rework: the step that is done anew with all after it; the one that waits unless given." }, \
+    "step": { "type": "string", "maxLength": 200, "description": "Of rework: the step that is done anew with all after it; the one that waits unless given." }, \
     "reason": { "type": "string", "maxLength": 4000, "description": "Why, in words that whoever does it anew reads; may be left out." }, \
-    "selected_variant": { "type": "string", "minLength": 1, "maxLength": 200, "description": "The variant that is chosen, where there are several." }, \
+    "selected_variant": { "type": "string", "maxLength": 200, "description": "The variant that is chosen, where there are several." }, \
     "modifications": { "type": "object", "description": "What to change about it, as the variable modifications tells the steps after it." }, \
     "digest": { "type": "string", "maxLength": 100, "description": "The digest of what was seen: when something else waits by now, nothing is decided." }, \
     "channel": { "enum": ["http", "cli", "mcp", "page"], "default": "http", "description": "By which way the person has decided, for those who wonder later." })

@@ -343,12 +343,19 @@ static bool is_one_of(const char *const *list, size_t count, str word)
     return false;
 }
 
+/* A text or an object without anything in it says nothing. */
+static bool says(const struct json *value)
+{
+    return (value->kind != JSON_STRING && value->kind != JSON_OBJECT) || value->len;
+}
+
 /* What a kind does not take is not left out silently. */
 static err fields_check(struct tx *tx, const struct kind *k, const struct input *in)
 {
     for (uint32_t i = 0; i < in->json->len; i++) {
         str name = json_name(&in->json->members[i]);
         if (!str_eq(name, STR("id")) && !str_eq(name, STR("decision")) &&
+            says(&in->json->members[i].value) &&
             !is_one_of(k->fields, sizeof k->fields / sizeof *k->fields, name))
             return err_new(tx->arena, ERR_INVALID, "\"" STR_FMT "\" is not of the kind %s",
                            STR_ARG(name), k->name);

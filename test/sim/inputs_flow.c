@@ -70,7 +70,10 @@ static void refer_step(struct inputs *in, struct json *out)
 {
     static const char *const reported[] = { "a", "a", "d", "c" };
 
-    *out = text(op_is_of(in, "execution.report") ? ONE_OF(in, reported) : ONE_OF(in, steps));
+    if ((op_is_of(in, "approval.") || op_is_of(in, "inbox.")) && !chance(in, 4))
+        *out = text("");
+    else
+        *out = text(op_is_of(in, "execution.report") ? ONE_OF(in, reported) : ONE_OF(in, steps));
 }
 
 static void refer_token(struct inputs *in, struct json *out)
@@ -83,9 +86,22 @@ static void refer_values(struct inputs *in, struct json *out)
     *out = json_of(in->arena, ONE_OF(in, values));
 }
 
+static void refer_changes(struct inputs *in, struct json *out)
+{
+    *out = chance(in, 4) ? json_of(in->arena, ONE_OF(in, values)) : json_object();
+}
+
 static void refer_types(struct inputs *in, struct json *out)
 {
     *out = json_of(in->arena, ONE_OF(in, types));
+}
+
+static void refer_variables(struct inputs *in, struct json *out)
+{
+    if (op_is_of(in, "inbox."))
+        refer_changes(in, out);
+    else
+        refer_values(in, out);
 }
 
 static void refer_execution(struct inputs *in, struct json *out)
@@ -116,9 +132,23 @@ static void refer_waiting(struct inputs *in, struct json *out)
     *out = any_id(in, all[random_below(in->random, COUNT(all))], "apr_none");
 }
 
+/* Of what was seen: mostly whatever there is. */
+static void refer_digest(struct inputs *in, struct json *out)
+{
+    *out = text(chance(in, 6) ? "0000" : "");
+}
+
+static void refer_decision(struct inputs *in, struct json *out)
+{
+    static const char *const decisions[] = { "approve", "approve", "approve", "rework",
+                                             "reject",  "retry",   "allow" };
+
+    *out = text(decisions[random_below(in->random, op_is_of(in, "inbox.") ? COUNT(decisions) : 5)]);
+}
+
 static void refer_variant(struct inputs *in, struct json *out)
 {
-    *out = text(chance(in, 3) ? "z" : chance(in, 2) ? "x" : "y");
+    *out = text(!chance(in, 4) ? "" : chance(in, 3) ? "z" : chance(in, 2) ? "x" : "y");
 }
 
 /* Mostly none that another one may have. */
@@ -164,7 +194,7 @@ static const struct {
     { "token", refer_token },
     { "input", refer_values },
     { "outputs", refer_values },
-    { "variables", refer_values },
+    { "variables", refer_variables },
     { "types", refer_types },
     { "execution_id", refer_execution },
     { "execution", refer_execution },
@@ -173,7 +203,9 @@ static const struct {
     { "approval_id", refer_approval },
     { "id", refer_waiting },
     { "selected_variant", refer_variant },
-    { "modifications", refer_values },
+    { "modifications", refer_changes },
+    { "digest", refer_digest },
+    { "decision", refer_decision },
     { "business_key", refer_key },
     { "attempt", refer_attempt },
     { "wait", refer_wait },

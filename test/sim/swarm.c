@@ -371,7 +371,7 @@ uint64_t swarm_setting(const char *variable, uint64_t otherwise)
 }
 
 /* What chance alone seldom makes: an agent that asks whether it may use a tool, and workflows that have
- * ended, wait for workers, for a report and for a person. */
+ * ended, wait for workers, for a report, for a runner that proves them and for a person. */
 static const struct {
     const char *op, *input;
 } founding[] = {
@@ -392,6 +392,13 @@ static const struct {
       "{'definition':{'workflow':'f3','steps':[{'id':'a','for_each':'=none','job':'t1'},"
       "{'id':'b','job':'t2'}]}}" },
     { "execution.start", "{'workflow':'f3'}" },
+    { "workflow.deploy",
+      "{'definition':{'workflow':'f4','steps':[{'id':'a','for_each':[],'approval':true},"
+      "{'id':'b','for_each':[],'approval':{'deadline':'1h','default':'approve'}},"
+      "{'id':'c','after':['a'],'evidence':[{'run':'true'}]},"
+      "{'id':'d','job':'t1','evidence':[{'file':'x'}],'retry':{'max_attempts':9}}]}}" },
+    { "execution.start", "{'workflow':'f4'}" },
+    { "execution.start", "{'workflow':'f4'}" },
     { "job.claim", "{'types':['t1','t2'],'max':5}" },
 };
 
