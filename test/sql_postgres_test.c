@@ -621,6 +621,35 @@ static void workflows_run(struct world *w)
     }
 }
 
+/* A step that waits for a person, who is asked again and again. */
+static void approvals_run(struct world *w)
+{
+    static const struct step before[] = {
+        { .op = "workflow.deploy",
+          .input = "{'definition':{'workflow':'judge','steps':[{'id':'a','evidence':[{'run':'x'}]},"
+                   "{'id':'b','for_each':[],'approval':{'deadline':'10s','default':'approve'}}]}}" },
+        { .op = "execution.start",
+          .input = "{'workflow':'judge','parent_session_name':'flow-top'}" },
+        { .op = "approval.list", .input = "{}" },
+        { .op = "approval.list", .input = "{}", .session = "wfstate_2" },
+        { .op = "approval.list", .input = "{'status':'waiting'}" },
+        { .op = "inbox.list", .input = "{}" },
+    };
+
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++)
+        step_run(w, &before[i]);
+    struct command *c = call(w, "approval.list", "{'status':'waiting'}");
+    str id = at(c, "/approvals/0/execution_id"), first = at(c, "/approvals/0/approval_id");
+    call(w, "execution.report", "{'execution_id':'" STR_FMT "','step':'a'}", STR_ARG(id));
+    call(w, "execution.get", "{'execution_id':'" STR_FMT "'}", STR_ARG(id));
+    call(w, "approval.list", "{'execution':'" STR_FMT "'}", STR_ARG(id));
+    call(w, "inbox.decide", "{'id':'" STR_FMT "','decision':'rework'}", STR_ARG(first));
+    call(w, "execution.resume", "{'execution_id':'" STR_FMT "','from':'b'}", STR_ARG(id));
+    world_pass(w, 10000); /* and nobody has decided */
+    call(w, "execution.cancel", "{'execution_id':'" STR_FMT "'}", STR_ARG(id));
+    call(w, "execution.delete", "{'execution_id':'" STR_FMT "'}", STR_ARG(id));
+}
+
 static void scenario_run(struct world *w)
 {
     struct grant *grant;
@@ -655,6 +684,7 @@ static void scenario_run(struct world *w)
     ended_run(w);
     files_run(w);
     workflows_run(w);
+    approvals_run(w);
 }
 
 /* ---- the texts ---- */

@@ -129,7 +129,8 @@ static void team(struct world *w)
 }
 
 /* A workflow that is under way: a worker has a job with a time, a loop is half done, a command waits for
- * a runner, and an expression has come to nothing; and one that has ended. */
+ * a runner, as does a check of what was reported, an expression has come to nothing, and a person was asked
+ * twice and has decided once; and one that has ended. */
 static void workflow(struct world *w)
 {
     w->actor = the_operator;
@@ -138,11 +139,26 @@ static void workflow(struct world *w)
            "{'id':'build','job':'build','timeout':'1h'},"
            "{'id':'lint','for_each':[1,2],'job':'lint','outputs':['ok'],'after':[]},"
            "{'id':'make','run':'make'},"
+           "{'id':'prove','evidence':[{'run':'true'}]},"
+           "{'id':'judge','for_each':[],'approval':{'deadline':'1h','default':'reject'}},"
+           "{'id':'judged','for_each':[],'approval':true},"
            "{'id':'sum','for_each':'=missing','job':'sum'}]}}");
     answer(w, "workflow.deploy",
            "{'name':'short','definition':{'steps':[{'id':'a','set':{'y':1}}]}}");
     answer(w, "execution.start", "{'workflow':'short','input':{'x':'ß'}}");
-    answer(w, "execution.start", "{'workflow':'ship'}");
+    const struct json *started = answer(w, "execution.start", "{'workflow':'ship'}"),
+                      *asked = answer(w, "approval.list", "{'status':'waiting'}");
+    asked = json_get(asked, "approvals");
+    for (uint32_t i = 0; i < asked->len; i++)
+        if (str_eq(json_str(&asked->items[i], "step"), STR("judged")))
+            answer(w, "approval.decide",
+                   arena_printf(check_arena(), "{'approval_id':'" STR_FMT "','decision':'approve'}",
+                                STR_ARG(json_str(&asked->items[i], "approval_id")))
+                       .at);
+    answer(w, "execution.report",
+           arena_printf(check_arena(), "{'execution_id':'" STR_FMT "','step':'prove'}",
+                        STR_ARG(json_str(started, "execution_id")))
+               .at);
     answer(w, "job.claim", "{'types':['build'],'max':1,'lease_seconds':60,'worker':'w'}");
     const struct json *claimed =
         answer(w, "job.claim", "{'types':['lint'],'max':1,'lease_seconds':60,'worker':'w'}");
@@ -202,6 +218,8 @@ static const struct {
     { "workflow.list", "{}" },
     { "execution.list", "{}" },
     { "incident.list", "{}" },
+    { "approval.list", "{}" },
+    { "inbox.list", "{}" },
     { "job.list", "{}" },
 };
 

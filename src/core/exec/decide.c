@@ -93,15 +93,16 @@ err approval_list(struct tx *tx, const struct approval_filter *f, const struct a
 err approval_at(struct tx *tx, const struct execution *e, str step, struct approval *out,
                 bool *found)
 {
-    const struct row *row;
+    const struct approval_filter waiting = { .status = STR("waiting"), .limit = GRAPH_NODES_MAX };
+    const struct row *rows;
+    size_t count;
 
-    TRY(sql_one(tx->sql, &row,
-                "SELECT " APPROVAL_NAMES " FROM approval WHERE no = $1 AND node = $2"
-                " AND status = 'waiting' ORDER BY n LIMIT 1",
-                ARGS(INT(e->no), TEXT(step))));
-    *found = row;
-    if (row)
-        COLUMNS_READ(APPROVAL_COLUMNS, tx, row, "approval", out);
+    *found = false;
+    TRY(approval_rows(tx, &waiting, e->no, &rows, &count));
+    for (size_t i = 0; i < count && !*found; i++) {
+        COLUMNS_READ(APPROVAL_COLUMNS, tx, &rows[i], "approval", out);
+        *found = str_eq(out->node, step);
+    }
     return NULL;
 }
 
