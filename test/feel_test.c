@@ -122,8 +122,8 @@ static void check_cases(struct cases *c, void (*check)(struct cases *c, str line
 
 TEST(feel_says_what_its_cases_say)
 {
-    static const char *const names[] = { "numbers", "logic", "paths", "text",
-                                         "lists",   "time",  "errors" };
+    static const char *const names[] = { "numbers", "logic", "paths",   "text",
+                                         "lists",   "time",  "camunda", "errors" };
     size_t count = 0;
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

@@ -119,6 +119,13 @@ TEST(a_check_tells_all_mistakes_at_once_and_stores_nothing)
     CHECK_HAS(at(c, "/errors"), "there is no step \\\"b\\\"");
     CHECK_HAS(at(c, "/errors"), "/steps/1/when");
     CHECK_STR(at(call(w, "workflow.check", "{'definition':{}}"), "/valid"), "false");
+
+    c = call(w, "workflow.check",
+             "{'definition':{'steps':[{'id':'a','when':'${order > 100 && !done}'}]}}");
+    CHECK_STR(at(c, "/valid"), "true");
+    c = call(w, "workflow.check",
+             "{'definition':{'steps':[{'id':'a','when':'${execution.getVariable(1)}'}]}}");
+    CHECK_HAS(at(c, "/errors"), "methods and functions are not read in ${…}");
     world_close(w);
 }
 

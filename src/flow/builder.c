@@ -397,6 +397,8 @@ const struct feel *builder_condition(struct builder *b, const struct spot *at,
 {
     if (is_expression(value) || value->kind == JSON_BOOL)
         return builder_value(b, at, value);
+    if (value->kind == JSON_STRING && str_starts(json_text(value), STR("${")))
+        return compiled(b, at, json_text(value)); /* as Camunda 7 writes them */
     if (value->kind == JSON_STRING)
         builder_wrong(
             b, at, "expression",

@@ -21,7 +21,8 @@
 struct feel;
 
 /* INVALID, with the column, what was expected and what was found. A '=' in front, as BPMN writes it,
- * is skipped. */
+ * is skipped. What stands in ${…} is as Camunda 7 writes conditions: == && || ! and '…', and of FEEL
+ * variables, members, numbers, sums, products and comparisons alone. */
 err feel_compile(struct arena *a, str text, const struct feel **out);
 
 /* Variables: an object or NULL; what is not among them is looked for further out. */

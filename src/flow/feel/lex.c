@@ -17,7 +17,7 @@ err feel_fail(const struct feel_text *t, size_t at, const char *format, ...)
 }
 
 /* What people bring along from other languages, and what it is called here. */
-static const struct {
+static const struct hint {
     str found;
     const char *hint;
 } hints[] = {
@@ -29,6 +29,31 @@ static const struct {
     { { "%", 1 }, "write modulo(a, b)" },
     { { "?", 1 }, "write if … then … else …" },
     { { "=", 1 }, "join comparisons with 'and'" },
+    { { NULL, 0 }, NULL },
+};
+
+/* What stands in ${…} and is not read there. */
+static const struct hint camunda_hints[] = {
+    { { "==", 2 }, "join comparisons with &&" },
+    { { "=", 1 }, "equality is == in ${…}" },
+    { { "empty", 5 }, "write it in FEEL, as =is empty(list)" },
+    { { "not", 3 }, "write !" },
+    { { "eq", 2 }, "write ==" },
+    { { "ne", 2 }, "write !=" },
+    { { "lt", 2 }, "write <" },
+    { { "gt", 2 }, "write >" },
+    { { "le", 2 }, "write <=" },
+    { { "ge", 2 }, "write >=" },
+    { { "div", 3 }, "write /" },
+    { { "mod", 3 }, "write it in FEEL, as =modulo(a, b) = 0" },
+    { { "%", 1 }, "write it in FEEL, as =modulo(a, b) = 0" },
+    { { "?", 1 }, "write it in FEEL, as =if a then b else c" },
+    { { "[", 1 },
+      "positions count from 0 there and from 1 here: write it in FEEL, as =list[1] = 2" },
+    { { "(", 1 }, "methods and functions are not read in ${…}: write it in FEEL, with = in front" },
+    { { "&", 1 }, "write &&" },
+    { { "|", 1 }, "write ||" },
+    { { NULL, 0 }, NULL },
 };
 
 err feel_expected(const struct feel_text *t, const char *what)
@@ -38,15 +63,15 @@ err feel_expected(const struct feel_text *t, const char *what)
 
     if (feel_ended(t))
         return feel_fail(t, t->at, "expected %s, found the end", what);
-    for (size_t i = 0; i < sizeof hints / sizeof *hints && !hint; i++)
-        if (str_starts(rest, hints[i].found))
-            hint = hints[i].hint;
+    struct feel_text word = *t;
+    str whole = feel_read_word(&word);
+    for (const struct hint *h = t->camunda ? camunda_hints : hints; h->found.at && !hint; h++)
+        if (whole.len ? str_eq(whole, h->found) : str_starts(rest, h->found))
+            hint = h->hint;
     uint32_t c = utf8_next(&after);
     if (utf8_is_control(c))
         return feel_fail(t, t->at, "expected %s, found U+%04X", what, (unsigned)c);
     rest.len -= after.len;
-    struct feel_text word = *t;
-    str whole = feel_read_word(&word);
     if (whole.len > 0)
         rest = utf8_cut(whole, 40);
     return feel_fail(t, t->at, "expected %s, found '" STR_FMT "'%s%s", what, STR_ARG(rest),
@@ -272,6 +297,7 @@ static err read_escape(struct feel_text *t, struct buf *out)
 
 err feel_read_string(struct feel_text *t, str *out)
 {
+    char sign = feel_peek(t);
     size_t quote = t->at++,
            from = t->at; /* of the bytes that stand for themselves, not yet copied */
     struct buf copy = buf_in(t->arena);
@@ -279,10 +305,10 @@ err feel_read_string(struct feel_text *t, str *out)
     for (;;) {
         char c = feel_peek(t);
         if (feel_ended(t))
-            return feel_fail(t, quote, "expected a closing \" to this one, found the end");
+            return feel_fail(t, quote, "expected a closing %c to this one, found the end", sign);
         if ((unsigned char)c < 0x20 && !is_blank(c))
             return feel_expected(t, "no control character in a string");
-        if (c == '"')
+        if (c == sign)
             break;
         t->at++;
         if (c == '\\') {

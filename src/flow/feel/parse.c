@@ -98,10 +98,14 @@ static err parse_word(struct feel_text *t, uint16_t *out)
     str word = feel_read_word(t), rest = str_slice(t->all, at, t->all.len);
     struct feel_value v = { 0 };
 
+    if (t->camunda && (str_eq(word, STR("empty")) || str_eq(word, STR("not")))) {
+        t->at = at;
+        word.len = 0;
+    }
     if (word.len == 0)
         return feel_expected(t, "a value");
     feel_skip_blanks(t);
-    char c = feel_peek(t);
+    char c = t->camunda ? 0 : feel_peek(t); /* there are no calls there */
     if (c == '(' && !feel_is_keyword(word)) {
         const struct feel_function *f = feel_function_find(word);
         if (!f)
@@ -109,7 +113,7 @@ static err parse_word(struct feel_text *t, uint16_t *out)
         t->at++;
         return parse_call(t, at, f, out);
     }
-    if (t->at > at + word.len && ((c >= 'a' && c <= 'z'))) {
+    if (t->at > at + word.len && c >= 'a' && c <= 'z') {
         const struct feel_function *f = feel_function_spaced(rest, &spaced);
         if (f) {
             t->at = at + spaced;
@@ -123,13 +127,25 @@ static err parse_word(struct feel_text *t, uint16_t *out)
     if (str_eq(word, STR("true")) || str_eq(word, STR("false")))
         v = feel_bool(word.len == 4);
     else if (!str_eq(word, STR("null")))
-        return feel_expected(t, "a value (if, for, some and every in the middle need parentheses)");
+        return feel_expected(t, t->camunda ? "a value"
+                                           : "a value (if, for, some and every in the middle need "
+                                             "parentheses)");
     t->at += word.len;
     *out = feel_node_constant(t, at, v);
     return NULL;
 }
 
 /* ---- values ---- */
+
+static err parse_string(struct feel_text *t, uint16_t *out)
+{
+    size_t at = t->at;
+    str text;
+
+    TRY(feel_read_string(t, &text));
+    *out = feel_node_constant(t, at, feel_string(text));
+    return NULL;
+}
 
 /* A range stands for itself: nothing can be done with it but to ask whether something is in it. */
 static err parse_range_end(struct feel_text *t, size_t at, bool open, uint16_t from, uint16_t *out)
@@ -246,21 +262,24 @@ static err parse_primary(struct feel_text *t, uint16_t *out)
 {
     bool range_allowed = t->range_allowed;
     struct feel_value v;
-    str text;
 
     t->range_allowed = false;
     feel_skip_blanks(t);
     size_t at = t->at;
-    switch (feel_peek(t)) {
+    char c = feel_peek(t);
+    if (t->camunda && c && strchr("[{@`", c))
+        return feel_expected(t, "a variable, a number, a text, true, false or null");
+    switch (c) {
     case '(': return parse_parenthesis(t, range_allowed, out);
     case '[': return parse_list(t, range_allowed, out);
     case '{': return parse_context(t, out);
     case '@': return parse_time(t, out);
     case '`': return parse_variable(t, out);
-    case '"':
-        TRY(feel_read_string(t, &text));
-        *out = feel_node_constant(t, at, feel_string(text));
-        return NULL;
+    case '"': return parse_string(t, out);
+    case '\'':
+        if (t->camunda)
+            return parse_string(t, out);
+        break;
     default: break;
     }
     if (!feel_at_number(t))
@@ -311,6 +330,8 @@ static err parse_step(struct feel_text *t, uint16_t *out)
     char c = feel_peek(t), next = t->at + 1 < t->all.len ? t->all.at[t->at + 1] : 0;
 
     *out = 0;
+    if (t->camunda && (c == '(' || c == '['))
+        return feel_expected(t, "an operator or '}'");
     if (c == '(')
         return feel_fail(t, at, "expected the name of a function in front of '('");
     if ((c != '.' || next == '.') && c != '[')
@@ -342,12 +363,27 @@ static err parse_postfix(struct feel_text *t, uint16_t *out)
 
 /* ---- operators ---- */
 
+/* The '!' of ${…} is what not() is. */
+static err parse_not(struct feel_text *t, uint16_t *out)
+{
+    struct feel_call *call = ARENA_NEW(t->arena, struct feel_call);
+    size_t at = t->at++;
+
+    *call = (struct feel_call){ .function = feel_function_find(STR("not")), .count = 1 };
+    TRY(parse_postfix(t, out));
+    *out = feel_node_of_one(t, NODE_CALL, at, *out);
+    t->nodes[*out].call = call;
+    return feel_folded(t, *out, out);
+}
+
 static err parse_negation(struct feel_text *t, uint16_t *out)
 {
     struct feel_value v;
 
     feel_skip_blanks(t);
     size_t at = t->at;
+    if (t->camunda && feel_peek(t) == '!')
+        return parse_not(t, out);
     if (feel_peek(t) != '-')
         return parse_postfix(t, out);
     t->range_allowed = false;
@@ -366,7 +402,7 @@ static err parse_negation(struct feel_text *t, uint16_t *out)
 static bool take_power(struct feel_text *t, uint8_t *link)
 {
     *link = 0;
-    return feel_take_text(t, STR("**"));
+    return !t->camunda && feel_take_text(t, STR("**"));
 }
 
 static bool take_product(struct feel_text *t, uint8_t *link)
@@ -384,13 +420,13 @@ static bool take_sum(struct feel_text *t, uint8_t *link)
 static bool take_and(struct feel_text *t, uint8_t *link)
 {
     *link = 0;
-    return feel_take_word(t, STR("and"));
+    return feel_take_word(t, STR("and")) || (t->camunda && feel_take_text(t, STR("&&")));
 }
 
 static bool take_or(struct feel_text *t, uint8_t *link)
 {
     *link = 0;
-    return feel_take_word(t, STR("or"));
+    return feel_take_word(t, STR("or")) || (t->camunda && feel_take_text(t, STR("||")));
 }
 
 /* One part alone stands for itself; several become operands of one node, however many they are, so
@@ -450,9 +486,10 @@ static bool take_operator(struct feel_text *t, enum feel_op *op)
     char c = feel_peek(t);
     if (c != '<' && c != '>' && c != '=' && c != '!')
         return false;
-    str rest = str_slice(t->all, t->at, t->all.len);
-    if (str_starts(rest, STR("==")))
+    bool twice = str_starts(str_slice(t->all, t->at, t->all.len), STR("=="));
+    if (c == '=' && twice != t->camunda)
         return false;
+    t->at += twice; /* then one '=' is left of them */
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
         if (feel_take_text(t, operators[i].text)) {
             *op = operators[i].op;
@@ -592,6 +629,8 @@ static err parse_comparison(struct feel_text *t, uint16_t *out)
         t->nodes[o.of].op = op;
         return feel_folded(t, o.of, out);
     }
+    if (t->camunda)
+        return NULL;
     if (feel_take_word(t, STR("in")))
         return parse_in(t, at, left, out);
     if (feel_take_word(t, STR("between")))
@@ -679,6 +718,8 @@ static err parse_any(struct feel_text *t, uint16_t *out)
 {
     feel_skip_blanks(t);
     size_t at = t->at;
+    if (t->camunda)
+        return parse_or(t, out);
     if (feel_take_word(t, STR("if")))
         return parse_if(t, at, out);
     if (feel_take_word(t, STR("for")))
@@ -715,11 +756,16 @@ err feel_compile(struct arena *a, str text, const struct feel **out)
 
     struct feel_text t = { .arena = a, .all = arena_copy(a, text), .fold_steps = FEEL_FOLD_STEPS };
     uint16_t root;
-    feel_take(&t, '=');
+    t.camunda = feel_take_text(&t, STR("${"));
+    if (!t.camunda)
+        feel_take(&t, '=');
     TRY(parse_expr(&t, &root));
+    if (t.camunda && !feel_take(&t, '}'))
+        return feel_expected(&t, "an operator or '}'");
     feel_skip_blanks(&t);
     if (!feel_ended(&t))
-        return feel_expected(&t, "an operator or the end");
+        return feel_expected(&t, t.camunda ? "the end, with all of it in one ${…}"
+                                           : "an operator or the end");
 
     struct feel *f = ARENA_NEW(a, struct feel);
     *f = (struct feel){ .text = t.all,

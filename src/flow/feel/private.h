@@ -422,6 +422,7 @@ struct feel_text {
     size_t at;
     unsigned depth;
     bool range_allowed; /* the next value may be a range: it stands behind `in` */
+    bool camunda;       /* it is ${…}, in which there are other signs, and less */
     uint32_t fold_steps;
     struct feel_node *nodes;
     uint32_t count, room;
