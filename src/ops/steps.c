@@ -306,12 +306,13 @@ static err step_approve_op(struct tx *tx, const struct input *in, struct answer 
     TRY(view_step_find(&v, input_json(in, "step"), &step));
     TRY(approval_at(tx, &e, v.steps[step].step->id, &p, &found));
     if (found) {
-        const struct approval_decision d = { .status = approved ? APPROVAL_APPROVED
-                                                                : APPROVAL_REJECTED,
-                                             .reason = input_str(in, "reason"),
-                                             .selected_variant = input_str(in, "selected_variant"),
-                                             .modifications = input_json(in, "modifications"),
-                                             .channel = STR("http") };
+        const struct approval_decision d = {
+            .status = approved ? APPROVAL_APPROVED : APPROVAL_REJECTED,
+            .reason = input_str(in, "reason"),
+            .selected_variant = input_str(in, "selected_variant"),
+            .modifications = input_json(in, "modifications"),
+            .channel = input_str(in, "channel").len ? input_str(in, "channel") : STR("mcp")
+        };
         TRY(approval_decide(tx, p.id, &d, &p, &e));
     } else if (!was_decided_so(&v, step, approved)) {
         return not_asked(tx, &v, step);
@@ -623,7 +624,8 @@ static const struct op ops[] = {
             "approved": { "type": "boolean", "description": "false: it is rejected." },
             "modifications": { "type": "object", "description": "What is to be otherwise: the steps after it are told." },
             "selected_variant": { "type": "string", "maxLength": 1000, "description": "Of several: the one that was chosen." },
-            "reason": { "type": "string", "maxLength": 4000, "description": "Why, for whoever does it anew." })),
+            "reason": { "type": "string", "maxLength": 4000, "description": "Why, for whoever does it anew." },
+            "channel": { "enum": ["http", "cli", "mcp", "page"], "default": "mcp", "description": "By which way the person has decided, for those who wonder later." })),
         .output = SHAPE(JSON("success", "workflow_id", "step", "status", "next_step", "next_step_name"), SUCCESS "," JSON(
             "workflow_id": { "type": "string", "description": "The workflow." },
             "status": { "type": "string", "description": "What the step is now." },

@@ -3,7 +3,7 @@
 #include "core/exec/share.h"
 #include "view/view.h"
 
-enum { INDEX_MAX = 1000, APPROVALS_MAX = 500 };
+enum { INDEX_MAX = 1000 };
 
 /* ---- metrics ---- */
 
@@ -56,25 +56,12 @@ static err agent_calls(const struct view *v, int64_t *out)
     return NULL;
 }
 
-/* How long a person was waited for. */
-static err approval_time(const struct view *v, int64_t *out)
-{
-    struct approval_filter filter = { .execution_id = v->e->id, .limit = APPROVALS_MAX };
-    const struct approval *all;
-    size_t count;
-
-    TRY(approval_list(v->tx, &filter, &all, &count));
-    for (size_t i = 0; i < count; i++)
-        *out += spent(v, all[i].created_at_ms, all[i].decided_at_ms);
-    return NULL;
-}
-
 err view_write_metrics(struct json_writer *w, const struct view *v)
 {
     int64_t retries = 0, parallel = 0, calls = 0, waited = 0;
 
     TRY(agent_calls(v, &calls));
-    TRY(approval_time(v, &waited));
+    TRY(approval_waited(v->tx, v->e, &waited));
     write_begin(w, STR("workflow_metrics"), '{');
     write_text(w, STR("workflow_id"), v->e->id);
     write_int(w, STR("total_time_seconds"), spent(v, v->e->created_at_ms, v->e->ended_at_ms));
@@ -83,16 +70,18 @@ err view_write_metrics(struct json_writer *w, const struct view *v)
         const struct view_step *s = &v->steps[i];
         if (!s->row.started_at_ms)
             continue;
+        retries += s->row.attempt > 1 ? s->row.attempt - 1 : 0;
+        parallel = at_once(s) > parallel ? at_once(s) : parallel;
+        if (!s->row.ended_at_ms || s->row.status == STEP_APPROVAL)
+            continue;
         json_write_begin(w, '{');
         view_write_key(w, STR("step"), v, i);
         write_int(w, STR("duration_seconds"), spent(v, s->row.started_at_ms, s->row.ended_at_ms));
         json_write_end(w, '}');
-        retries += s->row.attempt > 1 ? s->row.attempt - 1 : 0;
-        parallel = at_once(s) > parallel ? at_once(s) : parallel;
     }
     json_write_end(w, ']');
     write_int(w, STR("retry_count"), retries);
-    write_int(w, STR("human_approval_time_seconds"), waited);
+    write_int(w, STR("human_approval_time_seconds"), seconds(waited));
     write_int(w, STR("agent_calls"), calls);
     write_int(w, STR("parallel_executions"), parallel);
     json_write_end(w, '}');

@@ -3,6 +3,7 @@
 
 #include "base/utf8.h"
 #include "core/columns.h"
+#include "core/exec/documents.h"
 #include "core/exec/private.h"
 
 /* ---- looking ---- */
@@ -26,7 +27,7 @@ static err approval_find(struct tx *tx, str id, struct approval *out, struct exe
 
     TRY(approval_load(tx, id, out, &found));
     if (found)
-        gone = execution_get(tx, out->execution_id, e);
+        gone = execution_see(tx, out->execution_id, e);
     if (found && !gone)
         return NULL;
     if (gone && gone->kind != ERR_NOT_FOUND)
@@ -81,7 +82,7 @@ err approval_list(struct tx *tx, const struct approval_filter *f, const struct a
     const struct row *rows;
 
     if (f->execution_id.len)
-        TRY(execution_get(tx, f->execution_id, &e));
+        TRY(execution_see(tx, f->execution_id, &e));
     TRY(approval_rows(tx, f, e.no, &rows, count));
     struct approval *all = ARENA_ARRAY(tx->arena, struct approval, *count);
     for (size_t i = 0; i < *count; i++)

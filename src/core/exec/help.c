@@ -1,5 +1,6 @@
 /* help.c: incidents, as a person sees and resolves them. */
 #include "core/columns.h"
+#include "core/exec/documents.h"
 #include "core/exec/private.h"
 #include "core/stored.h"
 
@@ -38,7 +39,7 @@ err incident_list(struct tx *tx, const struct incident_filter *f, const struct i
     const struct row *rows;
 
     if (f->execution_id.len)
-        TRY(execution_get(tx, f->execution_id, &e));
+        TRY(execution_see(tx, f->execution_id, &e));
     TRY(incident_rows(tx, f, e.no, &rows, count));
     struct incident *all = ARENA_ARRAY(tx->arena, struct incident, *count);
     for (size_t i = 0; i < *count; i++)
