@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "cli/agent_file.h"
+#include "client/agent_file.h"
 #include "core/agent.h"
 #include "core/profile_data.h"
 #include "sim/both.h"

@@ -88,6 +88,8 @@ struct fake_server {
     const char *offers[OFFERS_MAX]; /* runs to give out, in order */
     int offered, given;
     const struct json *registered; /* what the last runner said of itself */
+    const struct json *agents;     /* and of agents in files, then or since */
+    const char *projects;          /* that are on its machine: a JSON array; NULL: none */
     struct told_report reports[REPORTS_MAX];
     int count;
     size_t body_bytes;  /* of all reports, those too that are not kept: progress, when it is much */
@@ -110,11 +112,21 @@ static str fake_answer(struct fake_server *f, str method, str target, str token,
     str_cut(target, '?', &path, &query);
     if (str_eq(path, STR("/runner/register"))) {
         CHECK_OK(json_parse_own(a, arena_copy(a, body), &f->registered));
+        f->agents = json_get(f->registered, "agents");
+        pthread_cond_broadcast(&f->changed);
         return STR("{\"runner_id\":\"rnr_1\",\"poll_timeout_seconds\":1,"
                    "\"heartbeat_interval_seconds\":1}");
     }
-    if (str_eq(path, STR("/runner/heartbeat")))
+    if (str_eq(path, STR("/runner/heartbeat"))) {
+        const struct json *beat;
+        CHECK_OK(json_parse_own(a, arena_copy(a, body), &beat));
+        if (json_get(beat, "agents"))
+            f->agents = json_get(beat, "agents");
+        pthread_cond_broadcast(&f->changed);
         return STR("{\"stop_runs\":[]}");
+    }
+    if (str_eq(path, STR("/runner/projects")))
+        return arena_printf(a, "{\"projects\":%s}", f->projects ? f->projects : "[]");
     if (str_eq(method, STR("GET"))) {
         f->claims++;
         if (f->stop_run) {
@@ -240,7 +252,7 @@ static void *fake_accept(void *self)
     return NULL;
 }
 
-static struct fake_server *fake_new(void)
+static inline struct fake_server *fake_new(void)
 {
     static struct fake_server fake; /* its threads outlive the test's arena */
     struct fake_server *f = &fake;
@@ -261,7 +273,7 @@ static struct fake_server *fake_new(void)
     return f;
 }
 
-static void fake_set(struct fake_server *f, bool *what, bool value)
+static inline void fake_set(struct fake_server *f, bool *what, bool value)
 {
     pthread_mutex_lock(&f->mutex);
     *what = value;
@@ -269,7 +281,7 @@ static void fake_set(struct fake_server *f, bool *what, bool value)
 }
 
 /* Offers a run; JSON with single quotes. */
-static void fake_offer(struct fake_server *f, const char *run)
+static inline void fake_offer(struct fake_server *f, const char *run)
 {
     pthread_mutex_lock(&f->mutex);
     CHECK(f->offered < OFFERS_MAX);
@@ -282,7 +294,7 @@ static void fake_offer(struct fake_server *f, const char *run)
 }
 
 /* How many reports of a kind there are of a run so far. */
-static int fake_count(struct fake_server *f, const char *run_id, const char *what)
+static inline int fake_count(struct fake_server *f, const char *run_id, const char *what)
 {
     int n = 0;
 
@@ -295,8 +307,8 @@ static int fake_count(struct fake_server *f, const char *run_id, const char *wha
 }
 
 /* Waits for the n-th report of a kind, n from 1 on. */
-static const struct told_report *fake_wait(struct fake_server *f, const char *run_id,
-                                           const char *what, int n)
+static inline const struct told_report *fake_wait(struct fake_server *f, const char *run_id,
+                                                  const char *what, int n)
 {
     struct told_report *found = NULL;
     struct timespec until;
@@ -327,7 +339,7 @@ static const struct told_report *fake_wait(struct fake_server *f, const char *ru
 /* ---- the runner ---- */
 
 /* Starts one for the server, in ./data. `more` are arguments and NAME=VALUE, up to NULL. */
-static pid_t runner_launch(const struct fake_server *f, const char *const *more)
+static inline pid_t runner_launch(const struct fake_server *f, const char *const *more)
 {
     pid_t pid = fork();
     char *argv[32] = { "baton", "runner", "--data", "data" };
@@ -355,7 +367,7 @@ static pid_t runner_launch(const struct fake_server *f, const char *const *more)
     _exit(127);
 }
 
-static void runner_end(pid_t runner, int number)
+static inline void runner_end(pid_t runner, int number)
 {
     int status;
 
@@ -364,7 +376,7 @@ static void runner_end(pid_t runner, int number)
 }
 
 /* Waits until a file is there and has a line, and gives it without its end. */
-static str file_wait(const char *path)
+static inline str file_wait(const char *path)
 {
     for (int i = 0; i < FAKE_PATIENCE_S * 100; i++) {
         struct timespec little = { .tv_nsec = 10000000 };
@@ -380,7 +392,7 @@ static str file_wait(const char *path)
     check_fail(__FILE__, __LINE__, "nobody wrote %s", path);
 }
 
-static bool is_alive(pid_t pid)
+static inline bool is_alive(pid_t pid)
 {
     char path[64], line[256] = "";
 
@@ -395,7 +407,7 @@ static bool is_alive(pid_t pid)
 }
 
 /* Waits for its end. */
-static void gone_wait(pid_t pid)
+static inline void gone_wait(pid_t pid)
 {
     for (int i = 0; is_alive(pid); i++) {
         struct timespec little = { .tv_nsec = 10000000 };
@@ -405,7 +417,7 @@ static void gone_wait(pid_t pid)
     }
 }
 
-static pid_t pid_in(const char *path)
+static inline pid_t pid_in(const char *path)
 {
     int64_t pid;
 

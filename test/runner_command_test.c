@@ -269,8 +269,9 @@ TEST(a_runner_takes_commands_unless_it_is_told_not_to)
 
     for (int i = 0; i < 2; i++) {
         const char *id = arena_printf(check_arena(), "run_%d", i).at;
-        fake_offer(f, command_run(id, "['true']", ""));
         pid_t runner = runner_launch(f, more[i]);
+        claims_wait(f, 3); /* else it would be given to the one before */
+        fake_offer(f, command_run(id, "['true']", ""));
         fake_wait(f, id, "completed", 1);
         CHECK(json_bool_or(f->registered, "commands", i != 0) == (i == 0));
         runner_end(runner, SIGTERM);

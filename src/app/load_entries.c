@@ -5,7 +5,7 @@
 
 #include "app/data.h"
 #include "base/log.h"
-#include "cli/agent_file.h"
+#include "client/agent_file.h"
 #include "core/tx.h"
 
 static const struct {

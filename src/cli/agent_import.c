@@ -1,7 +1,9 @@
 /* agent_import.c: baton agent import: the agents of a project's files, registered with the server.
  *
  * It may be called again and again: what has not changed is left alone. */
-#include "cli/agent_file.h"
+#include "cli/agent_import.h"
+
+#include "client/agent_file.h"
 #include "client/caller.h"
 
 /* ---- one agent ---- */

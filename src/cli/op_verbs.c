@@ -2,7 +2,7 @@
  *
  * The help of a command is made here, of what its operation says about itself. */
 #include "cli/op_verbs.h"
-#include "cli/agent_file.h"
+#include "cli/agent_import.h"
 #include "cli/execution_verbs.h"
 #include "cli/session_verbs.h"
 #include "cli/state_verbs.h"

@@ -8,6 +8,7 @@
 #include "base/digest.h"
 #include "os/program.h"
 #include "os/random.h"
+#include "runner/agents.h"
 #include "runner/git.h"
 #include "runner/keeper_private.h"
 
@@ -235,10 +236,25 @@ static err command_prepare(struct keeper *k, struct exec_plan *plan)
 
 /* ---- an agent ---- */
 
+/* One that is not registered is in a file of this machine, and is read as that is now. */
+static err agent_read(struct keeper *k)
+{
+    const struct json *agent = json_get(k->run, "agent");
+    str source = json_str(k->run, "agent_source"),
+        name = json_is(agent, JSON_STRING) ? json_text(agent) : json_str(agent, "name");
+    struct agents_place place = { k->project_dir, json_str(k->spec, "user"), k->home };
+    struct json *read = ARENA_NEW(k->arena, struct json);
+
+    if (!source.len || str_eq(source, STR("registered")) || !name.len)
+        return NULL;
+    TRY(agents_find(k->arena, &place, source, name, read));
+    k->agent = read;
+    return NULL;
+}
+
 static err agent_prepare(struct keeper *k, struct exec_plan *plan)
 {
     struct launch l = { .profile = k->profile,
-                        .agent = k->agent,
                         .resume = str_eq(json_str(k->run, "type"), STR("resume_session")),
                         .prompt = json_str(k->run, "prompt"),
                         .session_name = json_str(k->run, "session_name"),
@@ -252,6 +268,8 @@ static err agent_prepare(struct keeper *k, struct exec_plan *plan)
     if (!json_is(k->profile, JSON_OBJECT))
         return err_new(k->arena, ERR_NOT_FOUND,
                        "the profile of this session is not registered any more");
+    TRY(agent_read(k));
+    l.agent = k->agent;
     if (!l.baton.len)
         l.baton = STR("baton");
     client_id_choose(k, l.resume);

@@ -48,6 +48,20 @@ exits 1
 shows "→ chmod 600 '"
 chmod 600 data/operator.token
 
+# Agents in files: how many, and which of them nobody can read.
+mkdir -p project/.claude/agents home/.claude/agents data/agents
+printf -- '---\nname: a\ndescription: A\n---\nBe a.\n' | tee project/.claude/agents/a.md >home/.claude/agents/b.md
+run doctor --dir project
+exits 0
+shows 'ok   agents               in files: 1 of the project, 1 of your home'
+echo 'no front matter' >data/agents/bad.md
+run doctor --dir project
+exits 0
+shows 'warn agents               '
+shows 'data/agents/bad.md: line 1: expected ---'
+shows '→ repair '
+rm -r project/.claude home/.claude data/agents
+
 # A token that the server does not know.
 BATON_TOKEN=unknown run doctor --dir project
 exits 1

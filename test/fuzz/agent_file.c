@@ -4,7 +4,7 @@
  * such; whatever is not names a line of the file. */
 #include <assert.h>
 
-#include "cli/agent_file.h"
+#include "client/agent_file.h"
 
 static bool is_known(str name)
 {

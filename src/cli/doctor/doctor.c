@@ -90,6 +90,7 @@ err doctor_run(struct cli *c)
     doctor_git(&d);
     doctor_clients(&d);
     doctor_hooks(&d);
+    doctor_agents(&d);
     doctor_mcp_http(&d);
     doctor_mcp_stdio(&d);
     caller_release(&d.caller);

@@ -6,6 +6,7 @@
  *   report.c    what a check has found, as it is shown and kept
  *   child.c     processes that are talked to, each until a time
  *   clients.c   git, the clients, their wiring, their hooks
+ *   agents.c    agents in files
  *   mcp.c       MCP in both eras, over HTTP and over stdio
  *   server.c    the data directory, the server, the token, a runner, the project
  *   doctor.c    the command: the order of the checks
@@ -60,6 +61,10 @@ void doctor_start(struct doctor *d);
 void doctor_git(struct doctor *d);
 void doctor_clients(struct doctor *d);
 void doctor_hooks(struct doctor *d);
+
+/* ---- agents.c ---- */
+
+void doctor_agents(struct doctor *d);
 
 /* ---- child.c ---- */
 

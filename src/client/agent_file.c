@@ -1,9 +1,12 @@
 /* agent_file.c: from the text of a file to an agent, and the agents of a folder. */
-#include "cli/agent_file.h"
+#include "client/agent_file.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/utf8.h"
 
@@ -404,15 +407,48 @@ static err json_agent(struct arena *a, str text, str stem, struct json *out)
     return NULL;
 }
 
-static err file_read(struct arena *a, const char *path, struct json *out)
+static err text_failed(struct arena *a, const char *path, int number)
+{
+    enum error_kind kind = number == ENOENT                      ? ERR_NOT_FOUND
+                           : number == EACCES || number == EPERM ? ERR_FORBIDDEN
+                                                                 : ERR_INVALID;
+    return err_new(a, kind, "cannot read %s: %s", path, strerror(number));
+}
+
+/* Of a regular file alone: nobody waits for whoever may write into a pipe. */
+static err text_read(struct arena *a, const char *path, str *out)
+{
+    struct buf text = buf_in(a);
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    ssize_t n = 1;
+    struct stat st;
+
+    if (fd < 0)
+        return text_failed(a, path, errno);
+    bool regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    while (regular && n > 0 && text.len <= FILE_BYTES_MAX) {
+        n = read(fd, buf_reserve(&text, 64 << 10), 64 << 10);
+        text.len += n > 0 ? (size_t)n : 0;
+    }
+    int number = regular ? errno : S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+    close(fd);
+    if (!regular || n < 0)
+        return text_failed(a, path, number);
+    *out = buf_str(&text);
+    return text.len <= FILE_BYTES_MAX
+               ? NULL
+               : err_new(a, ERR_TOO_LARGE, "cannot read %s: expected at most %d bytes", path,
+                         FILE_BYTES_MAX);
+}
+
+err agent_file_read(struct arena *a, const char *path, struct json *out)
 {
     const char *slash = strrchr(path, '/');
     str name = str_from(slash ? slash + 1 : path), text;
     bool markdown = str_ends(name, STR(".md"));
     str stem = str_slice(name, 0, name.len - strlen(markdown ? ".md" : ".json"));
-    struct cli nobody = { .arena = a }; /* only "-" would ask it anything */
 
-    TRY(cli_read(&nobody, a, path, &text));
+    TRY(text_read(a, path, &text));
     err e = markdown ? agent_file_parse(a, text, stem, out) : json_agent(a, text, stem, out);
     return e ? err_within(a, e, "%s", path) : NULL;
 }
@@ -443,6 +479,6 @@ err agent_folder_read(struct arena *a, const char *folder, const struct agent_fi
     closedir(dir);
     qsort(all, *count, sizeof *all, by_path); /* the order of a folder is nobody's */
     for (size_t i = 0; i < *count; i++)
-        all[i].error = file_read(a, all[i].path, &all[i].agent);
+        all[i].error = agent_file_read(a, all[i].path, &all[i].agent);
     return NULL;
 }

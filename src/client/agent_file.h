@@ -13,14 +13,17 @@
  * file it is. The rest of the file is the system prompt. A .json file is the agent itself.
  *
  * Whether an agent is what it must be, the server says. */
-#ifndef CLI_AGENT_FILE_H
-#define CLI_AGENT_FILE_H
+#ifndef CLIENT_AGENT_FILE_H
+#define CLIENT_AGENT_FILE_H
 
-#include "cli/cli.h"
+#include "json/json.h"
 
 /* An agent from the text of a .md file; `stem` is its name when it says none. INVALID, with the
  * line, when its front matter cannot be read. */
 err agent_file_parse(struct arena *a, str text, str stem, struct json *out);
+
+/* An agent from a .md or .json file. The error names the file, and the line where it can. */
+err agent_file_read(struct arena *a, const char *path, struct json *out);
 
 struct agent_file {
     const char *path;
@@ -31,8 +34,5 @@ struct agent_file {
 /* The .md and .json files of a folder, by name; of one that is not there, none. */
 err agent_folder_read(struct arena *a, const char *folder, const struct agent_file **out,
                       size_t *count);
-
-/* `baton agent import`, beside the commands of the table of operations. */
-extern const struct verb agent_verbs[];
 
 #endif
