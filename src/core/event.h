@@ -48,6 +48,7 @@
     X(INCIDENT_RESOLVED, "incident_resolved")          \
     X(PROJECT_UPDATED,   "project_updated")            \
     X(PROJECT_DELETED,   "project_deleted")            \
+    X(MIRROR_FOUND,      "mirror_found")               \
     X(RUNNER_JOINED,     "runner_joined")              \
     X(RUNNER_LOST,       "runner_lost")
 

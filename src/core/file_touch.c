@@ -28,9 +28,7 @@ static bool part_next(str *path, str *part)
     return part->len > 0;
 }
 
-/* The whole path, without dots and double slashes: "/a/b"; false: it is none, too long, or has signs
- * that no screen should show. */
-static bool path_clean(struct arena *a, str dir, str path, str *out)
+bool file_path_clean(struct arena *a, str dir, str path, str *out)
 {
     str ways[] = { str_starts(path, STR("/")) ? STR("/") : dir, path };
     str part;
@@ -66,8 +64,8 @@ static bool touch_at(struct tx *tx, const struct session *s, str cwd, str path,
 {
     str top, whole;
 
-    if (!path.len || !path_clean(tx->arena, STR(""), s->worktree, &top) ||
-        !path_clean(tx->arena, cwd, path, &whole))
+    if (!path.len || !file_path_clean(tx->arena, STR(""), s->worktree, &top) ||
+        !file_path_clean(tx->arena, cwd, path, &whole))
         return false;
     if (!str_starts(whole, top) || whole.len <= top.len + 1 || whole.at[top.len] != '/')
         return false;

@@ -41,6 +41,10 @@ struct file_touch {
 #define FILE_TOUCH_NAMES COLUMNS(FILE_TOUCH_COLUMNS)
 // clang-format on
 
+/* The whole path of a file, without dots and double slashes; `dir` is where the client is. False: it is
+ * none, too long, or has signs that no screen should show. */
+bool file_path_clean(struct arena *a, str dir, str path, str *out);
+
 enum file_act { FILE_BEFORE_WRITE, FILE_READ, FILE_WROTE };
 
 /* One file that a client tells of. */

@@ -285,6 +285,7 @@ err project_create(struct tx *tx, const struct project_new *n, struct project *o
                              .project_dir = n->project_dir,
                              .state_id = state.id,
                              .wakes = n->wakes,
+                             .mirrors = n->mirrors,
                              .created_at_ms = tx->now_ms,
                              .updated_at_ms = tx->now_ms };
     TRY(sql_exec(tx->sql, INSERT_INTO(project, PROJECT_COLUMNS),
@@ -342,6 +343,7 @@ err project_delete(struct tx *tx, const struct project *p)
 
     TRY(sql_exec(tx->sql, "DELETE FROM project_folder WHERE project = $1", self));
     TRY(sql_exec(tx->sql, "DELETE FROM file_touch WHERE project = $1", self));
+    TRY(sql_exec(tx->sql, "DELETE FROM mirror WHERE project = $1", self));
     TRY(sql_exec(tx->sql, "DELETE FROM project WHERE name = $1", self));
     TRY(members_bind(tx, p->name, p->state_id, STR("")));
     return event_emit(tx, (struct event){ .type = EVENT_PROJECT_DELETED, .subject = p->name },

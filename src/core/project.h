@@ -54,6 +54,7 @@ struct project_new {
     const struct json *initial_data; /* NULL: an empty document of that schema */
     struct schema_ready *built_in;   /* see project_schema */
     bool wakes;
+    str mirrors; /* printed JSON array; empty: the usual */
 };
 
 /* The schema of a project that asks for no other: registered when the first one does. */

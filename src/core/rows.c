@@ -10,6 +10,7 @@
 #include "core/exec/share.h"
 #include "core/file_touch.h"
 #include "core/idempotency.h"
+#include "core/mirror.h"
 #include "core/output.h"
 #include "core/permission.h"
 #include "core/alias.h"
@@ -65,6 +66,7 @@ const struct rows_table rows_tables[] = {
     { BY_3(share, SHARE_COLUMNS, no, n, number) },
     { BY_1(todo_list, TODO_LIST_COLUMNS, session_id) },
     { BY_2(file_touch, FILE_TOUCH_COLUMNS, session_id, file) },
+    { BY_2(mirror, MIRROR_COLUMNS, project, path) },
     {
         BY_1(replay, REPLAY_COLUMNS,
              replay_id) " ON CONFLICT (replay_id) DO UPDATE SET floor = excluded.floor",

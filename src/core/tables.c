@@ -650,6 +650,16 @@ static const char *const step_16[] = {
     "ALTER TABLE runner ADD COLUMN agents TEXT NOT NULL DEFAULT '[]'",
     "ALTER TABLE project ADD COLUMN mirrors TEXT NOT NULL DEFAULT ''",
 
+    /* Files of workflows that somebody has touched: see mirror.h. */
+    "CREATE TABLE mirror ("
+    " project TEXT COLLATE \"C\" NOT NULL,"
+    " path TEXT COLLATE \"C\" NOT NULL,"
+    " found TEXT NOT NULL,"
+    " detail TEXT NOT NULL,"
+    " times BIGINT NOT NULL,"
+    " found_at BIGINT NOT NULL,"
+    " PRIMARY KEY (project, path))",
+
     /* The list of what there is to do that an agent keeps in its own client. */
     "CREATE TABLE todo_list ("
     " session_id TEXT COLLATE \"C\" PRIMARY KEY,"

@@ -4,6 +4,7 @@
  * cannot be read is not there: no tool is refused for it. */
 #include "core/file_touch.h"
 #include "ops/hooks.h"
+#include "ops/mirrors.h"
 
 enum { LINES_MAX = 1000 * 1000 }; /* of a change that a client counts itself */
 
@@ -183,6 +184,22 @@ static void files_read(const struct file_tool *tool, const struct json *payload,
 
 /* ---- before and after ---- */
 
+/* Told once: before, to those who listen then. */
+static err pictures_note(struct tx *tx, struct hook *h, enum file_act act,
+                         const struct files *files, struct hook_reply *r)
+{
+    bool told_before = h->client == HOOK_CLAUDE;
+    str warning;
+
+    if (act == FILE_READ || told_before != (act == FILE_BEFORE_WRITE))
+        return NULL;
+    for (size_t i = 0; i < files->count; i++) {
+        TRY(mirror_warning(tx, &h->s, json_str(h->payload, "cwd"), files->list[i].path, &warning));
+        hook_context_add(r, warning);
+    }
+    return NULL;
+}
+
 /* Some clients tell of a tool's end also when it failed. */
 static bool has_failed(const struct json *response)
 {
@@ -202,7 +219,7 @@ static err files_note(struct tx *tx, struct hook *h, const struct file_tool *too
     TRY(file_touch_note(tx, &h->s, act, json_str(h->payload, "cwd"), files->list, files->count,
                         &told));
     hook_context_add(r, told);
-    return NULL;
+    return pictures_note(tx, h, act, files, r);
 }
 
 err hook_file_before(struct tx *tx, struct hook *h, struct hook_reply *r)

@@ -18,6 +18,7 @@ static const struct op_list *const lists[] = {
     &view_ops,     &execution_ops,
     &job_ops,      &incident_ops,
     &approval_ops, &inbox_ops,
+    &mirror_ops,
 };
 
 enum { LISTS = sizeof lists / sizeof *lists };

@@ -1,9 +1,22 @@
 /* projects.c: operations on projects, the folders whose agents work together. */
-#include "core/project.h"
+#include "core/mirror.h"
 #include "ops/ops.h"
 #include "ops/page.h"
 #include "ops/shapes.h"
 #include "ops/write.h"
+
+static err write_mirrors(struct tx *tx, struct json_writer *w, const struct project *p)
+{
+    unsigned kinds;
+
+    TRY(mirror_kinds(tx, p, &kinds));
+    write_begin(w, STR("mirrors"), '[');
+    for (unsigned kind = 0; kind < MIRROR_KINDS; kind++)
+        if (kinds & 1u << kind)
+            json_write_str(w, str_from(mirror_kind_names[kind]));
+    json_write_end(w, ']');
+    return NULL;
+}
 
 static err write_project(struct tx *tx, struct json_writer *w, const struct project *p)
 {
@@ -22,6 +35,7 @@ static err write_project(struct tx *tx, struct json_writer *w, const struct proj
     write_text(w, STR("schema_name"), state.schema_name);
     write_int(w, STR("state_version"), state.version);
     write_bool(w, STR("wake"), p->wakes);
+    TRY(write_mirrors(tx, w, p));
     write_int(w, STR("members"), at_work);
     write_begin(w, STR("folders"), '[');
     for (size_t i = 0; i < count; i++) {
@@ -64,6 +78,7 @@ static err project_create_op(struct tx *tx, const struct input *in, struct answe
         .initial_data = input_json(in, "initial_data"),
         .wakes = input_bool(in, "wake", true),
     };
+    const struct json *mirrors = input_json(in, "mirrors");
     void *ready = in->ready;
     struct project p;
 
@@ -74,6 +89,7 @@ static err project_create_op(struct tx *tx, const struct input *in, struct answe
     if (!ready)
         TRY(project_prepare(tx->arena, in, &ready));
     n.built_in = ready;
+    n.mirrors = mirrors ? json_printed(tx->arena, mirrors) : STR("");
     TRY(project_create(tx, &n, &p));
     out->created = true;
     return write_project(tx, &out->json, &p);
@@ -116,11 +132,14 @@ static err project_list_op(struct tx *tx, const struct input *in, struct answer 
 
 static err project_update_op(struct tx *tx, const struct input *in, struct answer *out)
 {
+    const struct json *mirrors = input_json(in, "mirrors");
     str state = input_str(in, "state");
     struct project p;
 
     TRY(project_get(tx, input_str(in, "name"), &p));
     p.wakes = input_bool(in, "wake", p.wakes);
+    if (mirrors)
+        mirror_kinds_set(tx, &p, mirrors);
     TRY(state.len ? project_give_state(tx, &p, state) : project_store(tx, &p));
     return write_project(tx, &out->json, &p);
 }
@@ -162,7 +181,9 @@ static err project_delete_op(struct tx *tx, const struct input *in, struct answe
     "host": { "type": "string", "minLength": 1, "maxLength": 200, "description": "The machine that the folder is on." }, \
     "common_dir": { "type": "string", "minLength": 1, "maxLength": 1200, \
         "description": "Git's common directory of the folder, which all its worktrees share; without git, the folder." })
-#define PROJECT_SHAPE SHAPE(JSON("name", "project_dir", "state_id", "schema_name", "state_version", "wake", \
+#define MIRRORS_FIELD JSON("mirrors": { "type": "array", "maxItems": 10, "items": { "enum": ["workflow", "markdown", "workflow-state", "log"] }, \
+    "description": "Which files the runner of its machine keeps of its workflows, for those who read files: workflow (.claude/state/workflow.json) and markdown (.claude/workflow_state_system.md) of the newest one with phases; workflow-state and log (in workspace/) of generation and planning. All, unless given; none: []." })
+#define PROJECT_SHAPE SHAPE(JSON("name", "project_dir", "state_id", "schema_name", "state_version", "wake", "mirrors", \
         "members", "folders", "created_at", "updated_at"), JSON( \
     "name": { "type": "string", "description": "What requests name it by." }, \
     "project_dir": { "type": "string", "description": "The folder that it was made in." }, \
@@ -170,6 +191,7 @@ static err project_delete_op(struct tx *tx, const struct input *in, struct answe
     "schema_name": { "type": "string", "description": "The schema of that state." }, \
     "state_version": { "type": "integer", "minimum": 1, "description": "The version of that state now." }, \
     "wake": { "type": "boolean", "description": "Whether idle clients of its members may be woken." }, \
+    "mirrors": { "type": "array", "items": { "type": "string" }, "description": "The kinds of files that its runner keeps of its workflows." }, \
     "members": { "type": "integer", "minimum": 0, "description": "How many members are at work, or idle and not silent." }, \
     "folders": { "type": "array", "description": "The folders that belong to it.", "items": { "type": "object", \
         "properties": { "host": { "type": "string", "description": "The machine." }, \
@@ -186,7 +208,7 @@ static const struct op ops[] = {
             "state": { "type": "string", "minLength": 1, "maxLength": 100, "description": "The state to share, by id or name; a new one without this." },
             "schema": { "type": "string", "minLength": 1, "maxLength": 100, "description": "The schema of a new one; the built-in project without this." },
             "initial_data": { "type": ["object", "array"], "description": "What a new one begins with; an empty document without this." },
-            "wake": { "type": "boolean", "default": true, "description": "Whether idle clients of its members may be woken." })),
+            "wake": { "type": "boolean", "default": true, "description": "Whether idle clients of its members may be woken." }) "," MIRRORS_FIELD),
         .output = PROJECT_SHAPE, .prepare = project_prepare, .run = project_create_op,
     },
     {
@@ -203,10 +225,10 @@ static const struct op ops[] = {
     },
     {
         .name = "project.update", .http = "PATCH /projects/{name}", .effect = OP_WRITES, .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR,
-        .summary = "Give a project another state, or say whether its members' clients may be woken.",
+        .summary = "Give a project another state, or say whether its members' clients may be woken and which files show its workflows.",
         .input = FIELDS(JSON("name"), PROJECT_NAME "," JSON(
             "state": { "type": "string", "minLength": 1, "maxLength": 100, "description": "The state to share from now on, by id or name." },
-            "wake": { "type": "boolean", "description": "Whether idle clients of its members may be woken." })),
+            "wake": { "type": "boolean", "description": "Whether idle clients of its members may be woken." }) "," MIRRORS_FIELD),
         .output = PROJECT_SHAPE, .run = project_update_op,
     },
     {

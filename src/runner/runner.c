@@ -14,6 +14,7 @@
 #include "runner/agents.h"
 #include "runner/errand.h"
 #include "runner/folder.h"
+#include "runner/mirror.h"
 #include "runner/report.h"
 #include "runner/runner_private.h"
 
@@ -59,6 +60,7 @@ struct worker {
     bool over;
 
     struct offer offer;
+    pid_t mirror; /* the process that keeps files of workflows; 0: there is none */
 };
 
 /* ---- telling it to end ---- */
@@ -241,6 +243,14 @@ static bool offer_refused(struct worker *w, err e, const struct json *body)
     return refused;
 }
 
+/* One that speaks for a runner that there is no more. */
+static void mirror_end(struct worker *w)
+{
+    if (w->mirror)
+        kill(w->mirror, SIGKILL);
+    w->mirror = 0;
+}
+
 static err enlist(struct worker *w)
 {
     const struct runner_options *o = w->o;
@@ -249,6 +259,7 @@ static err enlist(struct worker *w)
     const struct json *answer;
     char host[256] = "";
 
+    mirror_end(w);
     if (gethostname(host, sizeof host - 1) < 0)
         strcpy(host, "localhost");
     json_put(a, &body, STR("name"), json_string(o->name));
@@ -403,6 +414,13 @@ static err claim(struct worker *w)
 
 /* ---- turns ---- */
 
+/* It may have been killed, also by us: with what a keeper has left behind. */
+static void mirror_keep(struct worker *w)
+{
+    if (!w->mirror || (kill(w->mirror, 0) < 0 && errno == ESRCH))
+        w->mirror = mirror_start(w->o, str_from(w->id), w->beat_ms);
+}
+
 /* Which projects have folders on this machine: their agents are offered. A server that does not say
  * has none. */
 static void projects_ask(struct worker *w)
@@ -437,6 +455,7 @@ static err turn(struct worker *w, int64_t *live)
     *live = runs_count(w->arena, w->o->home, &ids);
     if (!w->id[0])
         return enlist(w);
+    mirror_keep(w);
     TRY(offer_tell(w, &ids));
     if (*live < w->o->capacity)
         return claim(w);
@@ -494,6 +513,7 @@ err runner_run(struct arena *a, const struct runner_options *o)
     err e = work(&w);
     if (e)
         e = err_copy(a, e);
+    mirror_end(&w);
     caller_release(&w.caller);
     arena_free(w.offer.arena);
     arena_free(w.arena);
