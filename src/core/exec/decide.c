@@ -342,6 +342,12 @@ static err decided(struct tx *tx, struct approval *p, enum approval_status as,
     return exec_close(&x, e);
 }
 
+#ifdef PLANT_APPROVAL_TWICE
+#define IS_DECIDED(approval) ((approval)->status == APPROVAL_WITHDRAWN)
+#else
+#define IS_DECIDED(approval) ((approval)->status != APPROVAL_WAITING)
+#endif
+
 err approval_decide(struct tx *tx, str id, const struct approval_decision *d, struct approval *out,
                     struct execution *e)
 {
@@ -351,13 +357,15 @@ err approval_decide(struct tx *tx, str id, const struct approval_decision *d, st
            d->status == APPROVAL_REWORK);
     TRY(approval_find(tx, id, out, e));
     TRY(may_decide(tx, out, d));
+#ifndef PLANT_APPROVAL_UNSEEN
     if (d->digest.len && !str_eq(d->digest, out->digest))
         return err_new(tx->arena, ERR_CONFLICT,
                        "approval " STR_FMT " is of another content than the one that was seen "
                        "(digest " STR_FMT ", expected " STR_FMT "): look at it again",
                        STR_ARG(id), STR_ARG(utf8_cut(d->digest, 80)), STR_ARG(out->digest));
+#endif
     TRY(is_same(tx, out, d, &same));
-    if (out->status != APPROVAL_WAITING)
+    if (IS_DECIDED(out))
         return same ? NULL : not_any_more(tx, out);
     TRY(variant_check(tx, out, d));
     return decided(tx, out, d->status, d, e);

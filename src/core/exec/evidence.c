@@ -183,9 +183,6 @@ static bool all_are_good(const struct json *said)
     const struct json *checks = json_get(said, "checks");
     bool good = json_bool_or(said, "ok", false);
 
-#ifdef PLANT_EVIDENCE_SKIPPED
-    return true;
-#endif
     for (uint32_t i = 0; i < checks->len; i++)
         good &= json_bool_or(&checks->items[i], "ok", false);
     return good;
@@ -252,8 +249,12 @@ static err proven(struct exec *x, struct mark *m, const struct json *said)
 {
     const struct json *checks = json_get(said, "checks"), *outputs;
 
+    bool good = all_are_good(said);
+#ifdef PLANT_EVIDENCE_SKIPPED
+    good = true;
+#endif
     TRY(evidence_note(x, m, checks));
-    if (all_are_good(said)) {
+    if (good) {
         TRY(stored_parse_as(x->tx, THING("execution", x->row.id), m->vars, JSON_OBJECT, &outputs));
         TRY(work_leave(x, m));
         return work_proven(x, m, outputs);

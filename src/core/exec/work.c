@@ -281,13 +281,9 @@ err work_missed(struct exec *x, struct mark *m, const struct outcome *o)
 
 err work_again(struct exec *x, struct mark *m)
 {
-    struct step *s = step_of(x, m);
-
     assert(m->status == MARK_APPROVAL && !m->scope);
     TRY(approval_withdraw(x, m));
     mark_rest(x, m, MARK_WORK);
-    if (s)
-        step_become(x, s, STEP_IN_PROGRESS);
     return NULL;
 }
 
