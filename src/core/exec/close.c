@@ -84,15 +84,10 @@ static err execution_flush(struct exec *x)
     if (x->fresh)
         return sql_exec(x->tx->sql, INSERT_INTO(execution, EXECUTION_COLUMNS),
                         ARGS(VALUES(EXECUTION_COLUMNS, e)));
-    TRY(execution_store(x));
-    if (x->result_changed)
-        TRY(sql_exec(x->tx->sql, "UPDATE execution SET result = $2 WHERE no = $1",
-                     ARGS(INT(e->no), e->result.len ? TEXT(e->result) : NOTHING)));
-    if (e->status == x->was)
-        return NULL;
-    return sql_exec(x->tx->sql, "UPDATE execution SET status = $2, open = $3 WHERE no = $1",
-                    ARGS(INT(e->no), TEXT(team_name(&execution_words, (int)e->status)),
-                         INT(execution_is_open(e->status))));
+    if (e->status == x->was && !x->result_changed)
+        return execution_store(x);
+    return sql_exec(x->tx->sql, "UPDATE execution SET " SET_ALL(EXECUTION_COLUMNS) " WHERE no = $1",
+                    ARGS(INT(e->no), ALL_VALUES(EXECUTION_COLUMNS, e)));
 }
 
 static void write_moves(struct exec *x, struct json_writer *w)
