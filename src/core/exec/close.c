@@ -34,8 +34,20 @@ static err mark_flush(struct exec *x, struct mark *m)
 }
 _Static_assert(STORED_COUNT(MARK_COLUMNS) == 22, "the rest of its key are parameters 24 and 25");
 
+/* Of an execution that has ended none is left: those that are stored go at once. */
+static err marks_drop(struct exec *x)
+{
+    for (size_t i = 0; i < MARK_BUCKETS; i++)
+        for (struct mark *m = x->marks[i]; m; m = m->next)
+            m->stored = false;
+    return x->fresh ? NULL
+                    : sql_exec(x->tx->sql, "DELETE FROM mark WHERE no = $1", ARGS(INT(x->row.no)));
+}
+
 err marks_flush(struct exec *x)
 {
+    if (!execution_is_open(x->row.status))
+        TRY(marks_drop(x));
     for (size_t i = 0; i < MARK_BUCKETS; i++)
         for (struct mark *m = x->marks[i]; m; m = m->next)
             TRY(mark_flush(x, m));
