@@ -462,6 +462,28 @@ static void members_run(struct world *w)
 #undef TAKE
 }
 
+/* Agents inside of a client do phases. */
+static void sub_agents_run(struct world *w)
+{
+#define INNER(event, more) \
+    "{'client':'claude','event':{'session_id':'s1','hook_event_name':'" event "'" more "}}"
+    static const struct step all[] = {
+        { .op = "hook.event", .input = INNER("SessionStart", "") },
+        { .op = "phase.create",
+          .input = "{'task':'ö','parent_session_name':'claude-s1','phases':[{'title':'ö',"
+                   "'agent':'a'},{'title':'z','agent':'a'}]}" },
+        { .op = "hook.event", .input = INNER("SubagentStart", ",'agent_id':'x','agent_type':'a'") },
+        { .op = "hook.event", .input = INNER("SubagentStart", ",'agent_id':'X','agent_type':'a'") },
+        { .op = "hook.event",
+          .input = INNER("SubagentStop", ",'agent_id':'x','last_assistant_message':'- ö.c'") },
+        { .op = "hook.event", .input = INNER("Stop", "") },
+    };
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        step_run(w, &all[i]);
+#undef INNER
+}
+
 /* An idle client is woken by a runner, in vain; and messages for many. */
 static void errands_run(struct world *w)
 {
@@ -681,6 +703,7 @@ static void scenario_run(struct world *w)
     hooks_run(w);
     members_run(w);
     errands_run(w);
+    sub_agents_run(w);
     ended_run(w);
     files_run(w);
     workflows_run(w);

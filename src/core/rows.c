@@ -15,6 +15,7 @@
 #include "core/permission.h"
 #include "core/alias.h"
 #include "core/project.h"
+#include "core/sub_agent.h"
 #include "core/todo.h"
 #include "core/token.h"
 #include "core/wake_queue.h"
@@ -65,6 +66,7 @@ const struct rows_table rows_tables[] = {
     { BY_1(approval, APPROVAL_COLUMNS, approval_id) },
     { BY_3(share, SHARE_COLUMNS, no, n, number) },
     { BY_1(todo_list, TODO_LIST_COLUMNS, session_id) },
+    { BY_2(sub_agent, SUB_AGENT_COLUMNS, session_id, agent_id) },
     { BY_2(file_touch, FILE_TOUCH_COLUMNS, session_id, file) },
     { BY_2(mirror, MIRROR_COLUMNS, project, path) },
     {

@@ -668,6 +668,18 @@ static const char *const step_16[] = {
 
     /* Commands are deleted in the order in which they have ended. */
     "CREATE INDEX run_command_ended ON run (ended_at) WHERE session_id = '' AND live = 0",
+
+    /* Agents inside of a client's process that do phases: see sub_agent.h. */
+    "CREATE TABLE sub_agent ("
+    " session_id TEXT COLLATE \"C\" NOT NULL,"
+    " agent_id TEXT COLLATE \"C\" NOT NULL,"
+    " agent TEXT NOT NULL,"
+    " execution_id TEXT COLLATE \"C\" NOT NULL,"
+    " phase TEXT NOT NULL,"
+    " started_at BIGINT NOT NULL,"
+    " ended_at BIGINT NOT NULL,"
+    " PRIMARY KEY (session_id, agent_id))",
+    "CREATE INDEX sub_agent_by_id ON sub_agent (agent_id)",
     NULL,
 };
 

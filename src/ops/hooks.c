@@ -27,6 +27,8 @@ static err greet(struct tx *tx, struct hook *h, struct hook_reply *r)
 static err on_start(struct tx *tx, struct hook *h, struct hook_reply *r)
 {
     TRY(wake_on_start(tx, &h->s));
+    if (!str_eq(json_str(h->payload, "source"), STR("compact")))
+        TRY(hook_agents_over(tx, &h->s, STR("its client has begun anew")));
     return greet(tx, h, r);
 }
 
@@ -35,6 +37,7 @@ static err on_prompt(struct tx *tx, struct hook *h, struct hook_reply *r)
 {
     bool again;
 
+    TRY(hook_agent_prompt(tx, h));
     TRY(wake_receipt(tx, &h->s, json_str(h->payload, "prompt"), &again));
     if (again) {
         r->decision = HOOK_GO_ON;
@@ -123,6 +126,7 @@ static err on_tool_done(struct tx *tx, struct hook *h, struct hook_reply *r)
     str tool = json_str(h->payload, "tool_name");
 
     TRY(hook_file_after(tx, h, r));
+    TRY(hook_agent_tool_done(tx, h));
     if (str_ends(tool, STR("state_read")))
         TRY(state_seen(tx, h));
     if (!borrowed || !writes_state(tool) || wrote_nothing(tx->arena, h))
@@ -141,6 +145,8 @@ static err on_stop(struct tx *tx, struct hook *h, struct hook_reply *r)
     struct stop_advice advice;
 
     TRY(wake_on_stop(tx, &h->s));
+    TRY(hook_agents_over(tx, &h->s,
+                         STR("its client has stopped, and nobody has told how it ended")));
     TRY(callback_on_stop(tx, &h->s, STR(""), &advice));
     if (advice.block) {
         r->decision = HOOK_GO_ON;
@@ -156,6 +162,8 @@ static err on_failure(struct tx *tx, struct hook *h, struct hook_reply *r)
     struct session *s = &h->s;
 
     (void)r;
+    if (h->inner)
+        TRY(hook_agent_failure(tx, h));
     s->notice = hook_failure(tx->arena, h->payload, tx->now_ms, &s->notice_until_ms);
     s->last_event = s->notice;
     return session_store(tx, s);
@@ -165,6 +173,9 @@ static err on_end(struct tx *tx, struct hook *h, struct hook_reply *r)
 {
     (void)r;
     TRY(wake_on_end(tx, &h->s));
+    if (!str_eq(json_str(h->payload, "reason"),
+                STR("clear"))) /* of which only the conversation ends */
+        TRY(hook_agents_over(tx, &h->s, STR("its client has ended")));
     return callback_on_end(tx, &h->s);
 }
 
@@ -189,8 +200,8 @@ static const struct hook_kind kinds[] = {
     { "PostToolUse",        "post_tool",       true,  true,  on_tool_done     },
     { "AfterTool",          "post_tool",       true,  true,  on_tool_done     },
     { "PostToolUseFailure", "post_tool",       true,  false, NULL             },
-    { "SubagentStart",      "subagent_start",  false, false, NULL             },
-    { "SubagentStop",       "subagent_stop",   false, false, NULL             },
+    { "SubagentStart",      "subagent_start",  false, false, hook_agent_start },
+    { "SubagentStop",       "subagent_stop",   false, false, hook_agent_stop  },
     { "TaskCreated",        "task_created",    false, false, NULL             },
     { "TaskCompleted",      "task_completed",  false, false, NULL             },
     { "Stop",               "session_stop",    false, false, on_stop          },
@@ -232,6 +243,7 @@ static err event_handle(struct tx *tx, struct hook *h, struct hook_reply *r)
         TRY(kind->run(tx, h, r));
     if (!kind->carries || h->inner || r->decision == HOOK_GO_ON)
         return NULL; /* what it would say is not read */
+    TRY(hook_agents_tell(tx, &h->s, r));
     TRY(prompt_changes(tx, &h->s, &changes));
     TRY(news_take(tx, &h->s, false, &ends, &callbacks));
     hook_context_add(r, changes);

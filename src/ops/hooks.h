@@ -6,6 +6,7 @@
  *   hooks_tool.c      tools that an agent asks for
  *   hooks_file.c      files that tools read and write
  *   hooks_words.c     what the last words of an agent say of its work
+ *   hooks_agent.c     agents inside of the client, which do phases of a workflow
  *   hooks.c           the operation
  *
  * Clients of agents call a hook at each step: they tell what happens, as JSON, and do what the
@@ -15,6 +16,7 @@
 
 #include "core/member.h"
 #include "core/session.h"
+#include "core/sub_agent.h"
 #include "ops/op.h"
 
 enum hook_client { HOOK_CLAUDE, HOOK_CODEX, HOOK_GEMINI, HOOK_OPENCODE, HOOK_CLIENT_COUNT };
@@ -113,5 +115,23 @@ struct hook_words {
 
 /* Whatever the text is: what cannot be read is not there. */
 void hook_words_read(struct arena *a, str text, struct hook_words *out);
+
+/* ---- hooks_agent.c ---- */
+
+/* One has started: it reads which phase it does, and what was left for it. */
+err hook_agent_start(struct tx *tx, struct hook *h, struct hook_reply *r);
+
+/* One has ended, as its own hook tells; has failed; as the tool that has started or stopped it answers; or
+ * as the client tells its agent by a prompt. */
+err hook_agent_stop(struct tx *tx, struct hook *h, struct hook_reply *r);
+err hook_agent_failure(struct tx *tx, struct hook *h);
+err hook_agent_tool_done(struct tx *tx, struct hook *h);
+err hook_agent_prompt(struct tx *tx, struct hook *h);
+
+/* None of them can be at work any more. */
+err hook_agents_over(struct tx *tx, const struct session *s, str why);
+
+/* The agent that has started them reads, once, what became of their phases, and what comes next. */
+err hook_agents_tell(struct tx *tx, const struct session *s, struct hook_reply *r);
 
 #endif
