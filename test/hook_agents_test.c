@@ -1,4 +1,5 @@
-/* hook_agents_test.c: agents inside of a client's process, as those who do phases of a workflow. */
+/* hook_agents_test.c: agents inside of a client's process, as those who do phases of a workflow; and the
+ * list of what there is to do that a client keeps. */
 #include "hooks_fixture.h"
 
 #define CALC                                                           \
@@ -308,11 +309,13 @@ TEST(agents_are_forgotten_with_their_session)
     const struct row *row;
 
     begins(t, "a1", "general-purpose");
+    told(t, "PostToolUse",
+         "'tool_name':'TodoWrite','tool_input':{'todos':[{'content':'x','status':'pending'}]}");
     told(t, "SessionEnd", "'reason':'other'");
     CHECK_OK(call(t->w, "session.delete", "{'session_id':'" A_NAME "'}")->error);
     CHECK_OK(store_begin(t->w->engine.sql, check_arena(), &node));
     CHECK_OK(sql_one(t->w->engine.sql, &row,
-                     "SELECT count(*) FROM sub_agent",
+                     "SELECT (SELECT count(*) FROM sub_agent) + (SELECT count(*) FROM todo_list)",
                      NO_ARGS));
     CHECK_INT(row_int(row, 0), 0);
     store_rollback(t->w->engine.sql);
@@ -352,7 +355,7 @@ TEST(agents_of_a_real_client_do_their_phases)
         str id =
             arena_printf(check_arena(), "claude-" STR_FMT, STR_ARG(json_str(first, "session_id")));
         struct fixture *t = fixture_new();
-        struct buf statuses = buf_in(check_arena());
+        struct buf statuses = buf_in(check_arena()), list = buf_in(check_arena());
         struct json made = json_array();
 
         replay(t, c);
@@ -364,9 +367,144 @@ TEST(agents_of_a_real_client_do_their_phases)
                        STR_ARG(json_str(&of->items[i], "status")));
             json_push(check_arena(), &made, *json_get(&of->items[i], "deliverables"));
         }
+        const struct json *items = json_get(
+            answer_of(call(t->w, "session.todos", "{'session_id':'" STR_FMT "'}", STR_ARG(id))),
+            "todos");
+        for (uint32_t i = 0; i < items->len; i++)
+            buf_printf(&list, "%s" STR_FMT " " STR_FMT ": " STR_FMT, i ? ", " : "",
+                       STR_ARG(json_str(&items->items[i], "id")),
+                       STR_ARG(json_str(&items->items[i], "content")),
+                       STR_ARG(json_str(&items->items[i], "status")));
         CHECK_STR(buf_str(&statuses), arena_copy(check_arena(), json_str(c, "statuses")).at);
         CHECK_STR(json_printed(check_arena(), &made),
                   json_printed(check_arena(), json_get(c, "deliverables")).at);
+        CHECK_STR(buf_str(&list), arena_copy(check_arena(), json_str(c, "todos")).at);
         fixture_free(t);
     }
+}
+
+/* ---- the list of what there is to do ---- */
+
+static const struct json *todos(struct fixture *t)
+{
+    return answer_of(call(t->w, "session.todos", "{'session_id':'" A_NAME "'}"));
+}
+
+static str listed(struct fixture *t)
+{
+    const struct json *all = json_get(todos(t), "todos");
+    struct buf out = buf_in(check_arena());
+
+    for (uint32_t i = 0; i < all->len; i++)
+        buf_printf(&out, "%s" STR_FMT " " STR_FMT ": " STR_FMT, i ? ", " : "",
+                   STR_ARG(json_str(&all->items[i], "id")),
+                   STR_ARG(json_str(&all->items[i], "content")),
+                   STR_ARG(json_str(&all->items[i], "status")));
+    return buf_str(&out);
+}
+
+TEST(the_list_of_a_client_is_mirrored)
+{
+    struct fixture *t = fixture_with_root();
+
+    CHECK_STR(listed(t), "");
+    CHECK(json_is(json_get(todos(t), "updated_at"), JSON_NULL));
+    told(
+        t, "PostToolUse",
+        "'tool_name':'TaskCreate','tool_input':{'subject':'Do A','description':'first','activeForm':"
+        "'Doing A'},'tool_response':{'task':{'id':'1','subject':'Do A'}}");
+    told(t, "PostToolUse",
+         "'tool_name':'TaskCreate','agent_id':'a','tool_input':{'subject':'Do B'},"
+         "'tool_response':{'task':{'id':'2','subject':'Do B'}}");
+    CHECK_STR(listed(t), "1 Do A: pending, 2 Do B: pending");
+    told(t, "PostToolUse",
+         "'tool_name':'TaskUpdate','tool_input':{'taskId':'1','status':'in_progress'},"
+         "'tool_response':{'success':true,'taskId':'1'}");
+    told(t, "PostToolUse",
+         "'tool_name':'TaskUpdate','tool_input':{'taskId':'2','status':'completed'},"
+         "'tool_response':{'success':false,'error':'no'}");
+    CHECK_STR(listed(t), "1 Do A: in_progress, 2 Do B: pending");
+    CHECK_STR(json_str(json_at(json_get(todos(t), "todos"), 0), "activeForm"), "Doing A");
+    told(t, "PostToolUse",
+         "'tool_name':'TaskUpdate','tool_input':{'taskId':'2','status':'deleted'},"
+         "'tool_response':{'success':true}");
+    CHECK_STR(listed(t), "1 Do A: in_progress");
+    told(t, "PostToolUse",
+         "'tool_name':'TaskList','tool_input':{},'tool_response':{'tasks':[{'id':'1','subject':'Do "
+         "A','status':'completed'},{'id':'7','subject':'Do G','status':'pending'}]}");
+    CHECK_STR(listed(t), "1 Do A: completed, 7 Do G: pending");
+    told(t, "PostToolUse",
+         "'tool_name':'TodoWrite','tool_input':{'todos':[{'content':'x','status':'in_progress',"
+         "'activeForm':'Doing x'},{'content':'y','status':'pending'}]}");
+    CHECK_STR(listed(t), "1 x: in_progress, 2 y: pending");
+    told(t, "PostToolUse", "'tool_name':'TodoWrite','agent_id':'a','tool_input':{'todos':[]}");
+    told(t, "PostToolUse", "'tool_name':'TaskList','tool_response':'Interrupted'");
+    told(t, "PostToolUse", "'tool_name':'TaskCreate','tool_response':'Interrupted'");
+    CHECK_STR(listed(t), "1 x: in_progress, 2 y: pending");
+    fixture_free(t);
+}
+
+/* A difference is told once; when it has gone and comes again, it is told again. */
+TEST(where_the_list_differs_from_the_phases_its_agent_is_told_once)
+{
+    struct fixture *t = with_phases(CALC);
+
+    SILENT(told(t, "UserPromptSubmit", PROMPT)); /* it keeps no list */
+    str text = told(t, "PostToolUse",
+                    "'tool_name':'TaskCreate','tool_input':{'subject':'Create calculator module'},"
+                    "'tool_response':{'task':{'id':'1'}}");
+    CHECK_HAS(text, "Your task list is not what the workflow wf_");
+    CHECK_HAS(text, "Write and run tests");
+    CHECK(!str_contains(text, STR("calculator")));
+    SILENT(told(t, "UserPromptSubmit", PROMPT));
+    SILENT(told(t, "PostToolUse",
+                "'tool_name':'TaskCreate','tool_input':{'subject':'phase_1: the tests'},"
+                "'tool_response':{'task':{'id':'2'}}"));
+    SILENT(told(t, "PostToolUse",
+                "'tool_name':'TaskCreate','tool_input':{'subject':'Something of my own'},"
+                "'tool_response':{'task':{'id':'3'}}"));
+    CHECK(json_is(json_get(todos(t), "differs"), JSON_NULL));
+
+    begins(t, "a1", "general-purpose");
+    text = told(t, "UserPromptSubmit", PROMPT);
+    CHECK_HAS(text, "- entry 1, ");
+    CHECK_HAS(text, "Create calculator module");
+    CHECK_HAS(text, ": in_progress");
+    CHECK(!str_contains(text, STR("own")));
+    CHECK_HAS(json_str(todos(t), "differs"), "entry 1");
+    SILENT(told(t, "UserPromptSubmit", PROMPT));
+    ends(t, "a1", "a.c");
+    text = told(t, "UserPromptSubmit", PROMPT);
+    CHECK_HAS(text, "- entry 2, ");
+    told(t, "PostToolUse",
+         "'tool_name':'TaskUpdate','tool_input':{'taskId':'1','status':'completed'},"
+         "'tool_response':{'success':true}");
+    SILENT(told(t, "PostToolUse",
+                "'tool_name':'TaskUpdate','tool_input':{'taskId':'2','status':'in_progress'},"
+                "'tool_response':{'success':true}"));
+
+    /* Also when that was the last one, and of an ended workflow nothing is asked for that is not there. */
+    update(t, "phase_1", "'status':'completed'");
+    CHECK_HAS(told(t, "UserPromptSubmit", PROMPT), ": completed");
+    SILENT(told(t, "PostToolUse",
+                "'tool_name':'TaskUpdate','tool_input':{'taskId':'2','status':'deleted'},"
+                "'tool_response':{'success':true}"));
+    fixture_free(t);
+}
+
+TEST(a_failed_phase_is_not_done_in_the_list)
+{
+    struct fixture *t = with_phases(CALC);
+
+    told(t, "PostToolUse",
+         "'tool_name':'TodoWrite','tool_input':{'todos':[{'content':'Create calculator module',"
+         "'status':'completed'},{'content':'Write and run tests','status':'pending'}]}");
+    update(t, "phase_0", "'status':'active'");
+    update(t, "phase_0", "'status':'failed','error':'no'");
+    CHECK_HAS(told(t, "UserPromptSubmit", PROMPT), "not completed, its phase has failed");
+    SILENT(told(t, "PostToolUse",
+                "'tool_name':'TodoWrite','tool_input':{'todos':[{'content':'Create calculator "
+                "module','status':'in_progress'},{'content':'Write and run tests','status':"
+                "'pending'}]}"));
+    fixture_free(t);
 }

@@ -462,7 +462,7 @@ static void members_run(struct world *w)
 #undef TAKE
 }
 
-/* Agents inside of a client do phases. */
+/* Agents inside of a client do phases, and its own list of what there is to do is mirrored. */
 static void sub_agents_run(struct world *w)
 {
 #define INNER(event, more) \
@@ -476,6 +476,10 @@ static void sub_agents_run(struct world *w)
         { .op = "hook.event", .input = INNER("SubagentStart", ",'agent_id':'X','agent_type':'a'") },
         { .op = "hook.event",
           .input = INNER("SubagentStop", ",'agent_id':'x','last_assistant_message':'- ö.c'") },
+        { .op = "hook.event",
+          .input = INNER("PostToolUse", ",'tool_name':'TodoWrite','tool_input':{'todos':["
+                                        "{'content':'ö','status':'pending'}]}") },
+        { .op = "session.todos", .input = "{'session_id':'claude-s1'}" },
         { .op = "hook.event", .input = INNER("Stop", "") },
     };
 

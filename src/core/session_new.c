@@ -454,6 +454,7 @@ static err rows_delete(struct tx *tx, str id)
     TRY(sql_exec(tx->sql, "DELETE FROM waker WHERE session_id = $1", self));
     TRY(sql_exec(tx->sql, "DELETE FROM wake_queue WHERE session_id = $1", self));
     TRY(sql_exec(tx->sql, "DELETE FROM file_touch WHERE session_id = $1", self));
+    TRY(sql_exec(tx->sql, "DELETE FROM todo_list WHERE session_id = $1", self));
     TRY(sql_exec(tx->sql, "DELETE FROM sub_agent WHERE session_id = $1", self));
     TRY(alias_drop(tx, id));
     TRY(sql_exec(tx->sql,

@@ -664,6 +664,7 @@ static const char *const step_16[] = {
     "CREATE TABLE todo_list ("
     " session_id TEXT COLLATE \"C\" PRIMARY KEY,"
     " items TEXT NOT NULL,"
+    " told TEXT NOT NULL,"
     " updated_at BIGINT NOT NULL)",
 
     /* Commands are deleted in the order in which they have ended. */

@@ -127,6 +127,7 @@ static err on_tool_done(struct tx *tx, struct hook *h, struct hook_reply *r)
 
     TRY(hook_file_after(tx, h, r));
     TRY(hook_agent_tool_done(tx, h));
+    TRY(hook_todo_tool_done(tx, h));
     if (str_ends(tool, STR("state_read")))
         TRY(state_seen(tx, h));
     if (!borrowed || !writes_state(tool) || wrote_nothing(tx->arena, h))
@@ -244,6 +245,7 @@ static err event_handle(struct tx *tx, struct hook *h, struct hook_reply *r)
     if (!kind->carries || h->inner || r->decision == HOOK_GO_ON)
         return NULL; /* what it would say is not read */
     TRY(hook_agents_tell(tx, &h->s, r));
+    TRY(hook_todo_tell(tx, &h->s, r));
     TRY(prompt_changes(tx, &h->s, &changes));
     TRY(news_take(tx, &h->s, false, &ends, &callbacks));
     hook_context_add(r, changes);

@@ -7,6 +7,7 @@
  *   hooks_file.c      files that tools read and write
  *   hooks_words.c     what the last words of an agent say of its work
  *   hooks_agent.c     agents inside of the client, which do phases of a workflow
+ *   hooks_todo.c      what there is to do, as the client's agent lists it
  *   hooks.c           the operation
  *
  * Clients of agents call a hook at each step: they tell what happens, as JSON, and do what the
@@ -17,6 +18,7 @@
 #include "core/member.h"
 #include "core/session.h"
 #include "core/sub_agent.h"
+#include "core/todo.h"
 #include "ops/op.h"
 
 enum hook_client { HOOK_CLAUDE, HOOK_CODEX, HOOK_GEMINI, HOOK_OPENCODE, HOOK_CLIENT_COUNT };
@@ -133,5 +135,18 @@ err hook_agents_over(struct tx *tx, const struct session *s, str why);
 
 /* The agent that has started them reads, once, what became of their phases, and what comes next. */
 err hook_agents_tell(struct tx *tx, const struct session *s, struct hook_reply *r);
+
+/* ---- hooks_todo.c ---- */
+
+/* A tool by which an agent keeps its list has been used. */
+err hook_todo_tool_done(struct tx *tx, struct hook *h);
+
+/* How a list differs from the session's newest workflow of phases, an open one first: lines that say what
+ * to change in it; empty: it does not. Without a workflow e->id is empty. */
+err hook_todo_differs(struct tx *tx, const struct session *s, const struct todo_list *list,
+                      struct execution *e, str *out);
+
+/* Where it differs, its agent is told, once for each difference. */
+err hook_todo_tell(struct tx *tx, const struct session *s, struct hook_reply *r);
 
 #endif
