@@ -661,6 +661,11 @@ TEST(matchers_that_init_has_written_before_are_put_right)
         { ".claude/settings.json", "PostToolUse",
           "\"command\":\"baton\",\"args\":[\"hook\",\"claude\"]",
           "^(Agent|TaskUpdate|TaskStop|mcp__.*state_(patch|update))$", "|NotebookEdit|" },
+        { ".claude/settings.json", "PostToolUse",
+          "\"command\":\"baton\",\"args\":[\"hook\",\"claude\"]",
+          "^(Agent|TaskUpdate|TaskStop|Read|Edit|MultiEdit|Write|NotebookEdit|"
+          "mcp__.*state_(patch|update|read))$",
+          "|TaskCreate|" },
         { ".codex/hooks.json", "PostToolUse", "\"command\":\"baton hook codex\"",
           "^mcp__.*state_(patch|update)$", "^(apply_patch|" },
         { ".gemini/settings.json", "AfterTool",
@@ -672,7 +677,7 @@ TEST(matchers_that_init_has_written_before_are_put_right)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct wire_file *f = file_of(cases[i].file);
-        bool ours = i < 3;
+        bool ours = i < 4;
         str text = arena_printf(check_arena(),
                                 "{\"hooks\":{\"%s\":[{\"matcher\":\"%s\",\"hooks\":[{\"type\":"
                                 "\"command\",%s,\"timeout\":%d}]}]}}",

@@ -27,8 +27,10 @@ static const struct hook_event claude_events[] = {
     { "UserPromptSubmit", NULL, 10 },
     { "PreToolUse",       "^(Bash|Edit|Write|NotebookEdit|WebFetch|WebSearch|"
                           "mcp__(?!(plugin_baton_)?baton__).*)$", 10 },
-    { "PostToolUse",      "^(Agent|TaskUpdate|TaskStop|Read|Edit|MultiEdit|Write|NotebookEdit|"
-                          "mcp__.*state_(patch|update|read))$", 10 },
+    { "PostToolUse",      "^(Agent|Task|TaskCreate|TaskUpdate|TaskList|TaskStop|TodoWrite|"
+                          "Read|Edit|MultiEdit|Write|NotebookEdit|"
+                          "mcp__.*(state_(patch|update|read)|create_workflow_state|"
+                          "update_phase_status))$", 10 },
     { "SubagentStart",    NULL, 10 },
     { "SubagentStop",     NULL, 20 },
     { "TaskCreated",      NULL, 10 },
@@ -205,6 +207,9 @@ static const struct {
     const char *client, *event, *matcher;
 } former[] = {
     { "claude", "PostToolUse", "^(Agent|TaskUpdate|TaskStop|mcp__.*state_(patch|update))$" },
+    { "claude", "PostToolUse",
+      "^(Agent|TaskUpdate|TaskStop|Read|Edit|MultiEdit|Write|NotebookEdit|"
+      "mcp__.*state_(patch|update|read))$" },
     { "codex", "PostToolUse", "^mcp__.*state_(patch|update)$" },
     { "gemini", "AfterTool", "^(write_todos|tracker_.*|mcp_.*state_(patch|update))$" },
 };
