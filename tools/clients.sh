@@ -67,7 +67,7 @@ for agent in $agents; do
 done
 node test/clients/agents.mjs profiles "$BATON_NPM/agents" $names || failed=1
 
-for client in sdk_v1 sdk_v2 inspector lists claude codex gemini opencode waking team; do
+for client in sdk_v1 sdk_v2 inspector lists claude codex gemini opencode waking team phases; do
     for program in build/baton build/asan/baton; do
         echo "$client, $program:"
         tools/client.sh $client "$root/$program"
