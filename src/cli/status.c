@@ -249,6 +249,25 @@ static err waits_ask(struct status *s)
 
 /* ---- this folder ---- */
 
+/* Files that show its workflows, as far as somebody has edited or deleted them, or they cannot be
+ * written. */
+static void mirrors_ask(struct status *s, str project)
+{
+    struct json touched = json_array();
+    const struct json *answer = NULL, *files;
+
+    err e = caller_call(&s->caller, s->arena,
+                        &(struct call){ .method = "GET",
+                                        .pattern = "/projects/{name}/mirrors",
+                                        PARAMS({ "name", project }) },
+                        &answer);
+    files = json_get(answer, "files");
+    for (uint32_t i = 0; !e && json_is(files, JSON_ARRAY) && i < files->len; i++)
+        if (json_str(&files->items[i], "found").len)
+            json_push(s->arena, &touched, files->items[i]);
+    put(s, &s->folder, "mirrors", touched);
+}
+
 /* The project that this folder is, where the server knows projects. */
 static void project_ask(struct status *s, str common)
 {
@@ -264,6 +283,8 @@ static void project_ask(struct status *s, str common)
         return;
     found = json_at(json_get(answer, "projects"), 0);
     put(s, &s->folder, "project", found ? *found : json_null());
+    if (found)
+        mirrors_ask(s, json_str(found, "name"));
     if (!found)
         suggest(s, "baton init", "makes this folder a project, whose agents share a state");
 }
@@ -428,6 +449,36 @@ static void put_waits(struct status *s, struct buf *out)
         put_line(s, out, word, STR("nothing waits"));
 }
 
+static str mirror_shown(struct status *s, const struct json *file)
+{
+    str found = json_str(file, "found"), detail = json_str(file, "detail"), age = STR("");
+    int64_t ms;
+
+    if (date_parse(json_str(file, "found_at"), &ms))
+        age = render_age(s->arena, cli_now_ms() - ms);
+    if (str_eq(found, STR("blocked")))
+        return arena_printf(s->arena, STR_FMT " cannot be written: " STR_FMT,
+                            STR_ARG(json_str(file, "path")), STR_ARG(detail));
+    return arena_printf(s->arena,
+                        STR_FMT " was " STR_FMT " " STR_FMT
+                                " ago, and written anew" STR_FMT STR_FMT,
+                        STR_ARG(json_str(file, "path")), STR_ARG(found), STR_ARG(age),
+                        STR_ARG(detail.len ? STR(": ") : STR("")), STR_ARG(detail));
+}
+
+static void put_mirrors(struct status *s, struct buf *out)
+{
+    const struct json *files = json_get(&s->folder, "mirrors");
+    uint32_t count = json_is(files, JSON_ARRAY) ? files->len : 0;
+
+    for (uint32_t i = 0; i < count && i < SHOWN_MAX; i++)
+        put_line(s, out, "", mirror_shown(s, &files->items[i]));
+    if (count > SHOWN_MAX)
+        put_line(s, out, "",
+                 arena_printf(s->arena, "and %u more files like these: baton project mirrors",
+                              count - SHOWN_MAX));
+}
+
 static void put_folder(struct status *s, struct buf *out)
 {
     const struct json *wired = json_get(&s->folder, "wired"),
@@ -445,6 +496,7 @@ static void put_folder(struct status *s, struct buf *out)
                               (long long)json_int_or(project, "members", 0),
                               STR_ARG(json_str(project, "state_id")),
                               (long long)json_int_or(project, "state_version", 0)));
+    put_mirrors(s, out);
     line = buf_in(s->arena);
     buf_add(&line, wired->len ? STR("wired for ") : STR("no agent is wired"));
     for (uint32_t i = 0; i < wired->len; i++)
