@@ -581,6 +581,32 @@ static void files_run(struct world *w)
         step_run(w, &asked[i]);
 }
 
+/* A runner finds that somebody has edited a file which shows a workflow of its machine's project. */
+static void mirrors_run(struct world *w)
+{
+    static const char *const found[] = { "blocked", "written", "edited" };
+    const struct actor operator= w->actor;
+    str runner = runner_of(w, "mirrors", "");
+
+    w->actor = operator;
+    step_run(w, &(struct step){ .op = "project.create",
+                                .input = "{'name':'shown','project_dir':'/ß',"
+                                         "'host':'mirrors','common_dir':'/ß/.git'}" });
+    w->actor = runner_actor("mirrors");
+    call(w, "runner.projects", "{'runner_id':'" STR_FMT "'}", STR_ARG(runner));
+    call(w, "runner.mirrors", "{'runner_id':'" STR_FMT "'}", STR_ARG(runner));
+    for (size_t i = 0; i < sizeof found / sizeof *found; i++)
+        call(w, "runner.mirrored",
+             "{'runner_id':'" STR_FMT "','project':'shown','path':'.claude/ö','found':'%s'}",
+             STR_ARG(runner), found[i]);
+    w->actor = operator;
+    step_run(w, &(struct step){ .op = "project.mirrors", .input = "{'name':'shown'}" });
+    step_run(w, &(struct step){ .op = "project.update",
+                                .input = "{'name':'shown','mirrors':['log']}" });
+    step_run(w, &(struct step){ .op = "project.mirrors", .input = "{'name':'shown'}" });
+    step_run(w, &(struct step){ .op = "project.delete", .input = "{'name':'shown'}" });
+}
+
 static str job_claimed(struct world *w, const char *types, const char *more)
 {
     return at(call(w, "job.claim", "{'types':[%s],'max':1,'lease_seconds':60,'worker':'ü'%s}",
@@ -710,6 +736,7 @@ static void scenario_run(struct world *w)
     sub_agents_run(w);
     ended_run(w);
     files_run(w);
+    mirrors_run(w);
     workflows_run(w);
     approvals_run(w);
 }

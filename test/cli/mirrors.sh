@@ -20,15 +20,16 @@ has() { grep -qF -e "$2" "$1"; }
 lacks() { ! grep -qF -e "$2" "$1"; }
 gone() { ! [ -e "$1" ]; }
 found() { "$BATON" project mirrors shop --json | grep -qF -e "\"path\":\"$1\",$2"; }
+more_told() { [ "$(grep -c 'mirror.found' serve.log)" -gt "$times" ]; }
 runner_pid() { cat data/runner.lock; }
 answers() { kill -0 "$(runner_pid)"; }
 
 cat >phases.json <<'JSON'
-{ "phases": [ { "id": "plan", "title": "Plan it", "agent": "planner" },
-              { "id": "do", "title": "Do it", "agent": "doer", "prerequisites": ["plan"] } ] }
+{ "phases": [ { "id": "phase_0", "title": "Plan it", "agent": "planner" },
+              { "id": "phase_1", "title": "Do it", "agent": "doer", "after": ["phase_0"] } ] }
 JSON
 cat >generation.json <<'JSON'
-{ "type": "generation", "steps": [ { "step": 1, "name": "Draft", "agent": "writer" } ] }
+{ "generation_steps": [ { "step": 1, "name": "Draft", "agent": "writer", "by": "report" } ] }
 JSON
 serve
 run project create shop "$PWD/shop" --host "$(uname -n)" --common-dir "$PWD/shop/.git"
@@ -43,11 +44,15 @@ start() {
     exits 0
     id=$(cat out)
 }
+told() {
+    run phase update "$id" "$@"
+    exits 0
+}
 start phases
 until_so has "$json" "\"id\": \"$id\""
 until_so has "$page" '- [ ] Phase 1: Do it'
-run execution report "$id" plan --outputs '{"deliverables":["PLAN.md"]}'
-exits 0
+told phase_0 active
+told phase_0 completed --deliverables '["PLAN.md"]'
 until_so has "$page" '- [x] Phase 0: Plan it'
 has "$json" 'PLAN.md' || fail 'expected both files to be of the same time'
 gone shop/.claude/state/.workflow.json.baton || fail 'expected nothing else to be left there'
@@ -71,16 +76,15 @@ has serve.log 'mirror.found project=shop path=.claude/state/workflow.json found=
 (cd shop && "$BATON" status >../out)
 shows '.claude/state/workflow.json was edited '
 shows '.claude/workflow_state_system.md was deleted '
-run event list --type mirror_found --json
-shows '"subject":"shop"'
+run event list --limit 1000 --json
+shows '"type":"mirror_found","subject":"shop"'
 
 # Bytes that are the same are no edit.
 cp "$json" copy
 times=$(grep -c 'mirror.found' serve.log)
 mv copy "$json"
-run execution report "$id" do
-exits 0
-until_so has "$json" '"status": "completed"'
+told phase_1 completed
+until_so has "$page" 'Status: completed'
 [ "$times" = "$(grep -c 'mirror.found' serve.log)" ] || fail 'expected no edit to be told'
 
 # ---- killed and started again ----
@@ -90,8 +94,8 @@ until_so has "$json" "\"id\": \"$id\""
 killed=$(runner_pid)
 kill -9 "$killed"
 until_so answers
-run execution report "$id" plan
-exits 0
+told phase_0 active
+told phase_0 completed
 until_so has "$page" '- [x] Phase 0: Plan it'
 [ "$killed" != "$(runner_pid)" ] || fail 'expected another runner'
 [ "$times" = "$(grep -c 'mirror.found' serve.log)" ] || fail 'expected no edit to be told of its own'
@@ -102,7 +106,7 @@ echo mine >"$json"
 echo half >shop/.claude/state/.workflow.json.baton
 until_so has "$json" "\"id\": \"$id\""
 until_so gone shop/.claude/state/.workflow.json.baton
-until_so [ "$(grep -c 'mirror.found' serve.log)" -gt "$times" ]
+until_so more_told
 
 # ---- what is not ours ----
 
@@ -127,18 +131,18 @@ until_so found .claude/state/workflow.json '"view":"workflow","execution_id":"'"
 shows 'cannot be written: .claude is a symbolic link'
 rm shop/.claude
 until_so has "$json" "\"id\": \"$id\""
-until_so found .claude/state/workflow.json '"view":"workflow","execution_id":"'"$id"'","found":null'
+until_so found .claude/state/workflow.json '"view":"workflow","execution_id":"'"$id"'","found":"deleted"'
 
 # ---- document 002's ----
 
-run workflow deploy generation.json --name generation
+run workflow deploy generation.json --name scenes
 exits 0
-start generation --session-name draft
+start scenes --session-name draft
 state=shop/workspace/sessions/draft/workflow-state
 until_so has "$state/$id.json" "\"workflow_id\": \"$id\""
 until_so has "$state/index.json" "\"workflow_id\": \"$id\""
 until_so [ -s "shop/workspace/logs/workflow-orchestration/$id.log" ]
-start generation
+start scenes
 until_so has "shop/workspace/workflow-state/$id.json" "\"workflow_id\": \"$id\""
 
 # ---- what is wanted ----
