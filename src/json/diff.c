@@ -1,7 +1,7 @@
 /* diff.c: two documents → the patch between them.
  *
- * Both trees are walked once to find the hash and the printed size of every value,
- * so that comparing two of them is mostly comparing numbers. Then the trees are
+ * Both trees are walked once to find the hash of every value, so that comparing two of
+ * them is mostly comparing numbers, and the printed size of each new one. Then the trees are
  * descended together where they differ. Each container that differs is described by
  * the operations inside it, unless replacing it whole takes fewer bytes.
  *
@@ -50,13 +50,14 @@ static uint64_t mix(uint64_t a, uint64_t b)
     return hash_mix(a ^ 0x9e3779b97f4a7c15u, b ^ 0xd6e8feb86659fd93u);
 }
 
-static struct diff_node node_of(struct arena *a, const struct json *j)
+/* `sized`: its printed size is asked for, as that of what a document becomes. */
+static struct diff_node node_of(struct arena *a, const struct json *j, bool sized)
 {
     struct diff_node node = { .value = j };
 
     if (j->kind != JSON_ARRAY && j->kind != JSON_OBJECT) {
         node.hash = json_hash(j);
-        node.bytes = json_print_size(j);
+        node.bytes = sized ? json_print_size(j) : 0;
         return node;
     }
     node.kids = ARENA_ARRAY(a, struct diff_node, j->len);
@@ -64,10 +65,10 @@ static struct diff_node node_of(struct arena *a, const struct json *j)
     node.bytes = 2 + (j->len ? j->len - 1 : 0); /* brackets and commas */
     for (uint32_t i = 0; i < j->len; i++) {
         const struct json_member *m = j->kind == JSON_OBJECT ? &j->members[i] : NULL;
-        struct diff_node kid = node_of(a, m ? &m->value : &j->items[i]);
+        struct diff_node kid = node_of(a, m ? &m->value : &j->items[i], sized);
         /* A sum for members, whose order does not matter. */
         node.hash = m ? node.hash + mix(m->hash, kid.hash) : mix(node.hash, kid.hash);
-        node.bytes += kid.bytes + (m ? string_bytes(json_name(m)) + 1 : 0);
+        node.bytes += kid.bytes + (m && sized ? string_bytes(json_name(m)) + 1 : 0);
         node.kids[i] = kid;
     }
     return node;
@@ -480,7 +481,7 @@ struct json json_diff(struct arena *a, const struct json *from, const struct jso
     d.path = buf_in(d.scratch);
 
     if (has_at_most(from, &values) && has_at_most(to, &values)) {
-        struct diff_node old = node_of(d.scratch, from), new = node_of(d.scratch, to);
+        struct diff_node old = node_of(d.scratch, from, false), new = node_of(d.scratch, to, true);
         if (!diff_same(&old, &new))
             diff_values(&d, &old, &new);
     } else {

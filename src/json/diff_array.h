@@ -13,7 +13,7 @@ struct diff_node {
     const struct json *value;
     struct diff_node *kids; /* of its elements or members, in order */
     uint64_t hash;          /* the same for equal values */
-    size_t bytes;           /* as printed */
+    size_t bytes;           /* as printed; of the old document nobody asks */
 };
 
 bool diff_same(const struct diff_node *a, const struct diff_node *b);
