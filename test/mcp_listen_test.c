@@ -60,6 +60,23 @@ TEST(mcp_listener_hears_once_of_each_change)
     mcp_server_close(s);
 }
 
+/* More tools are listed from then on, by whichever node and client it was begun. */
+TEST(mcp_listener_hears_that_a_document_is_used)
+{
+    struct mcp_server *s = mcp_server_open(NULL, false);
+    struct mcp_peer *p = listener(s, s->operator_token, "{'toolsListChanged':true}");
+
+    CHECK_PEER(p, OK_STREAM "data: {*subscriptions/acknowledged*}||");
+    mcp_server_do(s, "phase.create", "{'task':'t','phases':['a']}");
+    mcp_peer_listen(p);
+    CHECK_PEER(p, "data: {*notifications/tools/list_changed*subscriptionId':'l'*}||");
+    mcp_server_do(s, "phase.create", "{'task':'t','phases':['a']}");
+    mcp_peer_listen(p);
+    CHECK_PEER(p, "");
+    mcp_peer_close(p);
+    mcp_server_close(s);
+}
+
 /* Whoever was told that he listens misses nothing, however long his first look takes. */
 TEST(mcp_listener_hears_of_what_comes_while_it_begins)
 {

@@ -135,6 +135,17 @@ static inline str text_of(const struct json *result, size_t block)
     return json_str(json_at(json_get(result, "content"), block), "text");
 }
 
+/* The names of all tools that are listed. */
+static inline str names_listed(struct fixture *d)
+{
+    const struct json *tools = json_get(json_get(said(d, "tools/list", ""), "result"), "tools");
+    struct buf names = buf_in(check_arena());
+
+    for (uint32_t i = 0; i < tools->len; i++)
+        buf_printf(&names, "%s" STR_FMT, i ? " " : "", STR_ARG(json_str(&tools->items[i], "name")));
+    return buf_str(&names);
+}
+
 static inline const struct json *listed_tool(struct fixture *d, const char *name)
 {
     const struct json *tools = json_get(json_get(said(d, "tools/list", ""), "result"), "tools");

@@ -3,22 +3,13 @@
 
 /* ---- the list ---- */
 
-static str names_listed(struct fixture *d)
-{
-    const struct json *tools = json_get(json_get(said(d, "tools/list", ""), "result"), "tools");
-    struct buf names = buf_in(check_arena());
-
-    for (uint32_t i = 0; i < tools->len; i++)
-        buf_printf(&names, "%s" STR_FMT, i ? " " : "", STR_ARG(json_str(&tools->items[i], "name")));
-    return buf_str(&names);
-}
-
 #define CHILD_TOOLS "state_read state_update state_patch state_schema list_agent_sessions "
 #define AGENT_TOOLS                                                          \
     "get_agent_session_status get_agent_session_result start_agent_session " \
     "resume_agent_session list_agent_blueprints"
-#define ROOT_TOOLS \
-    "state_create " CHILD_TOOLS "delete_all_agent_sessions " AGENT_TOOLS " send_message"
+#define ROOT_TOOLS                                                                       \
+    "state_create " CHILD_TOOLS "delete_all_agent_sessions " AGENT_TOOLS " send_message" \
+    " start_workflow create_workflow_state"
 
 TEST(each_kind_of_token_sees_its_own_tools)
 {
@@ -130,7 +121,7 @@ TEST(the_list_goes_on_behind_its_cursor)
     str params = arena_printf(check_arena(), "'cursor':'" STR_FMT "'",
                               STR_ARG(json_str(written, "nextCursor")));
     const struct json *result = json_get(said(d, "tools/list", params.at), "result");
-    CHECK_INT(json_get(result, "tools")->len, 3);
+    CHECK_INT(json_get(result, "tools")->len, 5);
     CHECK_STR(json_str(json_at(json_get(result, "tools"), 0), "name"), "resume_agent_session");
     CHECK(!json_get(result, "nextCursor"));
     CHECK_STR(json_str(result, "cacheScope"), "private");

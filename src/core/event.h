@@ -40,6 +40,7 @@
     X(APPROVAL_RESOLVED, "approval_resolved")          \
     X(WORKFLOW_DEPLOYED, "workflow_deployed")          \
     X(WORKFLOW_DELETED,  "workflow_deleted")           \
+    X(DOCUMENT_USED,     "document_used")              \
     X(EXECUTION_STARTED, "execution_started")          \
     X(EXECUTION_MOVED,   "execution_moved")            \
     X(EXECUTION_ENDED,   "execution_ended")            \

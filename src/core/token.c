@@ -180,7 +180,8 @@ static err session_apply(struct tx *tx, struct actor *a)
     TRY(sql_one(tx->sql, &row,
                 "SELECT state_id, pointers, parent_id, attended, coalesce((SELECT p.state_id"
                 "  FROM session r JOIN project p ON p.name = r.project"
-                "  WHERE r.session_id = session.root_id), '') FROM session WHERE session_id = $1",
+                "  WHERE r.session_id = session.root_id), ''), task"
+                " FROM session WHERE session_id = $1",
                 ARGS(TEXT(a->session_id))));
     /* One that is not there yet will be somebody's outside: those that run here are. */
     a->is_attended = !row;
@@ -190,6 +191,12 @@ static err session_apply(struct tx *tx, struct actor *a)
     a->is_child = row_str(row, 2).len;
     a->is_attended = row_int(row, 3);
     a->project_state_id = row_str(row, 4);
+    if (row_str(row, 5).len) {
+        const struct json *task;
+        TRY(stored_parse_as(tx, THING("session", a->session_id), row_str(row, 5), JSON_OBJECT,
+                            &task));
+        a->records_by = json_str(task, "tool");
+    }
     if (!a->pointers && row_str(row, 1).len)
         return pointers_read(tx, a->session_id, row_str(row, 1), &a->pointers, &a->pointer_count);
     return NULL;

@@ -33,6 +33,8 @@ struct actor {
     str project_state_id; /* of its tree's project, which it may read; empty: none */
     bool is_child;        /* of a session: it has a parent */
     bool is_attended;     /* of a session: somebody outside runs it, so its callbacks wait for it */
+    str records_by;  /* of a session that works for a step: the tool by which it says what came of
+                           * it; empty: it works for none */
     const str *jobs; /* of a runner's token that is a worker's: types of jobs; none: it is none */
     size_t job_count;
     const str *pointers; /* a session writes at and below these only; none: everywhere */

@@ -45,12 +45,21 @@ static str type_of(const struct json *schema)
     return count == 1 ? found : json_get(schema, "enum") ? STR("string") : STR("");
 }
 
+/* Of several the first: a model is told one, and the others are taken as well. */
+static str field_type(const struct json *schema)
+{
+    const struct json *first = json_at(json_get(schema, "type"), 0);
+    str type = type_of(schema);
+
+    return type.len || !json_is(first, JSON_STRING) ? type : json_text(first);
+}
+
 /* A field that takes any value takes an object, nearly always, and models that are not told so write
  * it as a string. An array must say what is in it, or some clients refuse the tool. */
 static void write_field(struct json_writer *w, const struct json *field, str about)
 {
     const struct json *choices = json_get(field, "enum"), *items = json_get(field, "items");
-    str type = type_of(field);
+    str type = field_type(field);
 
     json_write_begin(w, '{');
     write_text(w, STR("type"), type.len ? type : STR("object"));
@@ -58,7 +67,7 @@ static void write_field(struct json_writer *w, const struct json *field, str abo
         write_value(w, STR("enum"), choices);
     if (str_eq(type, STR("array"))) {
         write_begin(w, STR("items"), '{');
-        write_text(w, STR("type"), items ? type_of(items) : STR("object"));
+        write_text(w, STR("type"), items ? field_type(items) : STR("object"));
         json_write_end(w, '}');
     }
     if (about.len)
@@ -265,8 +274,37 @@ const struct tool *tool_of(const struct mcp *m, const char *op)
 
 /* ---- tools/list ---- */
 
+enum { CHILD_TOOLS = 12, ROOT_TOOLS = 20 };
+
+/* What a list that is too long loses, in this order; all of it can be called as before. */
+static const char *const lost[] = {
+    "validate_prerequisites", "list_agent_blueprints", "delete_all_agent_sessions",
+    "list_workflows",         "cancel_workflow",       "resume_workflow",
+};
+
+/* Which of them somebody's list has: a flag for each. */
+static bool *choose(struct mcp_call *m, const bool used[GROUPS])
+{
+    const struct tool_list *all = m->mcp->tools;
+    enum op_tier tier = actor_tier(m->actor);
+    size_t count = 0, most = tier == TIER_CHILD ? CHILD_TOOLS : ROOT_TOOLS;
+    bool *shown = arena_zero(m->arena, all->count * sizeof *shown);
+
+    for (size_t i = 0; i < all->count; i++) {
+        shown[i] = is_seen(all->tools[i].op, tier) && used[all->tools[i].op->group];
+        count += shown[i];
+    }
+    for (size_t k = 0; k < sizeof lost / sizeof *lost && count > most; k++)
+        for (size_t i = 0; i < all->count; i++)
+            if (shown[i] && str_eq(all->tools[i].name, str_from(lost[k]))) {
+                shown[i] = false;
+                count--;
+            }
+    return shown;
+}
+
 /* The place behind the tool that the last page ended with; false: there is no such tool. */
-static bool page_begin(struct mcp_call *m, enum op_tier tier, size_t *out)
+static bool page_begin(struct mcp_call *m, const bool *shown, size_t *out)
 {
     const struct tool_list *all = m->mcp->tools;
     str after;
@@ -276,8 +314,7 @@ static bool page_begin(struct mcp_call *m, enum op_tier tier, size_t *out)
         return false;
     if (!after.len)
         return true;
-    while (*out < all->count &&
-           !(is_seen(all->tools[*out].op, tier) && str_eq(all->tools[*out].name, after)))
+    while (*out < all->count && !(shown[*out] && str_eq(all->tools[*out].name, after)))
         ++*out;
     if ((*out)++ < all->count)
         return true;
@@ -286,21 +323,21 @@ static bool page_begin(struct mcp_call *m, enum op_tier tier, size_t *out)
     return false;
 }
 
-void mcp_tools_list(struct mcp_call *m)
+static void answer_list(struct mcp_call *m, const bool used[GROUPS])
 {
     enum { KEPT_MS = 5 * 60 * 1000 };
     const struct tool_list *all = m->mcp->tools;
-    enum op_tier tier = actor_tier(m->actor);
+    const bool *shown = choose(m, used);
     str last = STR(""), next = STR("");
     size_t i, written = 0;
 
-    if (!page_begin(m, tier, &i))
+    if (!page_begin(m, shown, &i))
         return;
     struct json_writer *w = mcp_result_begin(m);
     write_begin(w, STR("tools"), '[');
     for (; i < all->count && !next.len; i++) {
         const struct tool *t = &all->tools[i];
-        if (!is_seen(t->op, tier))
+        if (!shown[i])
             continue;
         if (written == PAGE)
             next = last;
@@ -313,4 +350,34 @@ void mcp_tools_list(struct mcp_call *m)
     mcp_write_next(w, next);
     mcp_write_cache(m, w, KEPT_MS, false);
     mcp_result_end(m);
+}
+
+/* What could not be asked is not listed: a list is better than none. */
+static void used_asked(struct mcp_call *m, const struct command *done)
+{
+    bool used[GROUPS] = { [GROUP_NONE] = true };
+
+    if (!done->error) {
+        const struct json *answer = mcp_answer_json(m, done);
+        used[GROUP_PHASES] = json_bool_or(answer, "phases", false);
+        used[GROUP_STEPS] = json_bool_or(answer, "steps", false);
+    }
+    answer_list(m, used);
+}
+
+/* A child's list is that of what its run is for; others see what their project uses. */
+void mcp_tools_list(struct mcp_call *m)
+{
+    enum op_tier tier = actor_tier(m->actor);
+    str by = actor_records_by(m->actor);
+    bool used[GROUPS] = { [GROUP_NONE] = true };
+
+    if (tier != TIER_CHILD && tier != TIER_NONE) {
+        mcp_ask_with(m, "workflow.used", json_object(), used_asked);
+        return;
+    }
+    for (size_t i = 0; i < m->mcp->tools->count && by.len; i++)
+        if (str_eq(m->mcp->tools->tools[i].name, by))
+            used[m->mcp->tools->tools[i].op->group] = true;
+    answer_list(m, used);
 }

@@ -150,9 +150,10 @@ static err execution_report_op(struct tx *tx, const struct input *in, struct ans
 
 static const struct op ops[] = {
     {
-        .name = "execution.start", .http = "POST /executions", .effect = OP_WRITES, .on = ON_HTTP | ON_CLI,
-        .by = BY_OPERATOR | BY_SESSION,
+        .name = "execution.start", .http = "POST /executions", .effect = OP_WRITES, .on = ON_HTTP | ON_MCP | ON_CLI,
+        .by = BY_OPERATOR | BY_SESSION, .tool = "start_workflow", .tier = TIER_ROOT,
         .summary = "Start a workflow: an execution begins, and goes as far as it can by itself.",
+        .hint = "Start a workflow that is defined, like generation or planning, by its name. The other tools call its execution_id workflow_id.",
         .input = FIELDS(JSON("workflow"), JSON(
             "workflow": { "type": "string", "minLength": 1, "maxLength": 100, "description": "The name of a workflow: workflow.list tells which there are." },
             "version": { "type": "integer", "minimum": 1, "description": "Its version; the newest unless it is given." },
@@ -165,6 +166,8 @@ static const struct op ops[] = {
         .output = SHAPE(EXECUTION_REQUIRED "," JSON("variables", "result"), EXECUTION_MEMBERS "," EXECUTION_DATA ","
             JOBS_MEMBER("With claim: the jobs of it that are yours now.") ","
             SHAPE_LIST("warnings", "What may not go as it was meant: agents that nobody knows, so that their steps wait for a report.", "{\"type\":\"string\"}")),
+        .tool_input = JSON({ "workflow": "", "input": "Its first variables, like {scene_id}", "session_name": "A workspace" }),
+        .tool_output = JSON({ "execution_id": true, "status": true, "warnings": true }),
         .run = execution_start_op,
     },
     {

@@ -111,6 +111,7 @@ static struct actor actor_copy(struct arena *a, const struct actor *from)
         .project_state_id = arena_copy(a, from->project_state_id),
         .is_child = from->is_child,
         .is_attended = from->is_attended,
+        .records_by = arena_copy(a, from->records_by),
         .pointers = texts_copy(a, from->pointers, from->pointer_count),
         .pointer_count = from->pointer_count,
         .reads = texts_copy(a, from->reads, from->read_count),
@@ -178,7 +179,7 @@ enum op_tier actor_tier(const struct actor *a)
         [ACTOR_SESSION] = TIER_ROOT, [ACTOR_VIEWER] = TIER_VIEWER,
     };
 
-    return a->is_child ? TIER_CHILD : tiers[a->kind];
+    return a->is_child || a->records_by.len ? TIER_CHILD : tiers[a->kind];
 }
 
 /* Who sees everything selects nothing by it. */
@@ -192,6 +193,11 @@ enum op_selection actor_selects(const struct actor *a, str state)
 str actor_state(const struct actor *a)
 {
     return a->state_id;
+}
+
+str actor_records_by(const struct actor *a)
+{
+    return a->records_by;
 }
 
 str actor_token(const struct actor *a)

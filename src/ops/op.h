@@ -49,6 +49,14 @@ enum op_tier {
     TIER_NONE,     /* nothing: runners carry out what they are given */
 };
 
+/* Whose tools are listed once somebody uses what they are for; those of no group always are. */
+enum op_group {
+    GROUP_NONE,
+    GROUP_PHASES, /* document 001's */
+    GROUP_STEPS,  /* document 002's */
+    GROUPS
+};
+
 /* A body of that media type is not the input but one field of it. */
 struct op_body {
     const char *media_type, *field;
@@ -81,8 +89,8 @@ struct answer {
     bool empty;              /* there is nothing to show: 204 */
     const char *media; /* over HTTP it is not this object but its member "text", of this media type,
                         * unless JSON is asked for by name; NULL: it is JSON */
-    int64_t version;         /* of what is shown; 0: it has none */
-    str next;                /* where the next page begins; empty: this is the last */
+    int64_t version;   /* of what is shown; 0: it has none */
+    str next;          /* where the next page begins; empty: this is the last */
 
     /* What the operation's sibling that reads the whole document would answer from now on, so that
      * readers find it in memory. With an id and no text, it is this answer itself. Empty: nothing
@@ -129,6 +137,7 @@ struct op {
     const char *implied;     /* a field that an agent's session supplies */
     const char *tool;        /* the tool's name, where a document fixes another one */
     enum op_tier tier;       /* the lowest that sees the tool: a child's, or a root's */
+    enum op_group group;     /* of tools that are listed together */
     const char *tool_input;  /* of its input, what the tool has: name → what an agent is told */
     const char *tool_output; /* of its answer, what the tool has: name → true, or its members */
     bool wait;               /* it may answer that it waits */
@@ -282,6 +291,9 @@ enum op_selection actor_selects(const struct actor *a, str state);
 enum op_tier actor_tier(const struct actor *a);
 str actor_state(const struct actor *a);
 str actor_token(const struct actor *a); /* its id */
+
+/* The tool by which a session says what came of the step that it works for; empty: it works for none. */
+str actor_records_by(const struct actor *a);
 bool actor_is_attended(const struct actor *a);
 
 /* ---- cache.c: what can be answered from memory ----

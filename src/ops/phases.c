@@ -377,7 +377,7 @@ static const struct op ops[] = {
     },
     {
         .name = "phase.update", .http = "POST /executions/{workflow_id}/phases/{phase_id}", .effect = OP_WRITES, .on = ON_HTTP | ON_MCP | ON_CLI,
-        .by = BY_OPERATOR | BY_SESSION, .tool = "update_phase_status", .tier = TIER_CHILD,
+        .by = BY_OPERATOR | BY_SESSION, .tool = "update_phase_status", .tier = TIER_CHILD, .group = GROUP_PHASES,
         .summary = "Say that a phase begins, is completed or has failed; completing one activates those after it.",
         .hint = "Say that a phase of a workflow is active, completed or failed. Completing one activates the next: what it must know is context_for_next.",
         .input = FIELDS(JSON("workflow_id", "phase_id", "status"), WORKFLOW_ID "," JSON(
@@ -405,7 +405,7 @@ static const struct op ops[] = {
     },
     {
         .name = "phase.show", .http = "GET /executions/phases", .on = ON_HTTP | ON_MCP | ON_CLI,
-        .by = BY_READERS, .tool = "get_workflow_state", .tier = TIER_CHILD,
+        .by = BY_READERS, .tool = "get_workflow_state", .tier = TIER_CHILD, .group = GROUP_PHASES,
         .summary = "Show a workflow of phases, and what those before the current one have left for it; the newest open one unless it is named.",
         .hint = "Show a workflow's phases, their deliverables, and the context that was left for the current one. Without an id: the newest open one.",
         .input = FIELDS("", WORKFLOW_ID),

@@ -540,7 +540,7 @@ static err step_cancel_op(struct tx *tx, const struct input *in, struct answer *
 static const struct op ops[] = {
     {
         .name = "step.workflows", .http = "GET /executions/workflows", .on = ON_HTTP | ON_MCP, .by = BY_READERS,
-        .tool = "list_workflows", .tier = TIER_ROOT,
+        .tool = "list_workflows", .tier = TIER_ROOT, .group = GROUP_STEPS,
         .summary = "List workflows of generation and planning, the newest first.",
         .hint = "List the workflows of generation and planning: which there are, how they stand, and where.",
         .input = FIELDS("", JSON(
@@ -561,7 +561,7 @@ static const struct op ops[] = {
     },
     {
         .name = "step.status", .http = "GET /executions/{workflow_id}/workflow/status", .on = ON_HTTP | ON_MCP | ON_CLI, .by = BY_READERS,
-        .tool = "get_workflow_status", .tier = TIER_CHILD,
+        .tool = "get_workflow_status", .tier = TIER_CHILD, .group = GROUP_STEPS,
         .summary = "Show where a workflow stands: its current step, whether a person is awaited, and what that step has given.",
         .hint = "Show where a workflow stands: its current step, whether it waits for a person's approval, and its artifacts.",
         .input = FIELDS(JSON("workflow_id"), WORKFLOW_ID),
@@ -580,7 +580,7 @@ static const struct op ops[] = {
     },
     {
         .name = "step.next", .http = "GET /executions/{workflow_id}/workflow/next", .on = ON_HTTP | ON_MCP | ON_CLI, .by = BY_READERS,
-        .tool = "get_next_step", .tier = TIER_CHILD,
+        .tool = "get_next_step", .tier = TIER_CHILD, .group = GROUP_STEPS,
         .summary = "Show what a workflow needs now to go on, by whom, and which step comes next.",
         .hint = "Show what a workflow needs to go on, and which step comes next. Steps cannot be skipped: what is in the way is named.",
         .input = FIELDS(JSON("workflow_id"), WORKFLOW_ID),
@@ -600,7 +600,7 @@ static const struct op ops[] = {
     },
     {
         .name = "step.prerequisites", .http = "GET /executions/{workflow_id}/workflow/prerequisites", .on = ON_HTTP | ON_MCP | ON_CLI, .by = BY_READERS,
-        .tool = "validate_prerequisites", .tier = TIER_CHILD,
+        .tool = "validate_prerequisites", .tier = TIER_CHILD, .group = GROUP_STEPS,
         .summary = "Show whether all that comes before a step is done, near and far.",
         .hint = "Check whether all steps that must come before a step are completed, and what is in its way.",
         .input = FIELDS(JSON("workflow_id", "step"), WORKFLOW_ID "," STEP("step", "The step, by its number or its id.")),
@@ -617,7 +617,7 @@ static const struct op ops[] = {
     },
     {
         .name = "step.approve", .http = "POST /executions/{workflow_id}/workflow/approve", .effect = OP_WRITES, .on = ON_HTTP | ON_MCP | ON_CLI,
-        .by = BY_OPERATOR | BY_SESSION, .tool = "approve_step", .tier = TIER_ROOT,
+        .by = BY_OPERATOR | BY_SESSION, .tool = "approve_step", .tier = TIER_ROOT, .group = GROUP_STEPS,
         .summary = "Decide about what a step has given, as the person who is asked: approve it, perhaps with modifications or by a variant, or reject it.",
         .hint = "Pass on a person's decision about a step that waits for approval. An agent cannot decide by itself: the answer then says who must, and where.",
         .input = FIELDS(JSON("workflow_id", "step", "approved"), WORKFLOW_ID "," STEP("step", "The step, by its number (in planning the phase's) or its id.") "," JSON(
@@ -637,7 +637,7 @@ static const struct op ops[] = {
     },
     {
         .name = "step.update", .http = "POST /executions/{workflow_id}/workflow/update", .effect = OP_WRITES, .on = ON_HTTP | ON_MCP | ON_CLI,
-        .by = BY_OPERATOR | BY_SESSION, .tool = "update_workflow_state", .tier = TIER_CHILD,
+        .by = BY_OPERATOR | BY_SESSION, .tool = "update_workflow_state", .tier = TIER_CHILD, .group = GROUP_STEPS,
         .summary = "Record what a step has given, and that it is done, has failed, or is still at work.",
         .hint = "Record what your step has given (artifacts are its outputs, all of them when it is completed), or that it has failed.",
         .input = FIELDS(JSON("workflow_id", "status"), WORKFLOW_ID "," STEP("step", "The step, by its number or its id; who works for one need not say it.") "," JSON(
@@ -653,7 +653,7 @@ static const struct op ops[] = {
     },
     {
         .name = "step.resume", .http = "POST /executions/{workflow_id}/workflow/resume", .effect = OP_WRITES, .on = ON_HTTP | ON_MCP,
-        .by = BY_OPERATOR | BY_SESSION, .tool = "resume_workflow", .tier = TIER_ROOT,
+        .by = BY_OPERATOR | BY_SESSION, .tool = "resume_workflow", .tier = TIER_ROOT, .group = GROUP_STEPS,
         .summary = "Do a step of a workflow and all after it anew, also when it had failed or was cancelled; or let a paused one go on.",
         .hint = "Resume a workflow that has failed or was cancelled: the step and all after it are done anew.",
         .input = FIELDS(JSON("workflow_id"), WORKFLOW_ID "," STEP("from_step", "The step to begin anew from; the lowest that is not done unless given.")),
@@ -667,7 +667,7 @@ static const struct op ops[] = {
     },
     {
         .name = "step.cancel", .http = "POST /executions/{workflow_id}/workflow/cancel", .effect = OP_WRITES, .on = ON_HTTP | ON_MCP,
-        .by = BY_OPERATOR | BY_SESSION, .tool = "cancel_workflow", .tier = TIER_ROOT,
+        .by = BY_OPERATOR | BY_SESSION, .tool = "cancel_workflow", .tier = TIER_ROOT, .group = GROUP_STEPS,
         .summary = "End a workflow: what is at work for it is stopped; its files stay.",
         .hint = "Cancel a workflow: its runs, jobs and approvals are ended; its files stay.",
         .input = FIELDS(JSON("workflow_id"), WORKFLOW_ID "," JSON(

@@ -1,4 +1,5 @@
 /* workflows.c: operations on definitions of workflows. */
+#include "core/exec/documents.h"
 #include "core/exec/workflow.h"
 #include "ops/executions.h"
 #include "ops/ops.h"
@@ -48,6 +49,21 @@ static void write_graph(struct json_writer *w, const struct graph *g)
         write_graph_step(w, g, &g->steps[i]);
     json_write_end(w, ']');
     write_texts(w, STR("warnings"), g->warnings, g->warning_count);
+}
+
+/* ---- whose tools are listed ---- */
+
+static err workflow_used_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    struct documents_used used;
+
+    (void)in;
+    TRY(documents_used_here(tx, &used));
+    json_write_begin(&out->json, '{');
+    write_bool(&out->json, STR("phases"), used.phases);
+    write_bool(&out->json, STR("steps"), used.steps);
+    json_write_end(&out->json, '}');
+    return NULL;
 }
 
 /* ---- coming and going ---- */
@@ -245,6 +261,15 @@ static const struct op ops[] = {
             "description": { "type": "string", "maxLength": 10000, "description": "What it is for, in a line for people; what the definition says unless given." })),
         .output = SHAPE(WORKFLOW_REQUIRED, WORKFLOW_WHOLE),
         .prepare = workflow_deploy_ready, .run = workflow_deploy_op,
+    },
+    {
+        .name = "workflow.used", .by = BY_READERS,
+        .summary = "Tell which documents the asker's project uses, so that their tools are listed.",
+        .input = FIELDS("", ""),
+        .output = SHAPE(JSON("phases", "steps"), JSON(
+            "phases": { "type": "boolean", "description": "Document 001: workflows of phases." },
+            "steps": { "type": "boolean", "description": "Document 002: generation and planning." })),
+        .run = workflow_used_op,
     },
     {
         .name = "workflow.check", .http = "POST /workflows/check", .on = ON_HTTP | ON_CLI, .by = BY_READERS,

@@ -18,17 +18,7 @@ static int64_t spent(const struct view *v, int64_t from, int64_t to)
     return seconds((to ? to : v->tx->now_ms) - from);
 }
 
-/* Agents that an attempt of a step takes: several at once are followed by one who puts their results
- * together. */
-static int64_t agents_of(const struct view_step *s)
-{
-    if (s->step->parallel_agents > 1)
-        return s->step->parallel_agents + 1;
-    if (s->step->agent_count > 1)
-        return (int64_t)s->step->agent_count + s->step->agents_at_once;
-    return s->step->agent_count ? 1 : 0;
-}
-
+/* How many agents of a step work side by side. */
 static int64_t at_once(const struct view_step *s)
 {
     if (s->step->parallel_agents > 1)
@@ -36,23 +26,26 @@ static int64_t at_once(const struct view_step *s)
     return s->step->agents_at_once ? (int64_t)s->step->agent_count : 1;
 }
 
-/* Earlier attempts took all of their agents; of the present one those have begun that have a session. */
+/* Sessions that work or have worked for it; and of what agents report by themselves, each attempt. */
 static err agent_calls(const struct view *v, int64_t *out)
 {
     struct share *shares;
     size_t count;
 
     TRY(share_list(v->tx, v->e->no, 0, &shares, &count));
-    for (uint16_t i = 0; i < v->count; i++) {
-        const struct view_step *s = &v->steps[i];
-        const struct json *history = json_get(s->data, "history");
-        bool begun = s->row.started_at_ms && agents_of(s);
-        *out += agents_of(s) * (json_is(history, JSON_ARRAY) ? history->len : 0);
-        if (begun && s->work && s->work->by == WORK_REPORT)
-            *out += 1;
-    }
     for (size_t i = 0; i < count; i++)
         *out += shares[i].session_id.len > 0;
+    for (uint16_t i = 0; i < v->count; i++) {
+        const struct view_step *s = &v->steps[i];
+        const struct json *sessions = json_get(s->data, "sessions"),
+                          *history = json_get(s->data, "history");
+        bool reports = s->work && s->work->by == WORK_REPORT && s->step->agent_count;
+        if (json_is(sessions, JSON_ARRAY))
+            *out += sessions->len;
+        if (reports && json_is(history, JSON_ARRAY))
+            *out += history->len;
+        *out += reports && s->row.started_at_ms;
+    }
     return NULL;
 }
 

@@ -54,6 +54,7 @@ static void publish_events(struct server *s, const struct event *e)
             s->team_published = s->published;
         hub_publish(s->hub, e);
         grants_hear(s, e);
+        mcp_hear(s, e);
     }
     atomic_store_explicit(&s->delivery->seq, s->published, memory_order_relaxed);
 }

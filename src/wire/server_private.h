@@ -202,6 +202,9 @@ void sse_begin(struct http_exchange *x);
 
 /* All that /mcp has beyond single connections. Sessions of a token end with it, and all of them when
  * the server stops. */
+/* A document is used from now on, whose tools are listed then: clients that listen look again. */
+void mcp_hear(struct server *s, const struct event *e);
+
 struct mcp_front *mcp_front_new(struct server *s);
 void mcp_front_stop(struct server *s);
 void mcp_front_free(struct server *s);

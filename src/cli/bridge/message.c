@@ -36,6 +36,11 @@ static const str readers[] = {
     STR("get_agent_session_result"),
     STR("list_agent_sessions"),
     STR("list_agent_blueprints"),
+    STR("get_workflow_state"),
+    STR("list_workflows"),
+    STR("get_workflow_status"),
+    STR("get_next_step"),
+    STR("validate_prerequisites"),
 };
 
 /* Arguments with which a tool may take its time. */

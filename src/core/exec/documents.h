@@ -25,8 +25,20 @@ struct execution_documents {
 err execution_documents(struct tx *tx, const struct execution_documents *f,
                         const struct execution **out, size_t *count, int64_t *total);
 
-/* Whether there ever was one of a kind, or a definition of it. */
-err execution_kind_known(struct tx *tx, str kind, bool *out);
+/* Which documents a tree's project uses: there is an execution of theirs, or the operator has deployed a
+ * definition. Without a root: the whole server. */
+struct documents_used {
+    bool phases, steps; /* 001, 002 */
+};
+err documents_used(struct tx *tx, str root_id, struct documents_used *out);
+
+/* The same for whoever asks. */
+err documents_used_here(struct tx *tx, struct documents_used *out);
+
+/* Before one of a kind: when it is the first, its document is used there from now on. Emits document_used.
+ * Of a definition the root is NOBODY: it is for all. */
+#define DOCUMENTS_NOBODY STR("#")
+err documents_begin(struct tx *tx, str kind, str root_id);
 
 /* What somebody says of a step that is done by report. */
 struct step_told {

@@ -6,6 +6,7 @@
 #include "base/digest.h"
 #include "base/utf8.h"
 #include "core/columns.h"
+#include "core/exec/documents.h"
 #include "core/exec/private.h"
 #include "core/session.h"
 #include "core/stored.h"
@@ -307,7 +308,6 @@ err execution_start(struct tx *tx, const struct execution_new *n, struct executi
     TRY(input_check(tx, program, input));
     TRY(key_check(tx, n));
     struct execution e = {
-        .no = *tx->seq + 1, /* its first event comes with it */
         .workflow = w.name,
         .version = w.version,
         .digest = w.digest,
@@ -321,6 +321,8 @@ err execution_start(struct tx *tx, const struct execution_new *n, struct executi
         .created_at_ms = tx->now_ms,
     };
     TRY(bind(tx, n, &e));
+    TRY(documents_begin(tx, e.kind, e.root_id));
+    e.no = *tx->seq + 1; /* its first event comes with it */
     TRY(exec_open(tx, &e, &x));
     str trouble = vars_trouble(&x);
     if (trouble.len)

@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "core/columns.h"
 #include "core/event.h"
+#include "core/exec/documents.h"
 #include "core/exec/workflow_data.h"
 
 /* ---- compiling ---- */
@@ -386,6 +387,7 @@ err workflow_deploy(struct tx *tx, const struct workflow_ready *ready, str name,
         .description = description.len ? description : ready->graph->description,
         .text = ready->text,
     };
+    TRY(documents_begin(tx, out->kind, DOCUMENTS_NOBODY));
     TRY(workflow_insert(tx, out));
     return workflow_emit(tx, EVENT_WORKFLOW_DEPLOYED, called, out->version);
 }

@@ -288,6 +288,12 @@ void mcp_listeners_tell(struct server *s, const char *what)
     }
 }
 
+void mcp_hear(struct server *s, const struct event *e)
+{
+    if (s->mcp && str_eq(event_type_name(e), STR("document_used")))
+        mcp_listeners_tell(s, "tools");
+}
+
 /* ---- listeners ---- */
 
 static void on_room(void *owner)
