@@ -678,8 +678,9 @@ static void approvals_run(struct world *w)
 {
     static const struct step before[] = {
         { .op = "workflow.deploy",
-          .input = "{'definition':{'workflow':'judge','steps':[{'id':'a','evidence':[{'run':'x'}]},"
-                   "{'id':'b','for_each':[],'approval':{'deadline':'10s','default':'approve'}}]}}" },
+          .input =
+              "{'definition':{'workflow':'judge','steps':[{'id':'a','evidence':[{'run':'x'}]},"
+              "{'id':'b','for_each':[],'approval':{'deadline':'10s','default':'approve'}}]}}" },
         { .op = "execution.start",
           .input = "{'workflow':'judge','parent_session_name':'flow-top'}" },
         { .op = "approval.list", .input = "{}" },
@@ -700,6 +701,51 @@ static void approvals_run(struct world *w)
     world_pass(w, 10000); /* and nobody has decided */
     call(w, "execution.cancel", "{'execution_id':'" STR_FMT "'}", STR_ARG(id));
     call(w, "execution.delete", "{'execution_id':'" STR_FMT "'}", STR_ARG(id));
+}
+
+/* What users of documents 001 and 002 ask, also a child of whoever has begun it. */
+static void documents_run(struct world *w)
+{
+    static const struct step before[] = {
+        { .op = "session.create",
+          .input = "{'session_name':'doc-top','session_id':'ses_doc-top'}" },
+        { .op = "session.create",
+          .input = "{'session_name':'doc-kid','session_id':'ses_doc-kid',"
+                   "'parent_session_name':'doc-top'}" },
+        { .op = "workflow.used", .input = "{}" },
+        { .op = "phase.create",
+          .input = "{'task':'ä','phases':['a','b'],'parent_session_name':'doc-top'}" },
+        { .op = "workflow.used", .input = "{}" },
+        { .op = "step.workflows", .input = "{}" },
+        { .op = "step.workflows", .input = "{'workflow_type':'phases','status':'in_progress'}" },
+        { .op = "step.workflows", .input = "{'status':'waiting_approval','session_name':'x'}" },
+    };
+    static const char *const views[] = {
+        "workflow", "markdown", "todos", "index", "metrics", "log"
+    };
+    static const char *const said[][2] = { { "0", "active" },
+                                           { "0", "completed" },
+                                           { "1", "completed" } };
+    struct actor whoever = w->actor;
+
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++)
+        step_run(w, &before[i]);
+    str id = at(call(w, "phase.show", "{}"), "/id");
+    for (size_t i = 0; i < sizeof views / sizeof *views; i++)
+        call(w, "execution.view", "{'execution_id':'" STR_FMT "','view':'%s'}", STR_ARG(id),
+             views[i]);
+    w->actor = (struct actor){ .kind = ACTOR_SESSION,
+                               .name = STR("doc-kid"),
+                               .session_id = STR("ses_doc-kid"),
+                               .is_child = true };
+    call(w, "workflow.used", "{}");
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        CHECK_OK(call(w, "phase.update",
+                      "{'workflow_id':'" STR_FMT "','phase_id':'phase_%s','status':'%s'}",
+                      STR_ARG(id), said[i][0], said[i][1])
+                     ->error);
+    w->actor = whoever;
+    CHECK_OK(call(w, "execution.delete", "{'execution_id':'" STR_FMT "'}", STR_ARG(id))->error);
 }
 
 static void scenario_run(struct world *w)
@@ -739,6 +785,7 @@ static void scenario_run(struct world *w)
     mirrors_run(w);
     workflows_run(w);
     approvals_run(w);
+    documents_run(w);
 }
 
 /* ---- the texts ---- */
