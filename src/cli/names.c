@@ -36,6 +36,7 @@ static const struct {
     { "root_session",        "session" },
     { "to",                  "session" },
     { "workflow_state_id",   "state"   },
+    { "workflow_id",         "execution" },
 };
 // clang-format on
 

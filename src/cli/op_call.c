@@ -153,6 +153,12 @@ static void show(struct cli *c, const struct json *answer)
     struct buf out = buf_in(c->arena);
     const struct json *value = NULL;
 
+    /* What is nothing but a text is that text. */
+    if (!c->json && json_is(answer, JSON_OBJECT) && answer->len == 1 &&
+        json_str(answer, "text").len) {
+        cli_write(c, json_str(answer, "text"));
+        return;
+    }
     if (!alone || !cli_flag(c, alone->option)) {
         render_value(c, answer);
         tell_more(c, answer);
