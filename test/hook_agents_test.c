@@ -266,6 +266,73 @@ TEST(agents_in_the_background_go_on_when_their_client_stops)
     fixture_free(t);
 }
 
+static str launched(struct fixture *t, const char *id, const char *prompt)
+{
+    return told(t, "PostToolUse",
+                arena_printf(check_arena(),
+                             "'tool_name':'Agent','tool_input':{'subagent_type':'general-purpose',"
+                             "'prompt':'%s'},'tool_response':{'isAsync':true,"
+                             "'status':'async_launched','agentId':'%s'}",
+                             prompt, id)
+                    .at);
+}
+
+/* Those that are started at once begin in any order: their prompts say who is who. */
+TEST(an_agent_whose_prompt_names_its_phase_does_that_one)
+{
+    struct fixture *t = with_phases(AT_ONCE);
+
+    SILENT(launched(t, "b",
+                    "phase_1 of the workflow, not phase_10")); /* before its start is heard of */
+    CHECK_STR(phases(t), "pending active pending = active");
+    CHECK_HAS(begins(t, "b", "general-purpose"), "You do phase_1 of");
+    CHECK_HAS(begins(t, "a", "general-purpose"), "You do phase_0 of");
+    SILENT(launched(t, "a", "phase_1 and phase_0")); /* which says nothing */
+    SILENT(ends(t, "b", "- two.c"));
+    CHECK_STR(phases(t), "active completed pending = active");
+    told(t, "UserPromptSubmit", PROMPT);
+    fixture_free(t);
+
+    t = with_phases(AT_ONCE);
+    CHECK_HAS(begins(t, "b", "general-purpose"), "You do phase_0 of");
+    CHECK_HAS(begins(t, "a", "general-purpose"), "You do phase_1 of");
+    SILENT(launched(t, "b", "Do phase_1."));
+    SILENT(launched(t, "a", "Do phase_0."));
+    SILENT(ends(t, "b", "- two.c"));
+    CHECK_STR(phases(t), "active completed pending = active");
+    launched(t, "c", "Do phase_2."); /* which may not begin yet */
+    CHECK_STR(phases(t), "active completed pending = active");
+    SILENT(ends(t, "a", "- one.c"));
+    CHECK_STR(phase_member(t, 0, "deliverables"), "['one.c']");
+    CHECK_STR(phase_member(t, 1, "deliverables"), "['two.c']");
+    CHECK_HAS(launched(t, "a", "Do phase_2."),
+              "Next is phase_2"); /* told late, of one that has ended */
+    CHECK_STR(phases(t), "completed completed active = active");
+    fixture_free(t);
+}
+
+TEST(an_agent_that_speaks_for_another_phase_does_that_one)
+{
+    struct fixture *t = with_phases(AT_ONCE);
+
+    begins(t, "a", "general-purpose");
+    begins(t, "b", "general-purpose");
+    update(t, "phase_1", "'status':'completed','deliverables':['by itself']");
+    str id = workflow_id(t);
+    SILENT(told(t, "PostToolUse",
+                arena_printf(check_arena(),
+                             "'tool_name':'mcp__baton__update_phase_status','agent_id':'a',"
+                             "'tool_input':{'workflow_id':'" STR_FMT "','phase_id':'phase_1'}",
+                             STR_ARG(id))
+                    .at));
+    SILENT(ends(t, "a", "- other.c"));
+    CHECK_STR(phases(t), "active completed pending = active");
+    SILENT(ends(t, "b", "- one.c"));
+    CHECK_STR(phase_member(t, 0, "deliverables"), "['one.c']");
+    CHECK_STR(phase_member(t, 1, "deliverables"), "['by itself']");
+    fixture_free(t);
+}
+
 /* A client whose hooks of ends are not heard tells of them by its prompts, or by its tool. */
 TEST(an_end_is_heard_of_by_whichever_way_comes_first)
 {

@@ -117,7 +117,7 @@ static bool has_other(const struct sub_agent *at_work, size_t count, str executi
 
 /* NULL: there is none for it. */
 static err phase_find(struct tx *tx, const struct session *s, const struct execution *e, str agent,
-                      const struct graph_step **out)
+                      str phase, const struct graph_step **out)
 {
     const struct workflow_program *program;
     struct sub_agent *at_work;
@@ -132,14 +132,14 @@ static err phase_find(struct tx *tx, const struct session *s, const struct execu
     TRY(sub_agent_list(tx, s->id, false, &at_work, &count));
     const struct graph *g = program->graph;
     for (uint16_t i = 0; i < g->step_count && !*out; i++)
-        if (is_agent_of(&g->steps[i], agent) &&
+        if ((!phase.len || str_eq(g->steps[i].id, phase)) && is_agent_of(&g->steps[i], agent) &&
             may_be_done(e, g, &g->steps[i], marks, mark_count) &&
             !has_other(at_work, count, e->id, g->steps[i].id))
             *out = &g->steps[i];
     return NULL;
 }
 
-err sub_agent_begin(struct tx *tx, const struct session *s, str agent_id, str agent,
+err sub_agent_begin(struct tx *tx, const struct session *s, str agent_id, str agent, str phase,
                     struct sub_agent *out, bool *tied)
 {
     const struct graph_step *step;
@@ -155,7 +155,7 @@ err sub_agent_begin(struct tx *tx, const struct session *s, str agent_id, str ag
     TRY(session_phases(tx, s, false, &e, tied));
     if (!*tied)
         return NULL;
-    TRY(phase_find(tx, s, &e, agent, &step));
+    TRY(phase_find(tx, s, &e, agent, phase, &step));
     *tied = step;
     if (!step)
         return NULL;
@@ -168,4 +168,20 @@ err sub_agent_begin(struct tx *tx, const struct session *s, str agent_id, str ag
     struct step_told begins = { .step = step->id, .status = STEP_IN_PROGRESS };
     TRY(execution_tell(tx, e.id, &begins, &e));
     return sub_agent_store(tx, out);
+}
+
+err sub_agent_move(struct tx *tx, struct sub_agent *g, str phase)
+{
+    struct sub_agent *at_work;
+    size_t count;
+
+    TRY(sub_agent_list(tx, g->session_id, false, &at_work, &count));
+    for (size_t i = 0; i < count; i++) {
+        if (!str_eq(at_work[i].execution_id, g->execution_id) || !str_eq(at_work[i].phase, phase))
+            continue;
+        at_work[i].phase = g->phase;
+        TRY(sub_agent_store(tx, &at_work[i]));
+    }
+    g->phase = phase;
+    return sub_agent_store(tx, g);
 }

@@ -44,10 +44,14 @@ struct sub_agent {
 err session_phases(struct tx *tx, const struct session *s, bool ended, struct execution *out,
                    bool *found);
 
-/* One has started: its phase begins, unless it has begun already. `tied` is false when there is none for
- * it; one that is at work stays with its phase. */
-err sub_agent_begin(struct tx *tx, const struct session *s, str agent_id, str agent,
+/* One has started: its phase, the lowest that fits or the one that is named, begins, unless it has begun
+ * already. `tied` is false when there is none for it; one that is at work stays with its phase. */
+err sub_agent_begin(struct tx *tx, const struct session *s, str agent_id, str agent, str phase,
                     struct sub_agent *out, bool *tied);
+
+/* One that is at work does another phase of the same workflow, as it turns out: whoever was tied to that
+ * does the one that it leaves. */
+err sub_agent_move(struct tx *tx, struct sub_agent *g, str phase);
 
 /* Those at work, or those that have ended, by their starts. */
 err sub_agent_list(struct tx *tx, str session_id, bool ended, struct sub_agent **out,

@@ -68,7 +68,7 @@ err hook_agent_start(struct tx *tx, struct hook *h, struct hook_reply *r)
     bool tied;
 
     TRY(sub_agent_begin(tx, &h->s, json_str(h->payload, "agent_id"),
-                        json_str(h->payload, "agent_type"), &g, &tied));
+                        json_str(h->payload, "agent_type"), STR(""), &g, &tied));
     if (!tied)
         return NULL;
     TRY(phase_of(tx, &g, &p, &tied));
@@ -170,18 +170,91 @@ static str texts_of(struct arena *a, const struct json *content)
     return buf_str(&out);
 }
 
+/* ---- which phase it is ---- */
+
+/* The one phase that a prompt names by its id; empty: none, or several. */
+static str phase_named(const struct view *v, str prompt)
+{
+    str found = STR("");
+
+    for (uint16_t i = 0; i < v->count; i++) {
+        str id = v->steps[i].step->id;
+        bool named = false;
+        for (size_t at = 0; at + id.len <= prompt.len && !named; at++) {
+            char next = at + id.len < prompt.len ? prompt.at[at + id.len] : ' ';
+            bool word = (next >= '0' && next <= '9') || next == '_';
+            named = !word && memcmp(prompt.at + at, id.at, id.len) == 0;
+        }
+        if (named && found.len)
+            return STR("");
+        if (named)
+            found = id;
+    }
+    return found;
+}
+
+/* The call that has started it tells its prompt, which may name another phase than the lowest: several
+ * that were started at once begin in any order. Its own start may be heard of later than that. */
+static err agent_launched(struct tx *tx, struct hook *h, const struct json *answer)
+{
+    str id = json_str(answer, "agentId"), phase;
+    const struct json *input = json_get(h->payload, "tool_input");
+    struct sub_agent g, *ended;
+    struct execution e;
+    struct view v;
+    size_t count;
+    bool found;
+
+    TRY(session_phases(tx, &h->s, false, &e, &found));
+    if (!found)
+        return NULL;
+    err gone = view_load(tx, &e, &v);
+    if (gone)
+        return gone->kind == ERR_CONFLICT ? NULL : gone;
+    phase = phase_named(&v, json_str(input, "prompt"));
+    if (!phase.len)
+        return NULL;
+    TRY(sub_agent_find(tx, h->s.id, id, &g, &found));
+    if (found && str_eq(g.execution_id, e.id) && !str_eq(g.phase, phase) &&
+        v.steps[graph_step_find(v.graph, phase)].row.status == STEP_IN_PROGRESS)
+        return sub_agent_move(tx, &g, phase);
+    TRY(sub_agent_list(tx, h->s.id, true, &ended, &count));
+    for (size_t i = 0; i < count; i++)
+        found = found || str_eq(ended[i].agent_id, id); /* it has ended before that was heard of */
+    return found ? NULL
+                 : sub_agent_begin(tx, &h->s, id, json_str(input, "subagent_type"), phase, &g,
+                                   &found);
+}
+
+/* What it says of another phase than its own shows which is its. */
+static err agent_told(struct tx *tx, struct hook *h)
+{
+    const struct json *input = json_get(h->payload, "tool_input");
+    str phase = json_str(input, "phase_id");
+    struct sub_agent g;
+    bool found;
+
+    TRY(sub_agent_find(tx, h->s.id, json_str(h->payload, "agent_id"), &g, &found));
+    if (!found || !phase.len || phase.len > SUB_AGENT_WORD_MAX || str_eq(g.phase, phase) ||
+        !str_eq(g.execution_id, json_str(input, "workflow_id")))
+        return NULL;
+    return sub_agent_move(tx, &g, phase);
+}
+
 err hook_agent_tool_done(struct tx *tx, struct hook *h)
 {
     const struct json *answer = json_get(h->payload, "tool_response");
     str tool = json_str(h->payload, "tool_name");
 
+    if (h->inner && str_ends(tool, STR("update_phase_status")))
+        return agent_told(tx, h);
     if (str_eq(tool, STR("TaskStop")))
         return agent_end_by_id(tx, h, json_str(answer, "task_id"), true,
                                STR("its agent was stopped"));
     if (!str_eq(tool, STR("Agent")) && !str_eq(tool, STR("Task")))
         return NULL;
     if (!str_eq(json_str(answer, "status"), STR("completed")))
-        return NULL; /* it goes on in the background */
+        return agent_launched(tx, h, answer); /* it goes on in the background */
     return agent_end_by_id(tx, h, json_str(answer, "agentId"), false,
                            texts_of(tx->arena, json_get(answer, "content")));
 }
