@@ -80,6 +80,8 @@ static const struct {
     { "permission.due",   "DELETE FROM due WHERE kind = 'permission_expire'" },
     { "permission.due",   "UPDATE permission SET status = 'nonsense'" },
     { "permission.due",   "UPDATE permission SET session_id = 'ses_none'" },
+    { "sub_agent.session", "INSERT INTO sub_agent (session_id, agent_id, agent, execution_id, phase, started_at, ended_at) VALUES ('ses_none', 'a', 'x', 'wf_1', 'phase_0', 1, 0)" },
+    { "todo_list.session", "INSERT INTO todo_list (session_id, items, told, updated_at) VALUES ('ses_none', '[]', '', 1)" },
     { "file_touch.session", "INSERT INTO file_touch (session_id, file, project, path, seen_at, wrote_at, added, removed) VALUES ('ses_none', 'h:/a', 'none', 'a', 1, 1, 0, 0)" },
     { "execution.status", "UPDATE execution SET open = 0 WHERE status = 'RUNNING'" },
     { "execution.status", "UPDATE execution SET status = 'nonsense' WHERE status = 'COMPLETED'" },

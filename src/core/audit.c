@@ -332,6 +332,17 @@ static const struct rule rules[] = {
       " OR NOT EXISTS (SELECT 1 FROM project p WHERE p.name = f.project)"
       " ORDER BY 1, 2 LIMIT $1",
       "it is at a file, and is not there, or its project is not", HARMLESS },
+    { "sub_agent.session", "session", "started",
+      "SELECT g.session_id, g.started_at FROM sub_agent g"
+      " WHERE g.agent_id = '' OR g.phase = '' OR (g.ended_at > 0 AND g.ended_at < g.started_at)"
+      " OR NOT EXISTS (SELECT 1 FROM session s WHERE s.session_id = g.session_id)"
+      " ORDER BY 1, 2 LIMIT $1",
+      "an agent inside of its client does a phase, and it is not there", HARMLESS },
+    { "todo_list.session", "session", "changed",
+      "SELECT t.session_id, t.updated_at FROM todo_list t"
+      " WHERE NOT EXISTS (SELECT 1 FROM session s WHERE s.session_id = t.session_id)"
+      " ORDER BY 1 LIMIT $1",
+      "it has a list of what there is to do, and is not there", HARMLESS },
 
     { "permission.due", "permission", "event",
       "SELECT p.permission_id, p.seq FROM permission p"
