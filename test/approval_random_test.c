@@ -5,14 +5,16 @@
  * late ones of each, pauses, going back and time come by chance. */
 #include "checks.h"
 #include "random.h"
+#include "sim/crash_points.h"
+#include "sim/rows.h"
 #include "sim/swarm.h"
 #include "sim/vfs.h"
 #include "workflow_help.h"
 
 #ifdef __SANITIZE_ADDRESS__
-enum { RUNS = 6 };
+enum { RUNS = 6, RUNS_CRASH = 1 };
 #else
-enum { RUNS = 40 };
+enum { RUNS = 40, RUNS_CRASH = 4 };
 #endif
 enum { EVENTS = 100, STEPS_MAX = 5, KEYS_MAX = 3, SEEN_MAX = 200, CHECKS_MAX = 200 };
 
@@ -77,6 +79,14 @@ struct game {
 
     unsigned decisions, proofs; /* that counted */
 
+    /* The power goes within its commands. */
+    struct vfs *disk;
+    bool crashes;
+    struct random dice;
+    struct crash_points moments;
+    unsigned char before[SHA256_BYTES];
+    unsigned points;
+
     /* Of the present event. */
     str decided, decision; /* which approval was, and how */
     bool time_passes;
@@ -89,6 +99,32 @@ struct game {
 static uint32_t below(struct game *g, uint32_t n)
 {
     return (uint32_t)(random_draw(&g->chance) % n);
+}
+
+/* ---- the power goes ---- */
+
+/* At moments of the one command between these two: what is there then is what was before it, or what is after
+ * it, and nothing between. */
+static void watch(struct game *g)
+{
+    if (!g->crashes)
+        return;
+    g->moments = (struct crash_points){ .count = 0 };
+    rows_digest(g->w->engine.sql, g->before);
+    crash_points_begin(&g->moments, g->disk);
+}
+
+static void watched(struct game *g)
+{
+    enum { POINTS = 4 };
+    unsigned char after[SHA256_BYTES];
+
+    if (!g->crashes)
+        return;
+    crash_points_end(&g->moments);
+    rows_digest(g->w->engine.sql, after);
+    g->points += crash_points_check(&g->moments, &g->dice, POINTS, g->before, after);
+    crash_points_drop(&g->moments);
 }
 
 /* ---- what is believed ---- */
@@ -240,10 +276,12 @@ static void report_step(struct game *g)
     str of_item = s->loop ? arena_printf(check_arena(), "'item':%u,", item) : STR(""),
         what = failed ? STR("'failed':true")
                       : arena_printf(check_arena(), "'outputs':{'n':%u}", below(g, 3));
+
+    watch(g);
     struct command *c =
         reported(g->w, g->id, s->id,
                  arena_printf(check_arena(), STR_FMT STR_FMT, STR_ARG(of_item), STR_ARG(what)).at);
-
+    watched(g);
     if (!c->error && !failed && s->keys[0])
         *key_good(g, str_from(s->keys[s->loop ? item : 0])) = false;
 }
@@ -274,9 +312,11 @@ static void check_answer(struct game *g)
         check_ends(g->w, &k, "completed", ",'exit_code':0,'result':'nothing'");
         return;
     }
+    watch(g);
     struct command *c =
         check_says(g->w, &k, good,
                    good ? GOOD_FILE : "{'kind':'file','ok':false,'what':'f','found':'none'}");
+    watched(g);
     if (wanted && good && !c->error) {
         *key_good(g, path_of(&k)) = true;
         g->proofs++;
@@ -304,11 +344,13 @@ static void decide(struct game *g)
     bool named = below(g, 2), waits = is(q->status, "waiting");
     bool stale = named && !str_eq(other->digest, q->digest);
     str digest = named ? other->digest : STR("");
+    watch(g);
     struct command *c = call(g->w, "approval.decide",
                              "{'approval_id':'" STR_FMT "','decision':'%s','digest':'" STR_FMT
                              "'%s}",
                              STR_ARG(q->id), decisions[how], STR_ARG(digest),
                              how < 3 && is(q->step, "d") ? ",'selected_variant':'x'" : "");
+    watched(g);
     if (stale || (!waits && !is(q->status, becomes[how])))
         CHECK_ERR(c->error, ERR_CONFLICT);
     if (!c->error && waits) {
@@ -381,11 +423,13 @@ static void (*const events[])(struct game *g) = {
     report_step, check_answer, decide, pause_or_not, go_back, pass, pass, cancel,
 };
 
-static void game_play(struct game *g, uint64_t seed)
+static void game_play(struct game *g, uint64_t seed, bool crashes)
 {
     struct vfs *disk = vfs_new(seed, 4096);
 
-    *g = (struct game){ .seed = seed, .chance = seed };
+    *g = (struct game){
+        .seed = seed, .chance = seed, .dice = { seed }, .disk = disk, .crashes = crashes
+    };
     CHECK_OK(world_open("baton.db", vfs_name(disk), &g->w));
     g->w->actor = the_operator;
     g->plan = &plans[below(g, sizeof plans / sizeof *plans)];
@@ -416,10 +460,24 @@ TEST_LIMIT(random_steps_are_done_when_they_are_proven_and_approved, 120)
     unsigned decisions = 0, proofs = 0;
 
     for (uint64_t i = 0; i < (one ? 1 : RUNS); i++) {
-        game_play(g, one ? one : seed + i);
+        game_play(g, one ? one : seed + i, false);
         decisions += g->decisions;
         proofs += g->proofs;
     }
     check_note("%u decisions and %u proofs that counted", decisions, proofs);
     CHECK(one || (decisions > 2 * RUNS && proofs > RUNS));
+}
+
+TEST_LIMIT(random_steps_are_decided_wholly_or_not_at_all_over_a_crash, 120)
+{
+    uint64_t one = swarm_setting("BATON_FLOW_SEED", 0), seed = swarm_setting("BATON_SEED", 1);
+    struct game *g = ARENA_NEW(check_arena(), struct game);
+    unsigned points = 0;
+
+    for (uint64_t i = 0; i < (one ? 1 : RUNS_CRASH); i++) {
+        game_play(g, one ? one : seed + i, true);
+        points += g->points;
+    }
+    check_note("%u crash points", points);
+    CHECK(points > RUNS_CRASH);
 }
