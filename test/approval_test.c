@@ -51,6 +51,11 @@ static uint32_t told(struct world *w, str approval, const char *type)
         ->len;
 }
 
+static bool is_of(const struct json *approval, const char *step)
+{
+    return str_eq(json_str(approval, "step"), str_from(step));
+}
+
 /* ---- what is asked ---- */
 
 TEST_BOTH(approval_shows_what_there_is_to_judge_and_nothing_goes_on_before)
@@ -427,6 +432,118 @@ TEST_BOTH(approval_is_never_a_sessions_to_give)
     become_operator(w);
     CHECK_OK(decide(w, approval, "approve", "")->error);
     CHECK_STR(seen(w, id, "/status"), "COMPLETED");
+    world_audit(w);
+    world_close(w);
+}
+
+/* A person in front of an agent's client is asked by it, which only the server itself can say. */
+TEST(approval_is_given_by_the_person_in_front_of_a_client_where_the_definition_lets_them)
+{
+    static const struct {
+        bool attended, by_person, lets;
+    } cases[] = { { true, true, true }, { true, false, false }, { false, true, false } };
+    struct world *w = world_with_tree();
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        deploy(w, cases[i].lets || !cases[i].by_person
+                      ? "{'workflow':'plan','steps':[{'id':'plan','approval':{'attended':true}}]}"
+                      : "{'workflow':'plan','steps':[{'id':'plan','approval':true}]}");
+        str id = begin(w, "plan", "'parent_session_name':'root'");
+        CHECK_OK(reported(w, id, "plan", "")->error);
+        struct actor person = { .kind = ACTOR_SESSION,
+                                .name = STR("root"),
+                                .session_id = STR("ses_root"),
+                                .is_attended = cases[i].attended };
+        struct approval_decision d = { .status = APPROVAL_APPROVED,
+                                       .channel = STR("elicitation"),
+                                       .by_person = cases[i].by_person };
+        str approval = asked(w, id, "/approval_id");
+        struct store_node node;
+        struct approval p;
+        struct execution e;
+        struct tx tx = { .arena = check_arena(),
+                         .sql = w->engine.sql,
+                         .now_ms = w->now_ms,
+                         .seq = &node.seq,
+                         .actor = &person,
+                         .source = &w->source,
+                         .schemas = w->engine.schemas,
+                         .team = &w->team };
+        CHECK_OK(store_begin(tx.sql, tx.arena, &node));
+        err why = approval_decide(&tx, approval, &d, &p, &e);
+        store_rollback(tx.sql);
+        if (!cases[i].lets) {
+            CHECK_ERR(why, ERR_FORBIDDEN);
+            continue;
+        }
+        CHECK_OK(why);
+        CHECK_STR(p.channel, "elicitation");
+        CHECK_STR(p.decided_by, "root");
+        CHECK_INT(e.status, EXECUTION_COMPLETED);
+    }
+    world_close(w);
+}
+
+TEST_BOTH(approval_of_a_node_goes_forwards_or_fails_and_never_back)
+{
+    struct world *w = world_new();
+
+    deploy(
+        w,
+        "{'workflow':'round','nodes':[{'id':'s','kind':'start'},{'id':'p','kind':'pass'},"
+        "{'id':'a','kind':'report','approval':true},{'id':'x','kind':'xor'},{'id':'e','kind':'end'}],"
+        "'flows':[{'from':'s','to':'p'},{'from':'p','to':'a'},{'from':'a','to':'x'},"
+        "{'from':'x','to':'p','when':'=again'},{'from':'x','to':'e','default':true}]}");
+    str id = begin(w, "round", "");
+    CHECK_OK(reported(w, id, "a", "'outputs':{'again':true}")->error);
+    str first = asked(w, id, "/approval_id");
+    CHECK_HAS(decide(w, first, "rework", "")->error->message, "made of nodes and flows");
+    CHECK_OK(decide(w, first, "approve", "")->error);
+    CHECK_STR(seen(w, id, "/status"), "RUNNING");
+    CHECK_OK(reported(w, id, "a", "'outputs':{'again':false}")->error);
+    CHECK_OK(decide(w, asked(w, id, "/approval_id"), "approve", "")->error);
+    CHECK_STR(seen(w, id, "/status"), "COMPLETED");
+
+    id = begin(w, "round", "");
+    CHECK_OK(reported(w, id, "a", "'outputs':{'again':true}")->error);
+    CHECK_OK(decide(w, asked(w, id, "/approval_id"), "reject", "")->error);
+    CHECK_STR(seen(w, id, "/status"), "FAILED");
+    world_audit(w);
+    world_close(w);
+}
+
+TEST_BOTH(approval_that_is_refused_stops_all_where_the_definition_says_so)
+{
+    struct world *w = world_new();
+
+    deploy(w,
+           "{'workflow':'stop','on_fail':'stop','steps':[{'id':'a','approval':true},{'id':'b'}]}");
+    str id = begin(w, "stop", "");
+    CHECK_OK(reported(w, id, "a", "")->error);
+    CHECK_OK(decide(w, asked(w, id, "/approval_id"), "reject", "")->error);
+    CHECK_STR(seen(w, id, "/status"), "FAILED");
+
+    /* Else what is at work may finish, and then it has failed. */
+    deploy(w, "{'workflow':'drain','steps':[{'id':'a','approval':{'on_reject':'a'}},{'id':'b'},"
+              "{'id':'c','approval':true}]}");
+    id = begin(w, "drain", "");
+    CHECK_OK(reported(w, id, "a", "")->error);
+    CHECK_OK(reported(w, id, "c", "")->error);
+    const struct json *all =
+        json_get(answer_of(call(w, "approval.list", "{'execution':'" STR_FMT "'}", STR_ARG(id))),
+                 "approvals");
+    bool turned = is_of(&all->items[0], "c");
+    str a = json_str(&all->items[turned], "approval_id"),
+        c = json_str(&all->items[!turned], "approval_id");
+    CHECK_OK(decide(w, c, "reject", "")->error);
+    CHECK_STR(seen(w, id, "/status"), "RUNNING");
+    CHECK_STR(seen(w, id, "/failing"), "true");
+    CHECK_HAS(decide(w, a, "rework", "")->error->message, "is about to fail");
+    CHECK_OK(decide(w, a, "reject", "")->error); /* nothing is begun anew then */
+    CHECK_STR(seen(w, id, "/steps/0/status"), "failed");
+    CHECK_OK(reported(w, id, "b", "")->error);
+    CHECK_STR(seen(w, id, "/status"), "FAILED");
+    CHECK_STR(seen(w, id, "/reason"), "step c was rejected");
     world_audit(w);
     world_close(w);
 }
