@@ -467,7 +467,7 @@ TEST(approval_is_given_by_the_person_in_front_of_a_client_where_the_definition_l
                          .seq = &node.seq,
                          .actor = &person,
                          .source = &w->source,
-                         .schemas = w->engine.schemas,
+                         .compiled = w->engine.compiled,
                          .team = &w->team };
         CHECK_OK(store_begin(tx.sql, tx.arena, &node));
         err why = approval_decide(&tx, approval, &d, &p, &e);
