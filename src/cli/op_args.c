@@ -28,6 +28,11 @@ static enum op_arg_kind kind_of(const struct json *schema)
         str_eq(json_text(&type->items[0]), STR("string")) &&
         str_eq(json_text(&type->items[1]), STR("null")))
         return OP_ARG_TEXT;
+    /* A number as text names the same thing. */
+    if (json_is(type, JSON_ARRAY) && type->len == 2 &&
+        str_eq(json_text(&type->items[0]), STR("integer")) &&
+        str_eq(json_text(&type->items[1]), STR("string")))
+        return OP_ARG_TEXT;
 
     for (size_t i = 0; json_is(type, JSON_STRING) && i < sizeof kinds / sizeof *kinds; i++)
         if (str_eq(json_text(type), str_from(kinds[i].type)))
@@ -72,6 +77,7 @@ static const struct {
     { "state.diff", "to" },
     { "job.complete", "outputs" },
     { "incident.resolve", "variables" },
+    { "phase.show", "workflow_id" },
 };
 
 static const struct op_arg *last_of(const struct op *op, const struct op_args *args)

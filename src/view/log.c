@@ -97,9 +97,6 @@ static void tell_version(struct lines *l, const struct event *row, const struct 
     const struct view *v = l->view;
     str status = json_str(doc, "status"), reason = json_str(doc, "reason");
 
-    if (!k->status.len)
-        add(l, row->time_ms, "started by " STR_FMT ": workflow " STR_FMT " version %lld",
-            STR_ARG(v->e->started_by), STR_ARG(v->e->workflow), (long long)v->e->version);
     for (uint16_t i = 0; i < v->count; i++) {
         const struct json *step = json_find(json_get(doc, "steps"), v->steps[i].step->id);
         str now = step_text(doc, v->steps[i].step->id, "status");
@@ -141,8 +138,8 @@ static err tell_history(struct lines *l)
     }
     TRY(state_at(v->tx, &s, rows[count - 1]->version, &doc));
     if (rows[count - 1]->version > 1)
-        add(l, 0, "earlier lines are not kept here: see the history of state " STR_FMT,
-            STR_ARG(s.id));
+        add(l, v->e->created_at_ms,
+            "earlier lines are not kept here: see the history of state " STR_FMT, STR_ARG(s.id));
     tell_version(l, rows[count - 1], &doc, &known);
     for (size_t i = count - 1; i-- > 0;) {
         TRY(state_step(v->tx, &s, rows[i], &doc));
@@ -212,15 +209,16 @@ err view_log(const struct view *v, str *out)
     struct buf text = buf_in(v->tx->arena);
     struct lines l = { .view = v };
 
-    TRY(tell_history(&l));
+    add(&l, v->e->created_at_ms, "started by " STR_FMT ": workflow " STR_FMT " version %lld",
+        STR_ARG(v->e->started_by), STR_ARG(v->e->workflow), (long long)v->e->version);
     for (uint16_t i = 0; i < v->count; i++)
         tell_attempts(&l, i);
     TRY(tell_approvals(&l));
     TRY(tell_incidents(&l));
+    TRY(tell_history(&l)); /* what became of it, behind what has led to that */
     qsort(l.at, l.count, sizeof *l.at, line_order);
     for (size_t i = 0; i < l.count; i++)
-        buf_printf(&text, STR_FMT " " STR_FMT "\n",
-                   STR_ARG(view_time(v->tx, l.at[i].ms ? l.at[i].ms : v->e->created_at_ms)),
+        buf_printf(&text, STR_FMT " " STR_FMT "\n", STR_ARG(view_time(v->tx, l.at[i].ms)),
                    STR_ARG(l.at[i].text));
     *out = buf_str(&text);
     return NULL;
