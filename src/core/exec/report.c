@@ -53,6 +53,22 @@ static err not_at_work(struct exec *x, uint16_t step, const struct execution_rep
                    STR_ARG(team_name(&step_words, (int)exec_step(x, step)->status)));
 }
 
+/* What agents do is theirs to record, and nobody's to claim who is not a person. */
+static err others_check(struct exec *x, const struct mark *m, str step)
+{
+    bool agents;
+
+    if (x->tx->actor->kind != ACTOR_SESSION)
+        return NULL;
+    TRY(agents_are_at(x, m, &agents));
+    return !agents ? NULL
+                   : err_new(x->tx->arena, ERR_CONFLICT,
+                             "agents work for step " STR_FMT
+                             ", and its result is theirs to record: wait for them, or ask a person "
+                             "to report it",
+                             STR_ARG(step));
+}
+
 err report_find(struct exec *x, const struct execution_report *r, struct mark **out)
 {
     uint16_t step = graph_step_find(x->graph, r->step);
@@ -76,23 +92,7 @@ err report_find(struct exec *x, const struct execution_report *r, struct mark **
         return err_new(x->tx->arena, ERR_CONFLICT,
                        "step " STR_FMT " is at attempt %lld, expected %lld", STR_ARG(r->step),
                        (long long)(*out)->attempt, (long long)r->attempt);
-    return NULL;
-}
-
-/* What agents do is theirs to record, and nobody's to claim who is not a person. */
-static err others_check(struct exec *x, const struct mark *m, str step)
-{
-    bool agents;
-
-    if (x->tx->actor->kind != ACTOR_SESSION)
-        return NULL;
-    TRY(agents_are_at(x, m, &agents));
-    return !agents ? NULL
-                   : err_new(x->tx->arena, ERR_CONFLICT,
-                             "agents work for step " STR_FMT
-                             ", and its result is theirs to record: wait for them, or ask a person "
-                             "to report it",
-                             STR_ARG(step));
+    return others_check(x, *out, r->step);
 }
 
 /* By the session that was started for it. */
@@ -122,7 +122,6 @@ err execution_report(struct tx *tx, str id, const struct execution_report *r, st
     TRY(execution_get_open(tx, id, out));
     TRY(exec_open(tx, out, &x));
     TRY(report_find(&x, r, &m));
-    TRY(others_check(&x, m, r->step));
     if (!r->failed)
         TRY(outputs_check(&x, m, r->outputs));
     return work_told(&x, m, &o, out);
