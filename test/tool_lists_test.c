@@ -124,16 +124,16 @@ TEST(what_is_not_listed_can_be_called)
     const char *id =
         arena_printf(check_arena(), STR_FMT, STR_ARG(json_str(started, "execution_id"))).at;
     works(d, "validate_prerequisites",
-         arena_printf(check_arena(), "{'workflow_id':'%s','step':2}", id).at);
+          arena_printf(check_arena(), "{'workflow_id':'%s','step':2}", id).at);
     works(d, "list_workflows", "{'status':'in_progress'}");
     as_session(d, "kid", true);
     works(d, "update_workflow_state",
-         arena_printf(check_arena(), "{'workflow_id':'%s','step':1,'status':'completed'}", id).at);
+          arena_printf(check_arena(), "{'workflow_id':'%s','step':1,'status':'completed'}", id).at);
     works(d, "get_next_step", arena_printf(check_arena(), "{'workflow_id':'%s'}", id).at);
     as_session(d, "root", false);
     works(d, "cancel_workflow", arena_printf(check_arena(), "{'workflow_id':'%s'}", id).at);
     works(d, "resume_workflow",
-         arena_printf(check_arena(), "{'workflow_id':'%s','from_step':2}", id).at);
+          arena_printf(check_arena(), "{'workflow_id':'%s','from_step':2}", id).at);
     fixture_free(d);
 }
 
@@ -153,5 +153,88 @@ TEST(the_first_of_a_document_is_an_event)
     CHECK_INT(events->len, 2);
     CHECK_STR(json_str(&events->items[0], "subject"), "document_001");
     CHECK_STR(json_str(&events->items[1], "subject"), "document_002");
+    fixture_free(d);
+}
+
+/* ---- what document 002 prints is taken, and answered, by its tools ---- */
+
+#define DOCUMENT_ID "generation-scene-0204-20251110-143000"
+
+/* Its examples of inputs fit what the list says of each tool: a client may check them before it calls. */
+TEST(the_documents_inputs_fit_the_tools_that_are_listed)
+{
+    static const struct {
+        const char *tool, *input;
+    } cases[] = {
+        { "get_workflow_status", "{'workflow_id':'" DOCUMENT_ID "'}" },
+        { "get_next_step", "{'workflow_id':'" DOCUMENT_ID "'}" },
+        { "approve_step",
+          "{'workflow_id':'" DOCUMENT_ID "','step':3,'approved':true,'modifications':{"
+          "'emotional_tone':'professional detachment with cracks'}}" },
+        { "update_workflow_state",
+          "{'workflow_id':'" DOCUMENT_ID "','step':4,'status':'in_progress','artifacts':{"
+          "'draft':'workspace/.../scene-0204-draft.md'}}" },
+        { "resume_workflow", "{'workflow_id':'" DOCUMENT_ID "','from_step':4}" },
+        { "create_workflow_state",
+          "{'task':'t','phases':[{'id':'phase_0','title':'a','agent':'x','status':'pending',"
+          "'deliverables':[],'context_for_next':''}]}" },
+        { "update_phase_status",
+          "{'workflow_id':'wf_20250105_143022','phase_id':'phase_0','status':'completed',"
+          "'deliverables':['/path/to/calculator.py'],'context_for_next':'Created it'}" },
+        { "get_workflow_state", "{'workflow_id':'wf_20250105_143022'}" },
+    };
+    struct fixture *d = fixture_new("{}");
+
+    told(d, "create_workflow_state", PHASES);
+    meanwhile(d, as_operator, "workflow.deploy", STEPS);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct json input = json_of(check_arena(), cases[i].input);
+        struct schema *s;
+        CHECK_OK(schema_compile(check_arena(),
+                                json_get(listed_tool(d, cases[i].tool), "inputSchema"), NULL, &s));
+        CHECK_OK(schema_require(check_arena(), s, &input));
+        schema_free(s);
+    }
+    fixture_free(d);
+}
+
+/* A program is told the document's members, in its order. */
+TEST(the_tools_answer_what_the_document_prints)
+{
+    struct fixture *d = fixture_new("{}");
+
+    as_operator(d);
+    did(d, "workflow.deploy", STEPS);
+    str started = json_str(did(d, "execution.start", "{'workflow':'g'}"), "execution_id");
+    const char *id = arena_printf(check_arena(), STR_FMT, STR_ARG(started)).at;
+    tells(
+        d, "update_workflow_state",
+        arena_printf(check_arena(),
+                     "{'workflow_id':'%s','step':1,'status':'completed','artifacts':{'a':'b'}}", id)
+            .at,
+        arena_printf(check_arena(),
+                     "{'success':true,'workflow_id':'%s','updated_at':'2025-01-15T10:35:00Z'}", id)
+            .at);
+    tells(d, "get_workflow_status", arena_printf(check_arena(), "{'workflow_id':'%s'}", id).at,
+          arena_printf(check_arena(),
+                       "{'workflow_id':'%s','workflow_type':'generation','status':'in_progress',"
+                       "'current_step':2,'current_step_name':'Two','waiting_for_approval':false,"
+                       "'progress_percentage':100,'artifacts':{}}",
+                       id)
+              .at);
+    tells(d, "list_workflows", "{'status':'in_progress'}",
+          arena_printf(check_arena(),
+                       "{'workflows':[{'workflow_id':'%s','workflow_type':'generation',"
+                       "'status':'in_progress','current_step':2,'progress_percentage':100}],"
+                       "'total':1}",
+                       id)
+              .at);
+    tells(d, "cancel_workflow",
+          arena_printf(check_arena(), "{'workflow_id':'%s','reason':'enough'}", id).at,
+          arena_printf(check_arena(),
+                       "{'success':true,'workflow_id':'%s','status':'cancelled',"
+                       "'cleanup_performed':false}",
+                       id)
+              .at);
     fixture_free(d);
 }

@@ -333,7 +333,7 @@ static err execution_steps_op(struct tx *tx, const struct input *in, struct answ
     "token": { "type": "string", "description": "Names it within the execution." },                \
     "node": { "type": "string", "description": "The node of the graph that it rests at." },        \
     "step": { "type": ["string", "null"], "description": "The step that this is a part of." },     \
-    "status": { "type": "string", "description": "How it rests: work, check, approval, backoff, join, loop, incident or held; others have something left to do." }, \
+    "status": { "type": "string", "description": "How it rests: work, ready (a phase that nobody has said to begin), check, approval, backoff, join, loop, incident or held; others have something left to do." }, \
     "waits_for": { "type": "string", "description": "What has to happen for it to go on, in words." }, \
     "since": { "type": "string", "format": "date-time", "description": "Since when it rests so." }, \
     "attempt": { "type": "integer", "description": "Of work: which attempt this is." },            \
