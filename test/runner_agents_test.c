@@ -70,10 +70,13 @@ TEST(agents_in_files_are_offered_and_again_when_they_have_changed)
     pid_t runner = runner_launch(f, (const char *const[]){ home, NULL });
 
     CHECK_STR(agents_wait(f, "shop"),
-              "[{'name':'reviewer','project':'shop','source':'project','description':'Reads "
-              "changes','model':'opus','tools':['Read','Bash(git diff:*)']},"
-              "{'name':'writer','source':'home','description':'Writes'},"
-              "{'name':'keeper','source':'data','description':'Keeps'}]");
+              arena_printf(check_arena(),
+                           "[{'name':'reviewer','project':'%s','source':'project','description':"
+                           "'Reads changes','model':'opus','tools':['Read','Bash(git diff:*)']},"
+                           "{'name':'writer','source':'home','description':'Writes'},"
+                           "{'name':'keeper','source':'data','description':'Keeps'}]",
+                           here("/shop"))
+                  .at);
     check_write("home/.claude/agents/editor.md", STR("---\ndescription: Edits\n---\n"));
     CHECK_HAS(agents_wait(f, "editor"), "'writer'");
     CHECK(unlink("home/.claude/agents/writer.md") == 0 &&

@@ -3,7 +3,6 @@
 #include "runner/agents.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/utf8.h"
 #include "client/agent_file.h"
@@ -11,11 +10,12 @@
 
 enum {
     OFFERED_MAX = 200,
-    TOOLS_MAX = 100,
+    TOOLS_MAX = 50,
     NAME_MAX_BYTES = 60,
     DESCRIPTION_MAX = 1000,
-    WORD_MAX = 200, /* of a model or a tool */
+    WORD_MAX = 100, /* of a model or a tool */
     FOLDERS_ABOVE_MAX = 64,
+    FOLDER_BYTES_MAX = 1200, /* of one that is told: the server takes no longer one */
 };
 
 static const char in_project[] = "/.claude/agents";
@@ -149,6 +149,13 @@ static void folder_offer(struct offers *all, str folder, str project, const char
         file_offer(all, &files[i], project, source);
 }
 
+/* A run gets those of the folder that it works in or below. */
+static void project_offer(struct offers *all, str folder)
+{
+    if (str_starts(folder, STR("/")) && folder.len <= FOLDER_BYTES_MAX)
+        folder_offer(all, folder_in(all->arena, folder, in_project), folder, "project");
+}
+
 struct json agents_offered(struct arena *a, const struct runner_options *o,
                            const struct json *projects, struct json *bad)
 {
@@ -159,11 +166,10 @@ struct json agents_offered(struct arena *a, const struct runner_options *o,
     for (uint32_t i = 0; json_is(projects, JSON_ARRAY) && i < projects->len; i++) {
         str folder = json_str(&projects->items[i], "folder");
         own = own && !str_eq(folder, o->project_dir);
-        folder_offer(&all, folder_in(a, folder, in_project), json_str(&projects->items[i], "name"),
-                     "project");
+        project_offer(&all, folder);
     }
     if (own)
-        folder_offer(&all, folder_in(a, o->project_dir, in_project), STR(""), "project");
+        project_offer(&all, o->project_dir);
     folder_offer(&all, folder_in(a, home, in_project), STR(""), "home");
     folder_offer(&all, folder_in(a, o->home, "/agents"), STR(""), "data");
     return all.list;
@@ -189,14 +195,12 @@ static err folder_find(struct arena *a, str folder, str name, struct buf *looked
     return NULL;
 }
 
-/* In the folder of the run, and in those above it as long as they are of the same repository. */
+/* In the folder of the run, and in those above it: the nearest. */
 static err project_find(struct arena *a, str dir, str name, struct buf *looked, struct json *out,
                         bool *found)
 {
     for (int i = 0; i < FOLDERS_ABOVE_MAX && dir.len > 1 && !*found; i++) {
         TRY(folder_find(a, folder_in(a, dir, in_project), name, looked, out, found));
-        if (access(folder_in(a, dir, "/.git").at, F_OK) == 0)
-            break;
         do
             dir.len--;
         while (dir.len && dir.at[dir.len] != '/');

@@ -16,14 +16,14 @@
 #include "runner/runner.h"
 
 /* What there is, as the server is told: [{"name", "project"?, "source", "description", "model"?,
- * "tools"?}], the nearest first. `projects` are {"name", "folder"}; files that cannot be read are
- * left out, and pushed to `bad` as texts. */
+ * "tools"?}], the nearest first; a project is its folder. `projects` are {"name", "folder"}; files that
+ * cannot be read are left out, and pushed to `bad` as texts. */
 struct json agents_offered(struct arena *a, const struct runner_options *o,
                            const struct json *projects, struct json *bad);
 
 /* Where a run looks for its agent. */
 struct agents_place {
-    str project_dir; /* and the folders above it, up to the one with .git */
+    str project_dir; /* and the folders above it */
     str user;        /* as whom it runs; empty: as us */
     str data;
 };

@@ -244,8 +244,10 @@ static err agent_read(struct keeper *k)
         name = json_is(agent, JSON_STRING) ? json_text(agent) : json_str(agent, "name");
     struct agents_place place = { k->project_dir, json_str(k->spec, "user"), k->home };
     struct json *read = ARENA_NEW(k->arena, struct json);
+    bool in_file = str_eq(source, STR("project")) || str_eq(source, STR("home")) ||
+                   str_eq(source, STR("data"));
 
-    if (!source.len || str_eq(source, STR("registered")) || !name.len)
+    if (!in_file)
         return NULL;
     TRY(agents_find(k->arena, &place, source, name, read));
     k->agent = read;
