@@ -1,4 +1,4 @@
-/* mirror.c: the process that keeps files of workflows. */
+/* mirror.c: the process that keeps files of workflows, and the server told of files of agents. */
 #define _GNU_SOURCE
 #include "runner/mirror.h"
 
@@ -17,6 +17,7 @@
 #include "os/program.h"
 #include "runner/folder.h"
 #include "runner/mirror_file.h"
+#include "runner/offer.h"
 #include "runner/report.h"
 
 enum {
@@ -45,6 +46,7 @@ struct keeper {
     str runner_id;
     int64_t look_ms;
     struct caller caller;
+    struct offer offer;
     struct arena *turn; /* of one round */
     int64_t seq;        /* of the last answer; 0: everything is to be told */
     int failures;
@@ -323,8 +325,8 @@ static void turn(struct keeper *k)
         k->seq = 0;
     for (size_t i = 0; i < k->count; i++)
         file_keep(k, &k->files[i]);
-    if (news || !k->seq)
-        poll(NULL, 0, SETTLE_MS);
+    offer_tell(&k->offer, k->turn, &k->caller);
+    poll(NULL, 0, SETTLE_MS);
 }
 
 static void mirror_run(const struct runner_options *o, str runner_id, int64_t look_ms)
@@ -339,6 +341,7 @@ static void mirror_run(const struct runner_options *o, str runner_id, int64_t lo
     caller_init(&k.caller, o->data.len ? o->data.at : NULL);
     k.caller.refusal = report_refusal;
     records_load(&k);
+    offer_init(&k.offer, o, runner_id);
     for (;;) {
         arena_reset(k.turn);
         turn(&k);

@@ -4,7 +4,7 @@
  * when that differs, and again when somebody else has edited or deleted one, of which the server hears.
  * It looks whenever the server has news, and as often as the runner gives signs of life. What it wrote
  * is noted in DIR/mirrors.json, so that one that is killed takes nothing of its own for somebody else's;
- * a file that was there before is kept beside. */
+ * a file that was there before is kept beside. It tells of agents in files, too: see offer.h. */
 #ifndef RUNNER_MIRROR_H
 #define RUNNER_MIRROR_H
 

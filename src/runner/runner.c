@@ -11,10 +11,10 @@
 
 #include "base/log.h"
 #include "client/socket.h"
-#include "runner/agents.h"
 #include "runner/errand.h"
 #include "runner/folder.h"
 #include "runner/mirror.h"
+#include "runner/offer.h"
 #include "runner/report.h"
 #include "runner/runner_private.h"
 
@@ -28,24 +28,13 @@ enum {
     LOOK_AGAIN_MS = 1000,  /* when it is full */
     STOPPED_MAX = 64,      /* runs that it was told to stop lately */
     STOPPED_MS = 60000,
-    OFFER_BYTES = 1 << 20, /* of texts about agents that are not of today any more */
-    READY_MS = 60000,      /* for a keeper to tell that it has started */
+    READY_MS = 60000, /* for a keeper to tell that it has started */
 };
 
 /* A run that it was told to stop, and need not be told of again for a while. */
 struct stopped_run {
     char id[65];
     int64_t until_ms;
-};
-
-/* The agents in files, as the server was told last. Texts in an arena of their own. */
-struct offer {
-    struct arena *arena;
-    str told, bad;   /* printed: what is offered; files that cannot be read */
-    str projects;    /* printed: those that the server knows on this machine */
-    bool news;       /* the server does not know of it yet */
-    bool refused;    /* it does not want to: it is an older one */
-    int64_t look_ms; /* when to look again */
 };
 
 struct worker {
@@ -59,7 +48,7 @@ struct worker {
     struct stopped_run stopped[STOPPED_MAX];
     bool over;
 
-    struct offer offer;
+    bool mute;    /* the server does not want to hear of agents in files: it is an older one */
     pid_t mirror; /* the process that keeps files of workflows; 0: there is none */
 };
 
@@ -178,71 +167,6 @@ static struct json strings(struct arena *a, const str *list, size_t count)
     return all;
 }
 
-/* ---- agents in files ---- */
-
-static void bad_tell(struct worker *w, const struct json *bad)
-{
-    str printed = json_printed(w->arena, bad);
-
-    if (str_eq(printed, w->offer.bad))
-        return;
-    for (uint32_t i = 0; i < bad->len; i++)
-        log_warn("runner.agent_file", LOG_S("error", json_text(&bad->items[i])));
-    w->offer.bad = arena_copy(w->offer.arena, printed);
-}
-
-/* Texts are kept as long as they are the same; the arena is begun anew before it grows. */
-static void offer_look(struct worker *w)
-{
-    struct offer *o = &w->offer;
-    const struct json *projects = NULL;
-    struct json bad = json_array();
-
-    if (o->arena->bytes > OFFER_BYTES) {
-        struct arena *fresh = arena_new();
-        o->told = arena_copy(fresh, o->told);
-        o->bad = arena_copy(fresh, o->bad);
-        o->projects = arena_copy(fresh, o->projects);
-        arena_free(o->arena);
-        o->arena = fresh;
-    }
-    if (o->projects.len && json_parse_own(w->arena, o->projects, &projects))
-        projects = NULL;
-    struct json list = agents_offered(w->arena, w->o, projects, &bad);
-    str printed = json_printed(w->arena, &list);
-    bad_tell(w, &bad);
-    o->look_ms = socket_clock_ms() + w->beat_ms;
-    if (str_eq(printed, o->told))
-        return;
-    o->told = arena_copy(o->arena, printed);
-    o->news = true;
-}
-
-static err offer_put(struct worker *w, struct json *body)
-{
-    const struct json *list;
-
-    if (w->offer.refused)
-        return NULL;
-    TRY(json_parse_own(w->arena, w->offer.told, &list));
-    json_put(w->arena, body, STR("agents"), *list);
-    return NULL;
-}
-
-/* Whether it was the agents that the server did not want to hear of. It is told of none, then: work
- * goes on, with those that are registered. */
-static bool offer_refused(struct worker *w, err e, const struct json *body)
-{
-    bool refused = e && (e->kind == ERR_INVALID || e->kind == ERR_UNFIT) &&
-                   json_get(body, "agents") && !w->offer.refused;
-
-    if (refused)
-        log_warn("runner.agents_refused", LOG_S("error", e->message));
-    w->offer.refused = w->offer.refused || refused;
-    w->offer.news = w->offer.news && !refused;
-    return refused;
-}
-
 /* One that speaks for a runner that there is no more. */
 static void mirror_end(struct worker *w)
 {
@@ -272,14 +196,14 @@ static err enlist(struct worker *w)
         json_put(a, &body, STR("project_dir"), json_string(o->project_dir));
     json_put(a, &body, STR("commands"), json_bool(o->commands));
     json_put(a, &body, STR("capacity"), json_int(a, o->capacity));
-    offer_look(w);
-    TRY(offer_put(w, &body));
+    if (!w->mute)
+        json_put(a, &body, STR("agents"), offer_first(a, o));
     err e = post(w, "/runner/register", &body, &answer);
-    if (offer_refused(w, e, &body))
+    if (e && e->kind == ERR_INVALID && !w->mute) {
+        w->mute = true; /* work goes on, with the agents that are registered */
         return enlist(w);
+    }
     TRY(e);
-    w->offer.news = false;
-    w->offer.look_ms = 0; /* it may have projects here */
 
     str id = json_str(answer, "runner_id");
     if (!id.len || id.len >= sizeof w->id)
@@ -330,18 +254,12 @@ static err beat(struct worker *w, const struct json *ids)
     struct json body = json_object();
     const struct json *answer;
 
-    if (socket_clock_ms() < w->beat_at_ms && !w->offer.news)
+    if (socket_clock_ms() < w->beat_at_ms)
         return NULL;
     w->beat_at_ms = socket_clock_ms() + w->beat_ms;
     json_put(w->arena, &body, STR("runner_id"), json_string(str_from(w->id)));
     json_put(w->arena, &body, STR("runs"), *ids);
-    if (w->offer.news)
-        TRY(offer_put(w, &body));
-    err e = post(w, "/runner/heartbeat", &body, &answer);
-    if (offer_refused(w, e, &body))
-        return NULL;
-    TRY(e);
-    w->offer.news = false;
+    TRY(post(w, "/runner/heartbeat", &body, &answer));
     stops_take(w, json_get(answer, "stop_runs"));
     errand_take(w, json_get(answer, "wake"));
     return NULL;
@@ -421,33 +339,6 @@ static void mirror_keep(struct worker *w)
         w->mirror = mirror_start(w->o, str_from(w->id), w->beat_ms);
 }
 
-/* Which projects have folders on this machine: their agents are offered. A server that does not say
- * has none. */
-static void projects_ask(struct worker *w)
-{
-    struct call call = { .method = "GET",
-                         .pattern = "/runner/projects",
-                         PARAMS({ "runner_id", str_from(w->id) }),
-                         .timeout_ms = CALL_MS };
-    const struct json *answer;
-    err e = caller_call(&w->caller, w->arena, &call, &answer);
-
-    if (e || !json_is(json_get(answer, "projects"), JSON_ARRAY))
-        return;
-    str printed = json_printed(w->arena, json_get(answer, "projects"));
-    if (!str_eq(printed, w->offer.projects))
-        w->offer.projects = arena_copy(w->offer.arena, printed);
-}
-
-static err offer_tell(struct worker *w, const struct json *ids)
-{
-    if (socket_clock_ms() >= w->offer.look_ms) {
-        projects_ask(w);
-        offer_look(w);
-    }
-    return w->offer.news && !w->offer.refused ? beat(w, ids) : NULL;
-}
-
 static err turn(struct worker *w, int64_t *live)
 {
     struct json ids = json_array();
@@ -456,7 +347,6 @@ static err turn(struct worker *w, int64_t *live)
     if (!w->id[0])
         return enlist(w);
     mirror_keep(w);
-    TRY(offer_tell(w, &ids));
     if (*live < w->o->capacity)
         return claim(w);
     TRY(beat(w, &ids));
@@ -507,7 +397,6 @@ err runner_run(struct arena *a, const struct runner_options *o)
     exec_adopt();
     signals_make(o->local);
     w.arena = arena_new();
-    w.offer = (struct offer){ .arena = arena_new(), .told = STR(""), .bad = STR("[]") };
     caller_init(&w.caller, o->data.len ? o->data.at : NULL);
     w.caller.refusal = report_refusal;
     err e = work(&w);
@@ -515,7 +404,6 @@ err runner_run(struct arena *a, const struct runner_options *o)
         e = err_copy(a, e);
     mirror_end(&w);
     caller_release(&w.caller);
-    arena_free(w.offer.arena);
     arena_free(w.arena);
     return e;
 }

@@ -1,4 +1,4 @@
-/* runner_private.h: folders of runs as the runner sees them. Private to runner.c and runs.c. */
+/* runner_private.h: folders of runs as the runner sees them. Private to runner.c, runs.c and offer.c. */
 #ifndef RUNNER_RUNNER_PRIVATE_H
 #define RUNNER_RUNNER_PRIVATE_H
 
