@@ -168,6 +168,22 @@ static void workflow(struct world *w)
                .at);
 }
 
+/* Two agents for a step, of whom there is room for one. */
+static void crew(struct world *w)
+{
+    const struct team_rules *all = w->engine.team;
+    struct team_rules few = all ? *all : team_rules_default;
+
+    few.profile_max = 1;
+    w->engine.team = &few;
+    answer(w, "agent.create", "{'name':'lifter','profile':'scripted'}");
+    answer(w, "workflow.deploy",
+           "{'definition':{'workflow':'crew','steps':["
+           "{'id':'lift','agent':'lifter','parallel_agents':2,'outputs':['x']}]}}");
+    answer(w, "execution.start", "{'workflow':'crew'}");
+    w->engine.team = all;
+}
+
 void work(const char *path)
 {
     struct world *w;
@@ -195,6 +211,7 @@ void work(const char *path)
     answer(w, "state.delete", "{'state_id':'wfstate_5'}");
     team(w);
     workflow(w);
+    crew(w);
     world_close(w);
 }
 

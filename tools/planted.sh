@@ -21,6 +21,10 @@ for mistake; do
         tests='random_steps_are_done_*'
         found='random_steps_'
         ;;
+    SHARE_*)
+        tests='random_agents_*'
+        found='random_agents_'
+        ;;
     REPORT_*)
         tests='report_is_told_until_* output_while_* end_is_told_when_*'
         found='[a-z_]*_server_' least=2

@@ -212,6 +212,9 @@ static const struct rule rules[] = {
       "  (SELECT 1 FROM callback b WHERE b.child_id = s.session_id AND b.cycle = s.cycle)"
       " ORDER BY 1 LIMIT $1",
       "its parent will not hear that it has settled", "resume the parent, and tell it" },
+    { "session.task", "session", "cycle",
+      "SELECT session_id, cycle FROM session WHERE task <> '' AND settled = 1 ORDER BY 1 LIMIT $1",
+      "it works for a step, and has settled", ASK_AGAIN },
     { "session.event", "session", "number",
       "SELECT e.session_id, e.number FROM session_event e WHERE e.number < 1 OR NOT EXISTS"
       " (SELECT 1 FROM session s WHERE s.session_id = e.session_id)"
@@ -385,6 +388,10 @@ static const struct rule rules[] = {
       " (SELECT 1 FROM workflow w WHERE w.name = e.workflow AND w.version = e.version"
       "  AND w.digest = e.digest) ORDER BY 1 LIMIT $1",
       "its definition is not there, or is another one", "deploy that definition again" },
+    { "workflow.unnamed", "workflow", "version",
+      "SELECT w.name, w.version FROM workflow w WHERE substr(w.name, 1, 1) = '#' AND NOT EXISTS"
+      " (SELECT 1 FROM execution e WHERE e.workflow = w.name) ORDER BY 1 LIMIT $1",
+      "no execution runs by it any more", HARMLESS },
     { "mark.execution", "token of execution", "token",
       "SELECT CAST(m.no AS TEXT), m.n FROM mark m WHERE m.status NOT IN " WORDS(MARK_STATUSES)
       " OR (m.todo > 0) <> (m.status IN ('enter', 'begin', 'leave', 'more', 'prove'))"
@@ -465,6 +472,24 @@ static const struct rule rules[] = {
       "  (SELECT 1 FROM approval p WHERE p.no = s.no AND p.node = s.node"
       "   AND p.status = 'waiting'))) ORDER BY 1, 2 LIMIT $1",
       "it counts as done and no person has approved it, or waits for one who is not asked", CANCEL },
+    { "share.mark", "share of execution", "token",
+      "SELECT CAST(h.no AS TEXT), h.n FROM share h WHERE h.status NOT IN " WORDS(SHARE_STATUSES)
+      " OR NOT EXISTS (SELECT 1 FROM mark m WHERE m.no = h.no AND m.scope = h.scope AND m.n = h.n"
+      "  AND m.status = 'work' AND m.attempt = h.attempt) ORDER BY 1, 2 LIMIT $1",
+      "an agent works for an attempt that is over, or is not there", CANCEL },
+    { "share.session", "share of execution", "token",
+      "SELECT CAST(h.no AS TEXT), h.n FROM share h WHERE h.status = 'working' AND NOT EXISTS"
+      " (SELECT 1 FROM session s WHERE s.session_id = h.session_id AND s.settled = 0"
+      "  AND s.task <> '') ORDER BY 1, 2 LIMIT $1",
+      "nobody works for it, and nobody will say so", CANCEL },
+    { "share.one", "session", "shares",
+      "SELECT h.session_id, count(*) FROM share h WHERE h.status = 'working'"
+      " GROUP BY h.session_id HAVING count(*) > 1 ORDER BY 1 LIMIT $1",
+      "it works for several at once", CANCEL },
+    { "share.turn", "session to be", "turn",
+      "SELECT h.session_name, h.seq FROM share h WHERE h.status = 'waiting' AND NOT EXISTS"
+      " (SELECT 1 FROM due d WHERE d.kind = 'share_turn') ORDER BY 2 LIMIT $1",
+      "it waits for room, and nobody will look whether there is any", CANCEL },
     { "step.execution", "step of execution", "attempt",
       "SELECT CAST(s.no AS TEXT), s.attempt FROM step s WHERE s.status NOT IN "
       WORDS(STEP_STATUSES) " OR NOT EXISTS (SELECT 1 FROM execution e WHERE e.no = s.no)"

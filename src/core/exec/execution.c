@@ -399,6 +399,7 @@ static err reopen_check(struct tx *tx, const struct execution *e)
     if (execution_is_open(e->status))
         return NULL;
     TRY(workflow_still(tx, e->workflow, e->version, e->digest, &w));
+    TRY(workflow_begun(tx, &w));
     return key_check(tx, &n);
 }
 

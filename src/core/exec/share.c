@@ -168,10 +168,8 @@ err share_put_record(struct tx *tx, const struct share_record *r, struct executi
                        "records its result");
     TRY(named_check(tx, r, task));
     TRY(share_of_session(tx, session.id, &s, &found));
-#ifndef PLANT_SHARE_RECORD_LATE
     if (!found || s.status != SHARE_WORKING)
         return too_late(tx, task);
-#endif
     TRY(share_open(tx, &s, &x, &m));
     TRY(outputs_merge(tx, &s, r->outputs, &outputs));
     if (!r->failed && !r->more)
