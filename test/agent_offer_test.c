@@ -1,10 +1,10 @@
 /* agent_offer_test.c: agents that runners have as files, and who is meant by a name. */
 #include "share_help.h"
 
-#define OFFERS                                                                                    \
-    ",'capacity':100,'agents':["                                                                  \
-    "{'name':'coder','source':'home','description':'of home'},"                                   \
-    "{'name':'coder','source':'project','project':'/src/shop','description':'of the shop'},"      \
+#define OFFERS                                                                               \
+    ",'capacity':100,'agents':["                                                             \
+    "{'name':'coder','source':'home','description':'of home'},"                              \
+    "{'name':'coder','source':'project','project':'/src/shop','description':'of the shop'}," \
     "{'name':'writer','source':'data','model':'m'}]"
 
 static str listed(struct world *w)
@@ -65,8 +65,8 @@ TEST(offers_that_are_none_are_refused)
     w->actor =
         (struct actor){ .kind = ACTOR_RUNNER, .name = STR("runner"), .token_id = STR("rn_1") };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct command *c = call(w, "runner.register", "{'hostname':'h','agents':%s}",
-                                 cases[i].agents);
+        struct command *c =
+            call(w, "runner.register", "{'hostname':'h','agents':%s}", cases[i].agents);
         CHECK(c->error && c->error->kind == ERR_INVALID);
         CHECK_HAS(c->error->message, cases[i].message);
     }

@@ -38,9 +38,18 @@ static str attempt_of(struct tx *tx, const struct run *r)
     return attempt ? arena_printf(tx->arena, "%lld", (long long)attempt) : STR("");
 }
 
+/* What its session's step is known by; NULL: it works for none. */
+static const struct json *task_of(struct tx *tx, const struct session *s)
+{
+    const struct json *task;
+
+    return s->task.len && !json_parse_own(tx->arena, s->task, &task) ? task : NULL;
+}
+
 static void write_env(struct tx *tx, struct json_writer *w, const struct run *r,
                       const struct session *s)
 {
+    const struct json *task = task_of(tx, s);
     const struct {
         const char *name;
         str value;
@@ -53,6 +62,8 @@ static void write_env(struct tx *tx, struct json_writer *w, const struct run *r,
         { "BATON_RUN_ID", r->id },
         { "BATON_RUN_PURPOSE", team_name(&purpose_words, (int)r->purpose) },
         { "BATON_RUN_ATTEMPT", attempt_of(tx, r) },
+        { "BATON_WORKFLOW_ID", json_str(task, "workflow_id") },
+        { "BATON_STEP", json_str(task, "step") },
     };
 
     write_begin(w, STR("env"), '{');

@@ -187,14 +187,16 @@ err share_put_record(struct tx *tx, const struct share_record *r, struct executi
 
 /* ---- how a session has ended ---- */
 
-/* Its last turn; the id is empty when it had none. */
+/* Its last turn of work; those in which it was only asked for its record say nothing of that. The id is
+ * empty when it had none. */
 static err last_run(struct tx *tx, str session_id, struct run *out)
 {
     const struct row *row;
 
     *out = (struct run){ .queued = false };
     TRY(sql_one(tx->sql, &row,
-                "SELECT run_id FROM run WHERE session_id = $1 ORDER BY seq DESC LIMIT 1",
+                "SELECT run_id FROM run WHERE session_id = $1 AND purpose <> 'state_update'"
+                " ORDER BY seq DESC LIMIT 1",
                 ARGS(TEXT(session_id))));
     return row ? run_load(tx, row_str(row, 0), out) : NULL;
 }
