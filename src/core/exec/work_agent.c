@@ -89,15 +89,17 @@ err share_wait(struct tx *tx, struct share *s)
     return share_turn_by(tx, at);
 }
 
-static err somebody_waits(struct tx *tx, bool *out)
+/* Of executions that move: this one does, also where its row says until the end of the command that it is
+ * paused. */
+static err somebody_waits(struct tx *tx, int64_t no, bool *out)
 {
     const struct row *row;
 
     TRY(sql_one(tx->sql, &row,
                 "SELECT 1 FROM share WHERE status = 'waiting' AND not_before <= $1"
-                " AND EXISTS (SELECT 1 FROM execution e WHERE e.no = share.no"
-                "  AND e.status = 'RUNNING') LIMIT 1",
-                ARGS(INT(tx->now_ms))));
+                " AND (no = $2 OR EXISTS (SELECT 1 FROM execution e WHERE e.no = share.no"
+                "  AND e.status = 'RUNNING')) LIMIT 1",
+                ARGS(INT(tx->now_ms), INT(no))));
     *out = row;
     return NULL;
 }
@@ -421,7 +423,7 @@ static err share_begin(struct exec *x, struct mark *m, size_t number,
     if (trouble.len)
         return cannot_begin(x, m, "expression", trouble);
     if (!waits)
-        TRY(somebody_waits(x->tx, &waits));
+        TRY(somebody_waits(x->tx, x->row.no, &waits));
     if (!waits) {
         err e = share_start(x->tx, &x->row, &s, &waits);
         if (e && is_for_a_person(e))
