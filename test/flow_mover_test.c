@@ -19,6 +19,9 @@ enum { RUNS = 2000, RUNS_SLOW = 100, RUNS_RESTART = 15, RUNS_POSTGRES = 25, RUNS
 /* What goes in circles is given up sooner than on a server: each circle costs as much as many others. */
 enum { SPIN = 1500, SPIN_SLOW = 300 };
 
+/* Time passes as the play says, and what is not of the execution has none. */
+#define LONG_MS ((int64_t)1000 * 86400 * 1000)
+
 static struct vfs *disk;
 
 static struct world *world_at(const char *path, const char *vfs, int64_t moves)
@@ -29,6 +32,10 @@ static struct world *world_at(const char *path, const char *vfs, int64_t moves)
     w->actor = the_operator;
     w->team.execution_moves = moves;
     w->team.execution_spin = moves == 1 ? SPIN_SLOW : SPIN;
+    w->team.profile_max = FLOW_RANDOM_AT_ONCE;
+    w->team.update_delay_ms = 0;
+    w->team.lease_ms = w->team.match_ms = w->team.run_ms = w->team.run_grace_ms = LONG_MS;
+    w->team.stop_ms = w->team.silent_ms = w->team.update_timeout_ms = LONG_MS;
     return w;
 }
 

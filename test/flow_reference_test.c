@@ -481,7 +481,7 @@ static void play_at_random(struct arena *a, uint64_t seed, struct tally *t)
     enum { WILD = 60, KIND = 400 };
     struct random random = { seed ^ 0x5eed };
     const struct graph *g;
-    str text = flow_random_definition(a, seed, false);
+    str text = flow_random_definition(a, seed);
     err e = graph_compile(a, json_parsed(a, text), &g);
 
     t->seed = seed;

@@ -1,16 +1,16 @@
 /* flow_play.c: an execution on a world, beside the reference. */
 #include "sim/flow_play.h"
 
-#include "calls.h"
 #include "core/exec/execution.h"
 #include "sim/both.h"
 #include "sim/crash_points.h"
+#include "sim/flow_crew.h"
+#include "sim/flow_play_private.h"
 #include "sim/rows.h"
 
 enum { WILD = 30, KIND = 200, JOBS = 64, LINES_SHOWN = 40 };
 
-__attribute__((format(printf, 2, 3))) static void play_fail(const struct play *p,
-                                                            const char *format, ...)
+void play_fail(const struct play *p, const char *format, ...)
 {
     struct buf text = buf_in(check_arena());
     va_list args;
@@ -42,7 +42,7 @@ static void perform_watched(struct play *p, struct command *c)
 }
 
 /* In an arena that is reset after each event: a test plays very many. */
-static struct command *play_call(struct play *p, const char *op, str input)
+struct command *play_call(struct play *p, const char *op, str input)
 {
     struct command *c = ARENA_NEW(p->scratch, struct command);
     struct json *json = ARENA_NEW(p->scratch, struct json);
@@ -61,7 +61,7 @@ static struct command *play_call(struct play *p, const char *op, str input)
     return c;
 }
 
-static str shown(struct play *p, const char *op, str input)
+str play_shown(struct play *p, const char *op, str input)
 {
     struct command *c = play_call(p, op, input);
 
@@ -70,9 +70,9 @@ static str shown(struct play *p, const char *op, str input)
     return c->answer.text;
 }
 
-static const struct json *asked(struct play *p, const char *op, str input)
+const struct json *play_asked(struct play *p, const char *op, str input)
 {
-    return json_parsed(p->scratch, shown(p, op, input));
+    return json_parsed(p->scratch, play_shown(p, op, input));
 }
 
 static void moves_compare(struct play *p, const struct json *moves)
@@ -106,9 +106,10 @@ static void trace_compare(struct play *p)
 
     for (bool more = true; more;) {
         const struct json *page =
-            asked(p, "event.list",
-                  arena_printf(p->scratch, "{'after':%lld,'subject':'" STR_FMT "','limit':1000}",
-                               (long long)p->seen, STR_ARG(p->id)));
+            play_asked(p, "event.list",
+                       arena_printf(p->scratch,
+                                    "{'after':%lld,'subject':'" STR_FMT "','limit':1000}",
+                                    (long long)p->seen, STR_ARG(p->id)));
         const struct json *events = json_get(page, "events");
         int64_t next = json_int_or(page, "next", p->seen);
         for (uint32_t i = 0; i < events->len; i++) {
@@ -129,8 +130,8 @@ static void trace_compare(struct play *p)
 static void rest_compare(struct play *p)
 {
     const struct json *e =
-        asked(p, "execution.get",
-              arena_printf(p->scratch, "{'execution_id':'" STR_FMT "'}", STR_ARG(p->id)));
+        play_asked(p, "execution.get",
+                   arena_printf(p->scratch, "{'execution_id':'" STR_FMT "'}", STR_ARG(p->id)));
     const struct json *vars = json_get(e, "variables"), *result = json_get(e, "result");
     const struct json *expected = reference_variables(p->reference);
     str status = json_str(e, "status");
@@ -150,16 +151,47 @@ static void rest_compare(struct play *p)
     }
 }
 
+/* Where there are circles a step may be done and at work at once. */
+static void steps_compare(struct play *p)
+{
+    static const char *const words[] = {
+        [REFERENCE_STEP_APPROVAL] = "waiting_approval",
+        [REFERENCE_STEP_COMPLETED] = "completed",
+        [REFERENCE_STEP_SKIPPED] = "skipped",
+        [REFERENCE_STEP_FAILED] = "failed",
+        [REFERENCE_STEP_CANCELLED] = NULL,
+    };
+
+    if (p->graph->kind == GRAPH_NODES || reference_status(p->reference) >= REFERENCE_COMPLETED)
+        return;
+    const struct json *steps = json_get(
+        play_asked(p, "execution.steps",
+                   arena_printf(p->scratch, "{'execution_id':'" STR_FMT "'}", STR_ARG(p->id))),
+        "steps");
+    for (uint16_t i = 0; i < p->graph->step_count; i++) {
+        const char *expected = words[reference_step(p->reference, i)];
+        str status = json_str(&steps->items[i], "status");
+        bool is_told = str_eq(status, STR("pending")) || str_eq(status, STR("in_progress"));
+        if (expected ? !str_eq(status, str_from(expected)) : !is_told)
+            play_fail(p, "step " STR_FMT " is " STR_FMT ", expected %s",
+                      STR_ARG(p->graph->steps[i].id), STR_ARG(status),
+                      expected ? expected : "pending or in_progress");
+    }
+}
+
 /* ---- doing ---- */
 
+/* Whether there may be more: what follows from an event may be due at once. */
 static bool tick(struct play *p)
 {
     struct actor before = p->w->actor;
 
     p->w->actor = (struct actor){ .kind = ACTOR_SYSTEM, .name = STR("system") };
-    bool more = str_ends(shown(p, "system.tick", STR("{}")), STR("\"more\":true}"));
+    struct command *c = play_call(p, "system.tick", STR("{}"));
     p->w->actor = before;
-    return more;
+    if (c->error)
+        play_fail(p, "system.tick: " STR_FMT, STR_ARG(c->error->message));
+    return c->events || str_ends(c->answer.text, STR("\"more\":true}"));
 }
 
 /* All that is due now, and what the mover has left. */
@@ -176,10 +208,21 @@ static void settle(struct play *p, int64_t ms)
 static void jobs_claim_all(struct play *p)
 {
     for (uint32_t got = JOBS; got == JOBS;) {
-        const struct json *jobs =
-            asked(p, "job.claim",
-                  STR("{'types':['*'],'max':64,'lease_seconds':86400,'worker':'w','timeout':0}"));
+        const struct json *jobs = play_asked(
+            p, "job.claim",
+            STR("{'types':['*'],'max':64,'lease_seconds':86400,'worker':'w','timeout':0}"));
         got = json_get(jobs, "jobs") ? json_get(jobs, "jobs")->len : 0;
+    }
+}
+
+/* Time passes, and all that there is to do and to stop is taken up. */
+static void others_follow(struct play *p, int64_t ms)
+{
+    settle(p, ms);
+    jobs_claim_all(p);
+    while (crew_work(p)) {
+        settle(p, 0);
+        jobs_claim_all(p);
     }
 }
 
@@ -193,7 +236,7 @@ static str job_of(struct play *p, const struct reference_waiting *at)
                                  "{'execution':'" STR_FMT "','limit':500%s" STR_FMT "%s}",
                                  STR_ARG(p->id), after.len ? ",'after':'" : "", STR_ARG(after),
                                  after.len ? "'" : "");
-        const struct json *page = asked(p, "job.list", input), *all = json_get(page, "jobs");
+        const struct json *page = play_asked(p, "job.list", input), *all = json_get(page, "jobs");
         for (uint32_t i = 0; i < all->len; i++)
             if (str_contains(json_str(&all->items[i], "job_id"), middle))
                 return json_str(&all->items[i], "job_id");
@@ -223,7 +266,7 @@ static void worker_lose(struct play *p, const struct reference_waiting *at)
 }
 
 /* What the definition names must be there, or a worker is told so. */
-static str outputs_whole(struct play *p, const struct graph_work *work, str values)
+str play_outputs(struct play *p, const struct graph_work *work, str values)
 {
     struct json all = json_copy(p->arena, json_parsed(p->scratch, values));
 
@@ -255,7 +298,7 @@ static void report_event(struct play *p, struct flow_event *e)
     if (e->outcome == OUTCOME_LOST && !job)
         e->outcome = OUTCOME_FAILED;
     if (e->outcome == OUTCOME_OK)
-        e->values = outputs_whole(p, node->work, e->values);
+        e->values = play_outputs(p, node->work, e->values);
     if (job && e->outcome == OUTCOME_LOST) {
         worker_lose(p, &e->at);
         return;
@@ -264,12 +307,14 @@ static void report_event(struct play *p, struct flow_event *e)
         id = job_of(p, &e->at);
         p->late = arena_copy(p->arena, id);
         if (e->outcome == OUTCOME_OK)
-            shown(p, "job.complete",
-                  arena_printf(p->scratch, "{\"job_id\":\"" STR_FMT "\",\"outputs\":" STR_FMT "}",
-                               STR_ARG(id), STR_ARG(e->values)));
+            play_shown(p, "job.complete",
+                       arena_printf(p->scratch,
+                                    "{\"job_id\":\"" STR_FMT "\",\"outputs\":" STR_FMT "}",
+                                    STR_ARG(id), STR_ARG(e->values)));
         else
-            shown(p, "job.fail",
-                  arena_printf(p->scratch, "{'job_id':'" STR_FMT "','error':'no'}", STR_ARG(id)));
+            play_shown(p, "job.fail",
+                       arena_printf(p->scratch, "{'job_id':'" STR_FMT "','error':'no'}",
+                                    STR_ARG(id)));
         return;
     }
     struct buf input = buf_in(p->scratch);
@@ -282,15 +327,23 @@ static void report_event(struct play *p, struct flow_event *e)
         buf_printf(&input, ",\"outputs\":" STR_FMT "}", STR_ARG(e->values));
     else
         buf_add(&input, STR(",\"failed\":true}"));
-    shown(p, "execution.report", buf_str(&input));
+    play_shown(p, "execution.report", buf_str(&input));
+}
+
+static void turn_event(struct play *p, struct flow_event *e)
+{
+    if (e->turn == TURN_RECORDED)
+        e->values = play_outputs(p, p->graph->nodes[e->at.node].work, e->values);
+    crew_turn(p, e);
 }
 
 static void retry_event(struct play *p, struct flow_event *e)
 {
     const struct json *page =
-        asked(p, "incident.list",
-              arena_printf(p->scratch, "{'execution':'" STR_FMT "','status':'open','limit':500}",
-                           STR_ARG(p->id)));
+        play_asked(p, "incident.list",
+                   arena_printf(p->scratch,
+                                "{'execution':'" STR_FMT "','status':'open','limit':500}",
+                                STR_ARG(p->id)));
     const struct json *all = json_get(page, "incidents");
     str want = e->at.n ? arena_printf(p->scratch, "token-%u", e->at.n) : STR("");
 
@@ -299,10 +352,10 @@ static void retry_event(struct play *p, struct flow_event *e)
         bool whole = str_eq(kind, STR("loop")) || str_eq(kind, STR("stalled"));
         if (want.len ? whole || !str_eq(json_str(&all->items[i], "token"), want) : !whole)
             continue;
-        shown(p, "incident.resolve",
-              arena_printf(p->scratch,
-                           "{\"incident_id\":\"" STR_FMT "\",\"variables\":" STR_FMT "}",
-                           STR_ARG(json_str(&all->items[i], "incident_id")), STR_ARG(e->values)));
+        play_shown(
+            p, "incident.resolve",
+            arena_printf(p->scratch, "{\"incident_id\":\"" STR_FMT "\",\"variables\":" STR_FMT "}",
+                         STR_ARG(json_str(&all->items[i], "incident_id")), STR_ARG(e->values)));
         return;
     }
     play_fail(p, "mark %u has no incident", e->at.n);
@@ -310,14 +363,17 @@ static void retry_event(struct play *p, struct flow_event *e)
 
 static void ask(struct play *p, const char *op, const char *more)
 {
-    shown(p, op,
-          arena_printf(p->scratch, "{'execution_id':'" STR_FMT "'%s}", STR_ARG(p->id), more));
+    play_shown(p, op,
+               arena_printf(p->scratch, "{'execution_id':'" STR_FMT "'%s}", STR_ARG(p->id), more));
 }
 
 static void event_do(struct play *p, struct flow_event *e)
 {
     switch (e->kind) {
     case FLOW_REPORT: report_event(p, e); break;
+    case FLOW_TURN: turn_event(p, e); break;
+    case FLOW_CHECK: crew_check(p, e); break;
+    case FLOW_DECIDE: crew_decide(p, e); break;
     case FLOW_RETRY: retry_event(p, e); break;
     case FLOW_REOPEN:
         ask(p, "execution.resume",
@@ -336,10 +392,10 @@ void play_event(struct play *p, struct flow_event *e)
     bool paused = reference_status(p->reference) == REFERENCE_PAUSED;
 
     event_do(p, e);
-    settle(p, e->kind == FLOW_ADVANCE ? e->ms : 0);
-    jobs_claim_all(p);
+    others_follow(p, e->kind == FLOW_ADVANCE ? e->ms : 0);
     if (p->late.len)
         late_report(p, p->late);
+    crew_decide_late(p);
     buf_printf(&p->log, STR_FMT "\n", STR_ARG(flow_event_shown(p->arena, p->graph, e)));
     if (!flow_event_apply(p->arena, p->reference, e))
         play_fail(p, "the reference refuses that");
@@ -347,6 +403,8 @@ void play_event(struct play *p, struct flow_event *e)
         reference_resume(p->reference); /* whoever resumes from a step resumes */
     trace_compare(p);
     rest_compare(p);
+    steps_compare(p);
+    crew_compare(p);
     arena_reset(p->scratch);
 }
 
@@ -387,19 +445,23 @@ void play_start(struct play *p, str definition, str variables)
     p->reference =
         reference_new(p->arena, p->graph, json_parsed(p->arena, variables), p->w->now_ms);
     reference_moves_max(p->reference, (uint32_t)p->w->team.execution_spin);
+    reference_agents(p->reference, flow_random_agents, FLOW_RANDOM_AGENTS,
+                     (uint32_t)p->w->team.profile_max);
+    crew_join(p);
     p->seen = last_event(p);
-    shown(p, "workflow.deploy",
-          arena_printf(p->scratch, "{\"name\":\"" STR_FMT "\",\"definition\":" STR_FMT "}",
-                       STR_ARG(name), STR_ARG(definition)));
-    started = asked(p, "execution.start",
-                    arena_printf(p->scratch, "{\"workflow\":\"" STR_FMT "\",\"input\":" STR_FMT "}",
-                                 STR_ARG(name), STR_ARG(variables)));
+    play_shown(p, "workflow.deploy",
+               arena_printf(p->scratch, "{\"name\":\"" STR_FMT "\",\"definition\":" STR_FMT "}",
+                            STR_ARG(name), STR_ARG(definition)));
+    started =
+        play_asked(p, "execution.start",
+                   arena_printf(p->scratch, "{\"workflow\":\"" STR_FMT "\",\"input\":" STR_FMT "}",
+                                STR_ARG(name), STR_ARG(variables)));
     p->id = arena_copy(p->arena, json_str(started, "execution_id"));
-    settle(p, 0);
-    jobs_claim_all(p);
+    others_follow(p, 0);
     CHECK(reference_start(p->reference));
     trace_compare(p);
     rest_compare(p);
+    crew_compare(p);
 }
 
 unsigned play_seed(struct world **w, struct arena *a, uint64_t seed,
@@ -416,7 +478,7 @@ unsigned play_seed(struct world **w, struct arena *a, uint64_t seed,
     unsigned events = 0;
     bool over = false;
 
-    play_start(&p, without_commands(a, flow_random_definition(a, seed, true)),
+    play_start(&p, without_commands(a, flow_random_definition(a, seed)),
                flow_random_variables(a, &random));
     uint32_t wild = random_below(&random, WILD);
     for (uint32_t i = 0; i < WILD + KIND && !over; i++) {

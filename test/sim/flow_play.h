@@ -16,10 +16,14 @@ struct play {
     const struct graph *graph;
     struct reference *reference;
     uint64_t seed;
-    str id;       /* of the execution */
-    int64_t seen; /* the last event that was looked at */
-    size_t lines; /* of the reference's trace that were found */
-    str late;     /* a job that was reported; empty: none was */
+    str id;                /* of the execution */
+    int64_t seen;          /* the last event that was looked at */
+    size_t lines;          /* of the reference's trace that were found */
+    str late;              /* a job that was reported; empty: none was */
+    str runner;            /* of the crew: see flow_crew.h */
+    struct crew_run *runs; /* that it holds */
+    size_t run_count;
+    str decided, decision; /* the approval that was decided last, and how; empty: none was */
     struct buf log;
     struct vfs
         *disk; /* whose changes are watched for what a crash would leave; NULL: they are not */

@@ -79,7 +79,7 @@ str flow_random_variables(struct arena *a, struct random *random)
 /* Where something is done: its number, and the steps before it with itself; 0: it is no step. */
 struct place {
     uint32_t number, before, max_attempts;
-    bool is_feel, alone; /* alone: no agents, checks or people */
+    bool is_feel;
 };
 
 static void add_outputs(struct buf *out, struct random *r, bool is_loop)
@@ -197,7 +197,7 @@ static void add_activity(struct buf *out, struct random *r, const struct place *
         buf_printf(out, ",'set':{%s}", PICK(r, settings));
         return;
     }
-    if (!at->alone && chance(r, 3))
+    if (chance(r, 3))
         add_agents(out, r, is_loop);
     else if (chance(r, 8))
         buf_add(out, STR(",'run':'true'"));
@@ -211,9 +211,9 @@ static void add_activity(struct buf *out, struct random *r, const struct place *
         buf_printf(out, ",'timeout':'%s'", chance(r, 2) ? "5s" : "1m");
     if (chance(r, 6))
         buf_printf(out, ",'fails_when':'=%s'", chance(r, 10) ? too_long_not : PICK(r, fails));
-    if (!at->alone && chance(r, 5))
+    if (chance(r, 5))
         add_evidence(out, r);
-    if (!at->alone && chance(r, 5))
+    if (chance(r, 5))
         add_approval(out, r, at);
 }
 
@@ -258,7 +258,7 @@ static uint32_t add_after(struct buf *out, struct random *r, uint32_t step)
     return after;
 }
 
-static void random_steps(struct buf *out, struct random *r, bool alone)
+static void random_steps(struct buf *out, struct random *r)
 {
     uint32_t count = STEPS_LEAST + random_below(r, STEPS_MOST - STEPS_LEAST + 1);
     uint32_t before[STEPS_MOST]; /* near or far */
@@ -268,7 +268,7 @@ static void random_steps(struct buf *out, struct random *r, bool alone)
     for (uint32_t i = 0; i < count; i++) {
         bool is_feel = chance(r, 6);
         uint32_t max_attempts = 1 + random_below(r, 3);
-        struct place at = { i, 0, max_attempts, is_feel, alone };
+        struct place at = { i, 0, max_attempts, is_feel };
         buf_printf(out, "%s{'id':'s%u'", i ? "," : "", i);
         before[i] = add_after(out, r, i);
         for (uint32_t k = 0; k < i; k++)
@@ -296,7 +296,6 @@ static void random_steps(struct buf *out, struct random *r, bool alone)
 
 struct net {
     struct random *random;
-    bool alone;
     struct buf nodes, flows;
     uint32_t node_count, flow_count;
     char kinds[NODES_ROOM]; /* of each node: a, x, p, e, s, or w for what does something */
@@ -428,8 +427,7 @@ static uint32_t add_block(struct net *n, uint32_t from, unsigned depth)
         return add_side_ends(n, from);
     struct place at = { .number = n->node_count,
                         .max_attempts = 1 + random_below(n->random, 3),
-                        .is_feel = chance(n->random, 3),
-                        .alone = n->alone };
+                        .is_feel = chance(n->random, 3) };
     uint32_t node = add_node(n, 'w');
     add_activity(&n->nodes, n->random, &at);
     buf_byte(&n->nodes, '}');
@@ -450,9 +448,9 @@ static void add_wild_flows(struct net *n)
     }
 }
 
-static void random_nodes(struct arena *a, struct buf *out, struct random *r, bool alone)
+static void random_nodes(struct arena *a, struct buf *out, struct random *r)
 {
-    struct net n = { .random = r, .alone = alone, .nodes = buf_in(a), .flows = buf_in(a) };
+    struct net n = { .random = r, .nodes = buf_in(a), .flows = buf_in(a) };
     uint32_t last = add_sequence(&n, add_gateway(&n, 's'), DEPTH);
 
     if (!chance(r, 4))
@@ -464,15 +462,15 @@ static void random_nodes(struct arena *a, struct buf *out, struct random *r, boo
     add_rest(out, r);
 }
 
-str flow_random_definition(struct arena *a, uint64_t seed, bool alone)
+str flow_random_definition(struct arena *a, uint64_t seed)
 {
     struct random r = { seed };
     struct buf out = buf_in(a);
 
     if (chance(&r, 2))
-        random_steps(&out, &r, alone);
+        random_steps(&out, &r);
     else
-        random_nodes(a, &out, &r, alone);
+        random_nodes(a, &out, &r);
     return in_double_quotes(a, &out);
 }
 

@@ -15,8 +15,8 @@ enum { FLOW_RANDOM_AGENTS = 3, FLOW_RANDOM_AT_ONCE = 3 };
 /* Those that definitions name, and somebody knows. So many of them may be at work at once. */
 extern const str flow_random_agents[FLOW_RANDOM_AGENTS];
 
-/* A definition as JSON; always one that compiles. Alone: without agents, evidence and approvals. */
-str flow_random_definition(struct arena *a, uint64_t seed, bool alone);
+/* A definition as JSON; always one that compiles. */
+str flow_random_definition(struct arena *a, uint64_t seed);
 
 /* Variables to start it with, as JSON; some that it reads may be missing. */
 str flow_random_variables(struct arena *a, struct random *random);

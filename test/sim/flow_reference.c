@@ -26,7 +26,7 @@ const char *const reference_words[WORD_COUNT] = {
     [WORD_GAVE_UP] = "gave_up",     [WORD_HELD] = "held",         [WORD_INCIDENT] = "incident",
     [WORD_CANCELLED] = "cancelled", [WORD_REOPENED] = "reopened", [WORD_PROVING] = "proving",
     [WORD_ASKED] = "asked",         [WORD_APPROVED] = "approved", [WORD_REJECTED] = "rejected",
-    [WORD_REWORKED] = "reworked",
+    [WORD_REWORKED] = "reworked",   [WORD_RECORDED] = "recorded",
 };
 
 const char *const reference_decisions[DECISION_COUNT] = {
@@ -109,6 +109,7 @@ struct reference {
     const str *agents; /* that are known */
     size_t agent_count;
     uint32_t at_work, at_work_max; /* agents, at once */
+    uint32_t in_line;              /* shares that have not begun */
     uint64_t places;
 
     struct reference_line *lines;
@@ -197,6 +198,8 @@ static uint32_t shares_at_work(const struct mark *m)
 static void drop_shares(struct reference *r, struct mark *m)
 {
     r->at_work -= shares_at_work(m);
+    for (uint32_t i = 0; i < m->share_count; i++)
+        r->in_line -= !m->shares[i].begun;
     m->share_count = 0;
 }
 
@@ -499,10 +502,13 @@ static size_t output_count(const struct graph_node *node)
     return node->kind == NODE_FEEL ? node->settings.count : node->work->output_count;
 }
 
-static void set_lists(struct reference *r, const struct mark *body)
+static void set_lists(struct reference *r, struct mark *body)
 {
     const struct graph_node *node = node_of(r, body);
     static const struct json null = { .kind = JSON_NULL };
+    struct json *lists = ARENA_NEW(r->arena, struct json);
+
+    *lists = json_object();
 
     for (size_t o = 0; o < output_count(node); o++) {
         struct json list = json_array();
@@ -511,7 +517,9 @@ static void set_lists(struct reference *r, const struct mark *body)
             json_push(r->arena, &list, value ? *value : null);
         }
         set_variable(r, &r->vars, output_name(node, o), &list);
+        set_variable(r, lists, output_name(node, o), &list);
     }
+    body->reported = lists;
 }
 
 static bool may_start_more(const struct reference *r, const struct mark *body)
@@ -635,9 +643,9 @@ static bool by_agents(const struct reference *r, const struct mark *m)
 /* How many agents are at it at once; 0: one after the other. */
 static uint32_t at_once(const struct graph_step *step)
 {
-    return step->parallel_agents  ? step->parallel_agents
-           : step->agents_at_once ? (uint32_t)step->agent_count
-                                  : 0;
+    return step->parallel_agents > 1 ? step->parallel_agents
+           : step->agents_at_once    ? (uint32_t)step->agent_count
+                                     : 0;
 }
 
 static void one_more_share(struct reference *r, struct mark *m)
@@ -645,6 +653,7 @@ static void one_more_share(struct reference *r, struct mark *m)
     m->shares[m->share_count] =
         (struct share){ .number = m->share_count + 1, .place = ++r->places };
     m->share_count++;
+    r->in_line++;
 }
 
 static void start_agents(struct reference *r, struct mark *m)
@@ -679,15 +688,14 @@ static struct share *next_share(struct reference *r, struct mark **of)
 /* As many begin as there is room for; time runs from an attempt's first on. */
 static void begin_shares(struct reference *r)
 {
-    struct mark *m;
-
-    while (r->status == REFERENCE_RUNNING && !r->loop_incident && r->at_work < r->at_work_max) {
+    while (r->status == REFERENCE_RUNNING && !r->loop_incident && r->in_line &&
+           r->at_work < r->at_work_max) {
+        struct mark *m = NULL;
         struct share *s = next_share(r, &m);
-        if (!s)
-            return;
         if (s->number == 1)
             start_time(r, m);
         s->begun = true;
+        r->in_line--;
         r->at_work++;
     }
 }
@@ -985,6 +993,7 @@ static void drain(struct reference *r)
         r->moves++;
         arena_reset(r->scratch);
         check(r);
+        begin_shares(r);
     }
     begin_shares(r);
     judge(r);
@@ -1230,6 +1239,7 @@ bool reference_report(struct reference *r, uint32_t n, enum reference_outcome ou
 
     if (!m || (m->wait != WAIT_REPORT && !may_report_anew(r, m, outcome)))
         return false;
+    step_is(r, m, REFERENCE_STEP_ACTIVE);
     report(r, m, outcome, outputs);
     return true;
 }
@@ -1259,6 +1269,7 @@ static void share_recorded(struct reference *r, struct mark *m, struct share *s,
     uint32_t beside = at_once(step), done = 0;
     uint32_t all = beside ? beside + 1 : (uint32_t)step->agent_count;
 
+    trace(r, m->node, WORD_RECORDED, m->n);
     s->done = true;
     r->at_work--;
     if (s->number == all) {
@@ -1282,6 +1293,10 @@ bool reference_share(struct reference *r, uint32_t n, uint32_t number, enum refe
         return false;
     switch (how) {
     case TURN_RECORDED: share_recorded(r, m, s, outputs); break;
+    case TURN_SAID_FAILED:
+        trace(r, m->node, WORD_RECORDED, m->n);
+        share_failed(r, m);
+        break;
     case TURN_SILENT: share_silent(r, m, s); break;
     case TURN_CRASHED:
         if (s->asks)
@@ -1290,12 +1305,8 @@ bool reference_share(struct reference *r, uint32_t n, uint32_t number, enum refe
             share_failed(r, m);
         break;
     case TURN_LOST:
-        if (++s->losses < CLAIMS_MAX)
-            break;
-        if (s->asks)
-            share_silent(r, m, s);
-        else
-            share_failed(r, m);
+        if (++s->losses == CLAIMS_MAX)
+            report(r, m, OUTCOME_LOST, NULL);
         break;
     default: share_failed(r, m); break;
     }
@@ -1334,7 +1345,7 @@ static void decision_known(struct reference *r, const char *decision, str varian
     set_variable(r, &r->vars, STR("decision"), &word);
     if (variant.len)
         set_variable(r, &r->vars, STR("selected_variant"), &chosen);
-    if (modifications)
+    if (json_is(modifications, JSON_OBJECT) && modifications->len)
         set_variable(r, &r->vars, STR("modifications"), modifications);
 }
 

@@ -58,14 +58,16 @@
  *     mark: its token comes by itself. Two would come else.
  * 21. Variables stay as they are.
  * Agents
- * 22. Of one attempt there is one `started`; who does which share of it leaves no word. All agents of a step are known,
- *     or it is done by report. An attempt's time runs from when its first share begins, also while a later one waits.
+ * 22. Of one attempt there is one `started`, and for what an agent records of its share `recorded`, also that it
+ *     cannot be done. All agents of a step are known, or it is done by report. An attempt's time runs from when
+ *     its first share begins, also while a later one waits. `parallel_agents` 1 is as none.
  * 23. Places of those that wait for their turn are by when they were made. None begins while nothing is drained.
  * 24. One share that fails is a failed attempt, and the others of it are withdrawn. Those that wait for their turn
  *     begin also while the execution is failing: their attempt was started.
- * 25. Asked means: a turn that ended well, and nothing was recorded. After three of these it has failed. A turn
- *     that crashes or loses three runners has failed, unless it was one of these: then it is asked again. Of a
- *     turn that was stopped nothing is asked. None of this is counted as an attempt of its own.
+ * 25. Asked means: a turn that ended well, and nothing was recorded. After three of these it has failed, however
+ *     those ended. A first turn that crashes has failed where nobody can be asked any more. Of a turn that was
+ *     stopped nothing is asked. One that has lost three runners is a loss of the mark: see 11. None of this is
+ *     counted as an attempt of its own.
  * 26. What several agents record one after the other is not kept apart: the last record is the result, and no
  *     variable is set before. The record of one who does not come last is of no other effect.
  * Evidence
@@ -130,6 +132,7 @@ enum reference_word {
     WORD_APPROVED,
     WORD_REJECTED,
     WORD_REWORKED,
+    WORD_RECORDED, /* by an agent, of its share */
     WORD_COUNT
 };
 extern const char *const reference_words[WORD_COUNT];
