@@ -508,6 +508,8 @@ TEST(the_list_of_a_client_is_mirrored)
     told(t, "PostToolUse", "'tool_name':'TaskList','tool_response':'Interrupted'");
     told(t, "PostToolUse", "'tool_name':'TaskCreate','tool_response':'Interrupted'");
     CHECK_STR(listed(t), "1 x: in_progress, 2 y: pending");
+    CHECK_STR(at(call(t->w, "session.status", "{'session_id':'" A_NAME "'}"), "/todo"),
+              "{\"done\":0,\"total\":2,\"current\":\"x\"}");
     fixture_free(t);
 }
 

@@ -2,6 +2,7 @@
 #include "core/callback.h"
 #include "core/run.h"
 #include "core/session.h"
+#include "core/todo.h"
 #include "ops/ops.h"
 #include "ops/page.h"
 #include "ops/shapes.h"
@@ -129,6 +130,35 @@ static bool waits_for(struct tx *tx, const struct input *in, const struct sessio
     return true;
 }
 
+/* How far the list is that its agent keeps in its own client; null: nothing was heard of one. */
+static err write_todo(struct tx *tx, struct json_writer *w, const struct session *s)
+{
+    const struct json *items;
+    struct todo_list list;
+    str current = STR("");
+    int64_t done = 0;
+    bool found;
+
+    TRY(todo_load(tx, s->id, &list, &found));
+    TRY(todo_items(tx, &list, &items));
+    if (!found) {
+        write_null(w, STR("todo"));
+        return NULL;
+    }
+    for (uint32_t i = 0; i < items->len; i++) {
+        str status = json_str(&items->items[i], "status");
+        done += str_eq(status, STR("completed"));
+        if (!current.len && str_eq(status, STR("in_progress")))
+            current = json_str(&items->items[i], "content");
+    }
+    write_begin(w, STR("todo"), '{');
+    write_int(w, STR("done"), done);
+    write_int(w, STR("total"), items->len);
+    write_or_null(w, STR("current"), current);
+    json_write_end(w, '}');
+    return NULL;
+}
+
 static err session_status_op(struct tx *tx, const struct input *in, struct answer *out)
 {
     struct json_writer *w = &out->json;
@@ -143,6 +173,7 @@ static err session_status_op(struct tx *tx, const struct input *in, struct answe
     write_time_or_null(w, STR("last_event_at"), s.last_event_at_ms);
     write_or_null(w, STR("notice"), s.notice);
     write_time_or_null(w, STR("notice_until"), s.notice_until_ms);
+    TRY(write_todo(tx, w, &s));
     json_write_end(w, '}');
     return NULL;
 }
@@ -491,7 +522,12 @@ static const struct op ops[] = {
         .tool_output = JSON({ "session_name": true, "status": true, "settled": true, "state_update_status": true,
             "error": true, "last_event": true, "last_event_at": true }),
         .output = SHAPE(SESSION_HEAD_REQUIRED "," JSON("cycle", "last_event", "last_event_at"),
-            SESSION_HEAD "," SESSION_CYCLE "," SESSION_HEARD),
+            SESSION_HEAD "," SESSION_CYCLE "," SESSION_HEARD "," JSON(
+            "todo": { "type": ["object", "null"], "description": "How far the list is that its agent keeps in its own client (session.todos shows it); null: nothing was heard of one.",
+                "required": ["done", "total", "current"], "properties": {
+                    "done": { "type": "integer", "minimum": 0, "description": "How many of its entries are completed." },
+                    "total": { "type": "integer", "minimum": 0, "description": "How many there are." },
+                    "current": { "type": ["string", "null"], "description": "What its agent is at; null: it does not say." } } })),
         .run = session_status_op,
     },
     {
