@@ -39,9 +39,9 @@ export const Baton = async ({ client, directory }) => {
   // One thing after the other, as it happened: the end of a turn that is heard of behind the prompt that
   // has begun the next one would be taken for the end of that.
   const told = new Map(); // by conversation, what ends when all that was said has been heard
-  function say(id, hook_event_name, more = {}) {
+  function say(id, hook_event_name, more = {}, isPast = () => false) {
     const event = { session_id: id, cwd: directory, hook_event_name, ...more };
-    const heard = (told.get(id) ?? Promise.resolve()).then(() => tell(event));
+    const heard = (told.get(id) ?? Promise.resolve()).then(() => (isPast() ? {} : tell(event)));
     told.set(id, heard);
     return heard;
   }
@@ -150,7 +150,8 @@ export const Baton = async ({ client, directory }) => {
         if (!c.busy) c.idleAt = Date.now();
       }
       if (event.type !== 'session.idle') return;
-      const { decision, reason } = await say(c.id, 'Stop', { stop_hook_active: false });
+      // The next turn may have begun by now, whose prompt was heard of already: it ends for itself.
+      const { decision, reason } = await say(c.id, 'Stop', { stop_hook_active: false }, () => c.busy);
       if (decision === 'block') await prompt(c, reason).catch(() => {});
       wait(c);
     },

@@ -65,7 +65,7 @@ export const clients = {
     asks: [/Trust all and continue/, '2', 'Enter'], // whether the hooks are to be trusted, once
     ready: /Ask Codex to do anything/,
     clear: 'C-c',
-    stop: ['Escape'],
+    stop: [/esc to interrupt/, 'Escape'],
     exit: '/quit',
     // What it runs in the background, with its tools, outlives it by a minute.
     left: ['app-server', 'daemon', 'stop'],

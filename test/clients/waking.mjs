@@ -91,12 +91,26 @@ async function wakes(name, client) {
     return sessions.find((s) => s.session_name === named || s.session_id === named);
   };
 
+  // A client that is about to show what it is woken with may leave a draft as it is when Enter is pressed.
+  async function says(text) {
+    const before = model.requests.length;
+    const asked = () => model.requests.slice(before).some(({ body }) => JSON.stringify(body).includes(text));
+    await terminal.say(text);
+    for (let tries = 0; ; tries++) {
+      const heard = await until(text, asked, 5 * SECONDS).catch((error) => {
+        if (tries === 10) throw new Error(`${error.message}; its screen:\n${terminal.screen()}`);
+      });
+      if (heard) return;
+      terminal.press('Enter');
+    }
+  }
+
   // Has the client start a child, and its turn end: what a child tells within a turn needs no waking.
   async function starts(id) {
     let started;
     while (!started) {
       const before = early;
-      await terminal.say(`Start ${child(id)}.`);
+      await says(`Start ${child(id)}.`);
       await until(`the start of ${child(id)}`, async () => {
         started = await session(child(id));
         return started || early > before;
@@ -173,7 +187,7 @@ async function wakes(name, client) {
       await oneWaits();
       process.kill(wakers()[0].pid, 'SIGKILL');
       await ends('third');
-      await terminal.say('How are you?');
+      await says('How are you?');
       await hears('third', Date.now());
     });
   await holds('after a turn that the person has ended, it is woken', async () => {
@@ -181,14 +195,13 @@ async function wakes(name, client) {
     let done;
     busy = new Promise((found) => (done = found));
     finally_(() => done());
-    const turn = () => model.requests.find(({ body }) => JSON.stringify(body).includes('Be slow.'));
-    await terminal.say('Be slow.');
-    await until('the turn', turn);
+    const turns = () => model.requests.filter(({ body }) => JSON.stringify(body).includes('Be slow.'));
+    await says('Be slow.');
     for (const step of stop) await (typeof step === 'string' ? terminal.press(step) : terminal.sees(step));
-    await until('the end of the turn', () => turn().over);
+    await until('the end of the turn', () => turns().every((turn) => turn.over));
     if (restores) terminal.press(clear);
     const since = await ends('fourth');
-    if (paused) await terminal.say('How are you?');
+    if (paused) await says('How are you?');
     await hears('fourth', paused ? Date.now() : since);
   });
   if (fresh)
