@@ -257,6 +257,8 @@ static const struct {
     { "incident", "What executions cannot go on with without you" },
     { "approval", "What steps of workflows wait for and you decide" },
     { "inbox", "All that waits for you" },
+    { "phase", "Phases that a session has planned, and how far they are" },
+    { "step", "What comes next in a workflow, and what it still needs" },
 };
 
 static const char *noun_summary(struct arena *a, str noun, const struct verb *verbs)

@@ -93,7 +93,9 @@ shows '4/5'
 run top --once --json
 shows '"incidents":1,"steps_done":4,"steps":5}'
 run names workflow
-prints ship
+prints 'generation
+planning
+ship'
 run names execution
 shows "$id"
 run names incident
