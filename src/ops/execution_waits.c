@@ -188,7 +188,7 @@ static str waits_approval(struct tx *tx, const struct execution_rest *r, const s
                                 "a person: %s " STR_FMT " (baton inbox approve " STR_FMT
                                 "%s), for " STR_FMT,
                                 choose ? "choose a variant of" : "approve", STR_ARG(p->node),
-                                STR_ARG(p->id), choose ? " --selected-variant NAME" : "",
+                                STR_ARG(p->id), choose ? " --variant NAME" : "",
                                 STR_ARG(since(tx, m)));
     }
     return STR("a person: see 'baton inbox'");

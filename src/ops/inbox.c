@@ -18,7 +18,7 @@ struct kind;
 struct entry {
     const struct kind *kind;
     str id, title, status, why;
-    bool waits;
+    bool waits, chooses; /* chooses: approving it names a variant */
     str session_id, session_name, execution_id, workflow, step; /* who; empty: nobody */
     int64_t since_ms, until_ms;                                 /* 0: any time */
     str if_nobody;                                              /* has decided by then */
@@ -50,6 +50,7 @@ static void approval_entry(struct tx *tx, const struct approval *p, struct entry
                             " is done, and what comes after it waits for you",
                             STR_ARG(p->node), STR_ARG(p->workflow)),
         .waits = p->status == APPROVAL_WAITING,
+        .chooses = choose,
         .session_id = p->session_id,
         .execution_id = p->execution_id,
         .workflow = p->workflow,
@@ -260,11 +261,12 @@ static void write_decisions(struct tx *tx, struct json_writer *w, const struct e
 {
     write_begin(w, STR("decisions"), '[');
     for (size_t i = 0; e->waits && i < DECISIONS_MAX && e->kind->decisions[i]; i++) {
+        bool chooses = e->chooses && i == 0;
         json_write_begin(w, '{');
         write_text(w, STR("decision"), str_from(e->kind->decisions[i]));
         write_text(w, STR("command"),
-                   arena_printf(tx->arena, "baton inbox %s " STR_FMT, e->kind->decisions[i],
-                                STR_ARG(e->id)));
+                   arena_printf(tx->arena, "baton inbox %s " STR_FMT "%s", e->kind->decisions[i],
+                                STR_ARG(e->id), chooses ? " --variant NAME" : ""));
         json_write_end(w, '}');
     }
     json_write_end(w, ']');
