@@ -13,6 +13,7 @@
 #include "cli/demo.h"
 #include "cli/doctor/doctor.h"
 #include "cli/hook.h"
+#include "cli/inbox.h"
 #include "cli/init/init.h"
 #include "cli/bridge/bridge.h"
 #include "cli/names.h"
@@ -61,6 +62,54 @@ const struct verb program_verbs[] = {
         .details = status_details,
         .options = status_options,
         .run = status_run,
+    },
+    {
+        .name = "inbox",
+        .args = "[COMMAND]",
+        .noun = true,
+        .summary = "Show what waits for you, and decide it",
+        .example = "approve apr_4hq2m7k1x9ab",
+        .details = inbox_details,
+        .options = inbox_list_options,
+        .run = inbox_list_run,
+    },
+    {
+        .name = "approvals",
+        .summary = "Show which steps wait for your approval",
+        .example = "",
+        .options = inbox_plain_options,
+        .run = inbox_approvals_run,
+    },
+    {
+        .name = "approve",
+        .args = "[INBOX_ID]",
+        .args_max = 1,
+        .summary = "Approve what waits for you",
+        .example = "apr_4hq2m7k1x9ab --variant A",
+        .details = inbox_approve_details,
+        .options = inbox_approve_options,
+        .run = inbox_approve_run,
+    },
+    {
+        .name = "reject",
+        .args = "[INBOX_ID]",
+        .args_max = 1,
+        .summary = "Reject what waits for you",
+        .example = "apr_4hq2m7k1x9ab --reason 'the tests come first'",
+        .details = inbox_reject_details,
+        .options = inbox_reject_options,
+        .run = inbox_reject_run,
+    },
+    {
+        .name = "answer",
+        .args = "[INBOX_ID] WORD",
+        .args_min = 1,
+        .args_max = 2,
+        .summary = "Decide what waits for you by a word",
+        .example = "approve",
+        .details = inbox_answer_details,
+        .options = inbox_answer_options,
+        .run = inbox_answer_run,
     },
     {
         .name = "stop",

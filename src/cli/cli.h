@@ -207,6 +207,9 @@ void render_value(struct cli *c, const struct json *answer);
  * NULL: it is no list. */
 const struct json *render_list(struct cli *c, const struct json *answer, str *name);
 
+/* Rows as the table of that name. */
+void render_rows(struct cli *c, struct buf *out, const char *list, const struct json *rows);
+
 /* A value as JSON, in colours where they are wanted. */
 void render_json(struct cli *c, struct buf *out, const struct json *j, bool pretty);
 

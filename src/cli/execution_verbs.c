@@ -370,8 +370,7 @@ static err report_run(struct cli *c)
 
 /* ---- retry ---- */
 
-/* name=value: JSON, or a text. */
-static err variables_read(struct cli *c, struct json *out)
+err execution_variables_read(struct cli *c, struct json *out)
 {
     for (int i = 0; i < c->option_count; i++) {
         const struct json *value;
@@ -435,7 +434,7 @@ static err retry(struct cli *c, struct caller *k)
     const struct json *e;
     struct buf steps = buf_in(c->arena);
 
-    TRY(variables_read(c, &variables));
+    TRY(execution_variables_read(c, &variables));
     TRY(ask(c, k, str_from(c->args[0]), &e));
     incidents = *json_get(e, "open_incidents");
     for (uint32_t i = 0; i < incidents.len; i++) {

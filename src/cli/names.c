@@ -24,6 +24,8 @@ static const struct kind {
     { "execution",  "/executions",       "executions",  { "execution_id" }     },
     { "job",        "/jobs",             "jobs",        { "job_id" }           },
     { "incident",   "/incidents",        "incidents",   { "incident_id" }      },
+    { "approval",   "/approvals",        "approvals",   { "approval_id" }      },
+    { "inbox",      "/inbox",            "entries",     { "id" }               },
 };
 
 /* Fields that are called otherwise than what they name. */

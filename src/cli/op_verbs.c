@@ -4,6 +4,7 @@
 #include "cli/op_verbs.h"
 #include "cli/agent_import.h"
 #include "cli/execution_verbs.h"
+#include "cli/inbox.h"
 #include "cli/session_verbs.h"
 #include "cli/state_verbs.h"
 
@@ -285,6 +286,7 @@ static const struct verb *written_for(str noun)
            : str_eq(noun, STR("workflow"))  ? workflow_verbs
            : str_eq(noun, STR("execution")) ? execution_verbs
            : str_eq(noun, STR("job"))       ? job_verbs
+           : str_eq(noun, STR("inbox"))     ? inbox_verbs
                                             : none;
 }
 

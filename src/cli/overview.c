@@ -8,13 +8,16 @@ static const struct group {
     { "Start here", { "serve", "init", "status", "doctor", "demo" } },
     { "Watch", { "top", "watch", "logs", "event", "open" } },
     { "State", { "state", "schema", "json" } },
-    { "Agents", { "project", "session", "message", "file", "agent", "profile", "permission" } },
-    { "Workflows", { "workflow", "execution", "incident", "job" } },
+    { "Agents", { "project", "session", "message", "file", "agent", "profile" } },
+    { "Workflows", { "workflow", "execution", "job" } },
+    { "Waits for you",
+      { "inbox", "approvals", "approve", "reject", "answer", "approval", "incident",
+        "permission" } },
     { "Work", { "run", "prompt", "mcp", "hook" } },
     { "Operate", { "stop", "runner", "node", "token", "store", "completions", "version", "help" } },
 };
 
-enum { GROUPS = sizeof groups / sizeof *groups, WORK = 5, NAME_COLUMN = 15 };
+enum { GROUPS = sizeof groups / sizeof *groups, WORK = 6, NAME_COLUMN = 15 };
 
 static bool is_in(const struct group *g, const char *name)
 {

@@ -163,6 +163,11 @@ static const struct {
                 C("workflow", "workflow", .is = LESS), C("key", "business_key", .is = LESS), C("until", "lease_until", .is = LESS), C("id", "job_id") } },
     { "incidents", { C("workflow", "workflow"), C("step", "step"), C("kind", "kind"), C("status", "status", .is = LESS),
                      C("age", "raised_at", .is = AGE), C("what", "message", .is = WORDS), C("id", "incident_id") } },
+    { "approvals", { C("workflow", "workflow"), C("step", "step"), C("what", "title", .is = WORDS), C("status", "status"),
+                     C("age", "decided_at", .other = "created_at", .is = AGE), C("by", "decided_by", .is = LESS),
+                     C("way", "channel", .is = LESS), C("id", "approval_id") } },
+    { "inbox", { C("kind", "kind"), C("what", "what", .is = WORDS), C("for", "who", .is = WORDS), C("age", "since", .is = AGE),
+                 C("if nobody", "otherwise"), C("why", "why", .is = WORDS | LESS), C("id", "id") } },
     { "versions", { C("version", "version"), C("age", "time", .is = AGE), C("by", "actor"),
                     C("touch", "touch", .is = LESS), C("patch", "patch", .is = WORDS) } },
     { "entries", { C("pointer", "pointer", .none = "(all of it)"), C("version", "version", .other = "before"), C("age", "time", .is = AGE),
@@ -366,6 +371,11 @@ static void put_table(struct cli *c, struct buf *out, str list, const struct jso
     put_row(c, out, &t, NULL);
     for (uint32_t i = 0; i < rows->len; i++)
         put_row(c, out, &t, &rows->items[i]);
+}
+
+void render_rows(struct cli *c, struct buf *out, const char *list, const struct json *rows)
+{
+    put_table(c, out, str_from(list), rows);
 }
 
 /* ---- lists ---- */

@@ -7,7 +7,7 @@ silent
 shows 'team of coding agents'
 shows 'baton help COMMAND'
 [ "$(awk 'length > 80' out)" = '' ] || fail 'expected at most 80 columns'
-[ "$(grep '^[A-Z][a-z ]*$' out | tr '\n' '/')" = 'Start here/Watch/State/Agents/Workflows/Work/Operate/' ] ||
+[ "$(grep '^[A-Z][a-z ]*$' out | tr '\n' '/')" = 'Start here/Watch/State/Agents/Workflows/Waits for you/Work/Operate/' ] ||
     fail 'expected the groups'
 
 # Every command is there once.
