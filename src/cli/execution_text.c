@@ -22,6 +22,7 @@ static const struct status_look {
     { "pending",     "○", "o", PAINT_DIM   },
     { "failed",      "✗", "x", PAINT_ERROR },
     { "skipped",     "–", "-", PAINT_DIM   },
+    { "waiting_approval", "▲", "!", PAINT_KEY },
 };
 // clang-format on
 
@@ -233,6 +234,31 @@ static void put_incidents(struct buf *out, const struct execution_text *t, const
     }
 }
 
+static void put_approvals(struct buf *out, const struct execution_text *t, const struct json *e)
+{
+    const struct json *approvals = json_get(e, "open_approvals"),
+                      *incidents = json_get(e, "open_incidents");
+    bool headed = json_is(incidents, JSON_ARRAY) && incidents->len;
+    struct arena *a = out->arena;
+
+    for (uint32_t i = 0; json_is(approvals, JSON_ARRAY) && i < approvals->len; i++) {
+        const struct json *p = &approvals->items[i];
+        bool choose = str_eq(json_str(p, "kind"), STR("select_variant"));
+        buf_printf(out, "%s", i || headed ? "" : "\nwaits for you\n");
+        buf_add(out, STR("  "));
+        term_put(out, painted(t, PAINT_KEY), t->unicode ? STR("▲") : STR("!"));
+        buf_byte(out, ' ');
+        help_put(out, 4,
+                 arena_printf(a, "%s " STR_FMT, choose ? "choose a variant of" : "approve",
+                              STR_ARG(json_str(p, "title"))));
+        buf_byte(out, '\n');
+        put_command(out, t,
+                    arena_printf(a, "baton inbox approve " STR_FMT "%s",
+                                 STR_ARG(json_str(p, "approval_id")),
+                                 choose ? " --variant NAME" : ""));
+    }
+}
+
 static void put_next(struct buf *out, const struct execution_text *t, const struct json *e)
 {
     str id = json_str(e, "execution_id"), status = json_str(e, "status");
@@ -252,6 +278,7 @@ void execution_text_put(struct buf *out, const struct execution_text *t,
     put_head(out, t, execution);
     put_steps(out, t, execution);
     put_incidents(out, t, execution);
+    put_approvals(out, t, execution);
     put_next(out, t, execution);
 }
 

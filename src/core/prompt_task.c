@@ -144,7 +144,7 @@ static void attempt_add(struct buf *out, const struct prompt_task *t)
     bool last = t->attempts > 1 && t->attempt >= t->attempts;
     size_t from = t->violations.len > ERROR_BYTES ? t->violations.len - ERROR_BYTES : 0;
 
-    if (t->attempt <= 1 && !t->again.len)
+    if (t->attempt <= 1 && !t->violations.len)
         return;
     while (from < t->violations.len && ((unsigned char)t->violations.at[from] & 0xc0) == 0x80)
         from++;
@@ -153,14 +153,9 @@ static void attempt_add(struct buf *out, const struct prompt_task *t)
                    (long long)(t->attempts > t->attempt ? t->attempts : t->attempt),
                    last ? ": the last one" : "");
     else
-        buf_add(out, STR("### Again\n\n"));
-    if (t->again.len) {
-        buf_add(out, STR("This step was done before, and is done anew because of what came later:"
-                         "\n\n"));
-        prompt_fence(out, "text", t->again);
-    }
+        buf_add(out, STR("### Once more\n\n"));
     if (t->violations.len) {
-        buf_add(out, STR("The attempt before was **not** accepted. What was wrong with it:\n\n"));
+        buf_add(out, STR("What this step gave before was **not** accepted. What was wrong:\n\n"));
         prompt_fence(out, "text", str_slice(t->violations, from, t->violations.len));
     }
     buf_add(out, STR("Mend exactly that before anything else; what the attempt before has left in "

@@ -37,8 +37,7 @@ struct prompt_task {
         outputs; /* names that its record is to have; of one whose record is not the step's: none */
     size_t output_count;
     int64_t attempt, attempts; /* this one, and how many there are at most */
-    str again;                 /* why it is done anew; empty: it is not */
-    str violations;            /* of the last attempt; empty: there was none */
+    str violations; /* what was wrong with the one before, or why it is done anew; empty: nothing */
 };
 
 str prompt_task(struct tx *tx, const struct prompt_task *t);

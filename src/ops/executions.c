@@ -276,8 +276,8 @@ static err execution_list_op(struct tx *tx, const struct input *in, struct answe
 static err write_step_whole(struct tx *tx, struct json_writer *w, const struct execution_rest *r,
                             const struct graph_step *s, const struct step *row)
 {
-    static const char *const kept[] = { "outputs",  "error",   "evidence", "approval",
-                                         "sessions", "history", "again" };
+    static const char *const kept[] = { "outputs",  "error",    "evidence",
+                                        "approval", "sessions", "history" };
     const struct json *data;
 
     TRY(step_data(tx, r->e, row, &data));
@@ -386,8 +386,7 @@ static const struct op ops[] = {
             "evidence": { "description": "What a runner has found of what the definition wants to see: ok, what, found, and of a file its sha256." },
             "approval": { "description": "What a person was asked, and what was decided: required, approved, approved_at, selected_variant, decided_by, channel, reason." },
             "history": { "description": "What became of its earlier attempts, with the violations of each." },
-            "sessions": { "description": "Which sessions of which agents have worked for it." },
-            "again": { "description": "Why it is done anew." })))),
+            "sessions": { "description": "Which sessions of which agents have worked for it." })))),
         .run = execution_steps_op,
     },
 };

@@ -173,7 +173,7 @@ err agents_go_on(struct exec *x, struct mark *m, bool *over, str *outputs);
 /* Its shares go, and whoever works on them is stopped; nothing when it has none. */
 err agents_stop(struct exec *x, struct mark *m, str why);
 
-/* Whether agents are at it. */
+/* Whether agents are at this attempt of it, or were. */
 err agents_are_at(struct exec *x, const struct mark *m, bool *out);
 
 /* A share whose record is the step's. */

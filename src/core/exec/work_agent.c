@@ -299,30 +299,20 @@ static err before_find(struct exec *x, const struct graph_step *s, struct prompt
     return NULL;
 }
 
-/* What was wrong with the attempt before: the last of its history, unless nobody was to blame. */
+/* What was wrong before, a line for each. */
 static err violations_find(struct exec *x, const struct mark *m, struct prompt_task *t)
 {
-    uint16_t step = x->graph->nodes[m->at].step;
-    const struct json *data, *history;
+    struct buf out = buf_in(x->tx->arena);
+    struct json all;
 
-    TRY(data_of(x, step, &data));
-    t->again = json_str(data, "again");
-    history = json_get(data, "history");
-    for (uint32_t i = history ? history->len : 0; i > 0; i--) {
-        const struct json *entry = &history->items[i - 1];
-        str outcome = json_str(entry, "outcome");
-        if (str_eq(outcome, STR("reopened")))
-            return NULL;
-        if (json_int_or(entry, "item", -1) != m->item || str_eq(outcome, STR("lost")))
-            continue;
-        const struct json *more = json_get(entry, "violations");
-        t->violations = json_str(entry, "error");
-        if (more && more->len)
-            t->violations = arena_printf(x->tx->arena, STR_FMT "%s" STR_FMT, STR_ARG(t->violations),
-                                         t->violations.len ? "\n" : "",
-                                         STR_ARG(json_printed(x->tx->arena, more)));
-        return NULL;
+    TRY(violations_of(x, m, &all));
+    for (uint32_t i = 0; i < all.len; i++) {
+        const struct json *one = &all.items[i];
+        bool text = one->kind == JSON_STRING;
+        buf_add(&out, i ? STR("\n") : STR(""));
+        buf_add(&out, text ? json_text(one) : json_printed(x->tx->arena, one));
     }
+    t->violations = buf_str(&out);
     return NULL;
 }
 
@@ -492,6 +482,19 @@ err share_unknown_agents(struct tx *tx, const struct execution *e, const struct 
 
 /* ---- going on ---- */
 
+/* Whether sessions are noted that have worked for this attempt. */
+static err agents_were_at(struct exec *x, const struct mark *m, bool *out)
+{
+    const struct json *data, *noted;
+
+    TRY(data_of(x, x->graph->nodes[m->at].step, &data));
+    noted = json_get(data, "sessions");
+    for (uint32_t i = 0; noted && i < noted->len; i++)
+        *out = *out || (json_int_or(&noted->items[i], "attempt", 0) == m->attempt &&
+                        json_int_or(&noted->items[i], "item", -1) == m->item);
+    return NULL;
+}
+
 err agents_are_at(struct exec *x, const struct mark *m, bool *out)
 {
     struct share *all;
@@ -502,7 +505,7 @@ err agents_are_at(struct exec *x, const struct mark *m, bool *out)
         return NULL;
     TRY(share_list(x->tx, x->row.no, m->n, &all, &count));
     *out = count;
-    return NULL;
+    return count ? NULL : agents_were_at(x, m, out);
 }
 
 err agents_go_on(struct exec *x, struct mark *m, bool *over, str *outputs)
