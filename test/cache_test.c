@@ -49,7 +49,7 @@ TEST(a_cache_finds_what_was_kept_by_its_key_alone)
 TEST(a_cache_that_is_full_drops_what_was_not_asked_for_for_longest)
 {
     struct cache *c = cache_new(CACHE_LEAST);
-    char keys[CACHE_LEAST + 2][8];
+    char keys[CACHE_LEAST + 2][16];
     int left = 0;
 
     for (int i = 0; i < CACHE_LEAST + 2; i++)
