@@ -485,6 +485,38 @@ TEST(a_step_that_a_later_one_has_done_anew_is_told_why)
     world_end(w);
 }
 
+TEST(a_step_that_a_person_wants_done_anew_is_told_what_they_said)
+{
+    struct world *w = world_new();
+    struct fake_runner m = fake_runner_new(w, "box", "");
+
+    agent(w, "planner");
+    deploy(w, "{'workflow':'w','steps':[{'id':'a','agent':'planner','outputs':['plan'],"
+              "'approval':{'on_reject':'a'}}]}");
+    str id = begin(w, "w", "");
+    for (int round = 0; round < 3; round++) {
+        struct turn t = turn_of(w, &m, "task");
+        CHECK(str_contains(t.prompt, STR("### Once more")) == (round > 0));
+        if (round == 1)
+            CHECK_HAS(t.prompt, "```text\nrework was asked for by operator: name the tests\n```");
+        if (round == 2)
+            CHECK_HAS(t.prompt, "```text\nit was rejected by operator: too long\n```");
+        CHECK_OK(records(w, &t, id, "a", ",'outputs':{'plan':1}")->error);
+        ends(w, &t);
+        CHECK_STR(seen(w, id, "/steps/0/status"), "waiting_approval");
+        CHECK_OK(call(w, "approval.decide",
+                      "{'approval_id':'" STR_FMT "','decision':'%s','reason':'%s'}",
+                      STR_ARG(seen(w, id, "/open_approvals/0/approval_id")),
+                      round == 0   ? "rework"
+                      : round == 1 ? "reject"
+                                   : "approve",
+                      round == 0 ? "name the tests" : "too long")
+                     ->error);
+    }
+    CHECK_STR(seen(w, id, "/status"), "COMPLETED");
+    world_end(w);
+}
+
 TEST(each_item_of_a_list_has_agents_of_its_own)
 {
     struct fake_runner m;
