@@ -209,19 +209,27 @@ static int64_t callbacks_waiting(struct status *s)
 static err executions_ask(struct status *s)
 {
     struct url_param open[] = { { "status", STR("open") } };
-    struct json executions = json_array(), incidents = json_array();
+    struct url_param waiting[] = { { "status", STR("waiting") } };
+    struct json executions = json_array(), incidents = json_array(), approvals = json_array();
     err e = list(s, "/executions", open, "executions", &executions);
 
     if (!e)
         e = list(s, "/incidents", open, "incidents", &incidents);
+    if (!e)
+        e = list(s, "/approvals", waiting, "approvals", &approvals);
     if (e && e->kind != ERR_NOT_FOUND)
         return e;
     if (executions.kind != JSON_ARRAY)
         executions = json_array(); /* they are not for this token */
     if (incidents.kind != JSON_ARRAY)
         incidents = json_array();
+    if (approvals.kind != JSON_ARRAY)
+        approvals = json_array();
     put_count(s, &s->agents, "executions", executions.len);
     put(s, &s->waits, "incidents", incidents);
+    put(s, &s->waits, "approvals", approvals);
+    if (approvals.len)
+        suggest(s, "baton inbox", "shows what waits for you, with the commands that decide it");
     if (incidents.len)
         suggest(s, "baton incident list --status open",
                 "shows what workflows need of you; `execution retry ID` lets one go on");
@@ -397,6 +405,7 @@ static void put_waits(struct status *s, struct buf *out)
 {
     const struct json *permissions = json_get(&s->waits, "permissions"),
                       *incidents = json_get(&s->waits, "incidents"),
+                      *approvals = json_get(&s->waits, "approvals"),
                       *failed = json_get(&s->waits, "failed"),
                       *unheard = json_get(&s->waits, "unheard");
     int64_t callbacks = json_int_or(&s->waits, "callbacks", 0);
@@ -413,6 +422,15 @@ static void put_waits(struct status *s, struct buf *out)
     if (permissions->len > SHOWN_MAX)
         put_line(s, out, "",
                  arena_printf(s->arena, "and %u more that ask", permissions->len - SHOWN_MAX));
+    for (uint32_t i = 0; i < approvals->len && i < SHOWN_MAX; i++)
+        put_line(s, out, waits_word(&word),
+                 arena_printf(s->arena, STR_FMT " of " STR_FMT " is to be approved  " STR_FMT,
+                              STR_ARG(json_str(&approvals->items[i], "title")),
+                              STR_ARG(json_str(&approvals->items[i], "workflow")),
+                              STR_ARG(json_str(&approvals->items[i], "approval_id"))));
+    if (approvals->len > SHOWN_MAX)
+        put_line(s, out, "",
+                 arena_printf(s->arena, "and %u more to be approved", approvals->len - SHOWN_MAX));
     for (uint32_t i = 0; i < incidents->len && i < SHOWN_MAX; i++)
         put_line(s, out, waits_word(&word),
                  arena_printf(s->arena, STR_FMT " stands still at " STR_FMT ": " STR_FMT,
