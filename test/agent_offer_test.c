@@ -1,5 +1,6 @@
 /* agent_offer_test.c: agents that runners have as files, and who is meant by a name. */
 #include "share_help.h"
+#include "sim/both.h"
 
 #define OFFERS                                                                               \
     ",'capacity':100,'agents':["                                                             \
@@ -23,7 +24,7 @@ static str listed(struct world *w)
     return buf_str(&out);
 }
 
-TEST(agents_of_runners_are_listed_with_who_has_them)
+TEST_BOTH(agents_of_runners_are_listed_with_who_has_them)
 {
     struct world *w = world_new();
     struct fake_runner m = fake_runner_new(w, "one", OFFERS);
@@ -48,7 +49,7 @@ TEST(agents_of_runners_are_listed_with_who_has_them)
     world_end(w);
 }
 
-TEST(offers_that_are_none_are_refused)
+TEST_BOTH(offers_that_are_none_are_refused)
 {
     static const struct {
         const char *agents, *message;
@@ -95,7 +96,7 @@ static str source_of(struct world *w, const struct fake_runner *m)
     return c->answer.waits ? STR("nothing") : at(c, "/run/agent_source");
 }
 
-TEST(a_run_for_an_offered_agent_goes_to_a_runner_that_has_it_there)
+TEST_BOTH(a_run_for_an_offered_agent_goes_to_a_runner_that_has_it_there)
 {
     struct world *w = world_new();
     struct fake_runner other = fake_runner_new(w, "other", ",'capacity':100"),
@@ -129,7 +130,7 @@ TEST(a_run_for_an_offered_agent_goes_to_a_runner_that_has_it_there)
     world_end(w);
 }
 
-TEST(what_an_offered_agent_began_goes_on_where_it_is_offered_again)
+TEST_BOTH(what_an_offered_agent_began_goes_on_where_it_is_offered_again)
 {
     struct world *w = world_new();
     struct fake_runner m = fake_runner_new(w, "one", OFFERS);
@@ -146,7 +147,7 @@ TEST(what_an_offered_agent_began_goes_on_where_it_is_offered_again)
     world_end(w);
 }
 
-TEST(nobody_who_has_the_agent_is_told_with_its_name)
+TEST_BOTH(nobody_who_has_the_agent_is_told_with_its_name)
 {
     struct world *w = world_new();
     struct fake_runner m = fake_runner_new(w, "one", OFFERS), other;
@@ -159,7 +160,7 @@ TEST(nobody_who_has_the_agent_is_told_with_its_name)
     world_end(w);
 }
 
-TEST(a_step_is_done_by_an_agent_that_a_runner_offers)
+TEST_BOTH(a_step_is_done_by_an_agent_that_a_runner_offers)
 {
     struct world *w = world_new();
     struct fake_runner m = fake_runner_new(w, "one", OFFERS);

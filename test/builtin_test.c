@@ -1,5 +1,6 @@
 /* builtin_test.c: workflows that come with the program, and those that an execution brings with it. */
 #include "share_help.h"
+#include "sim/both.h"
 
 static str listed(struct world *w)
 {
@@ -13,7 +14,7 @@ static str listed(struct world *w)
     return buf_str(&out);
 }
 
-TEST(what_comes_with_the_program_is_there_without_a_row)
+TEST_BOTH(what_comes_with_the_program_is_there_without_a_row)
 {
     struct world *w = world_new();
 
@@ -34,7 +35,7 @@ TEST(what_comes_with_the_program_is_there_without_a_row)
     world_end(w);
 }
 
-TEST(another_text_under_its_name_is_version_2)
+TEST_BOTH(another_text_under_its_name_is_version_2)
 {
     struct world *w = world_new();
     struct command *c =
@@ -52,7 +53,7 @@ TEST(another_text_under_its_name_is_version_2)
     world_end(w);
 }
 
-TEST(what_is_deleted_is_that_of_the_program_again)
+TEST_BOTH(what_is_deleted_is_that_of_the_program_again)
 {
     struct world *w = world_new();
     str id = begin(w, "planning", "'input':{'scene_id':'0204'}");
@@ -68,7 +69,7 @@ TEST(what_is_deleted_is_that_of_the_program_again)
     world_end(w);
 }
 
-TEST(ids_are_of_the_form_that_the_document_has)
+TEST_BOTH(ids_are_of_the_form_that_the_document_has)
 {
     static const struct {
         const char *workflow, *input, *begins;
@@ -109,7 +110,7 @@ static void approve(struct world *w, str id, const char *step)
                  ->error);
 }
 
-TEST(a_scene_is_generated_in_seven_steps_with_a_failing_check)
+TEST_BOTH(a_scene_is_generated_in_seven_steps_with_a_failing_check)
 {
     struct world *w = world_new();
     struct fake_runner m = fake_runner_new(w, "r", ",'capacity':100");
@@ -145,7 +146,7 @@ TEST(a_scene_is_generated_in_seven_steps_with_a_failing_check)
     world_end(w);
 }
 
-TEST(a_scene_is_planned_in_five_phases)
+TEST_BOTH(a_scene_is_planned_in_five_phases)
 {
     struct world *w = world_new();
     struct fake_runner m = fake_runner_new(w, "r", ",'capacity':100");
@@ -177,7 +178,7 @@ TEST(a_scene_is_planned_in_five_phases)
 
 /* ---- those without a name ---- */
 
-TEST(what_an_execution_brings_with_it_is_in_no_list_and_goes_with_the_last_one)
+TEST_BOTH(what_an_execution_brings_with_it_is_in_no_list_and_goes_with_the_last_one)
 {
     struct world *w = world_new();
     static const char *const same = "{'task':'Add a button','phases':[['Build it','coder']]}";

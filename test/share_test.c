@@ -1,5 +1,6 @@
 /* share_test.c: steps that agents do: begun, recorded, asked for, tried again, stopped. */
 #include "share_help.h"
+#include "sim/both.h"
 
 #define FIX                                                                          \
     "{'workflow':'fix','steps':["                                                    \
@@ -22,7 +23,7 @@ static struct world *world_with_fix(struct fake_runner *m)
 
 #define ISSUE "'input':{'issue':'a leak'},'project_dir':'/src'"
 
-TEST(an_agent_is_started_for_a_step_and_its_record_is_the_result)
+TEST_BOTH(an_agent_is_started_for_a_step_and_its_record_is_the_result)
 {
     struct fake_runner m;
     struct world *w = world_with_fix(&m);
@@ -58,7 +59,7 @@ TEST(an_agent_is_started_for_a_step_and_its_record_is_the_result)
     world_end(w);
 }
 
-TEST(who_stops_without_a_record_is_asked_and_then_the_attempt_has_failed)
+TEST_BOTH(who_stops_without_a_record_is_asked_and_then_the_attempt_has_failed)
 {
     struct fake_runner m;
     struct world *w = world_with_fix(&m);
@@ -95,7 +96,7 @@ TEST(who_stops_without_a_record_is_asked_and_then_the_attempt_has_failed)
     world_end(w);
 }
 
-TEST(who_is_asked_for_its_record_and_gives_it_has_done_the_step)
+TEST_BOTH(who_is_asked_for_its_record_and_gives_it_has_done_the_step)
 {
     struct fake_runner m;
     struct world *w = world_with_fix(&m);
@@ -114,7 +115,7 @@ TEST(who_is_asked_for_its_record_and_gives_it_has_done_the_step)
     world_end(w);
 }
 
-TEST(the_hook_of_a_stop_asks_for_the_record_in_the_same_turn)
+TEST_BOTH(the_hook_of_a_stop_asks_for_the_record_in_the_same_turn)
 {
     struct fake_runner m;
     struct world *w = world_with_fix(&m);
@@ -134,7 +135,7 @@ TEST(the_hook_of_a_stop_asks_for_the_record_in_the_same_turn)
     world_end(w);
 }
 
-TEST(an_agent_that_says_that_it_failed_is_told_so_the_next_time)
+TEST_BOTH(an_agent_that_says_that_it_failed_is_told_so_the_next_time)
 {
     struct fake_runner m;
     struct world *w = world_with_fix(&m);
@@ -156,7 +157,7 @@ TEST(an_agent_that_says_that_it_failed_is_told_so_the_next_time)
     world_end(w);
 }
 
-TEST(an_attempt_that_takes_too_long_is_stopped_from_when_its_agent_is_there)
+TEST_BOTH(an_attempt_that_takes_too_long_is_stopped_from_when_its_agent_is_there)
 {
     struct fake_runner m;
     struct world *w = world_with_fix(&m);
@@ -180,7 +181,7 @@ TEST(an_attempt_that_takes_too_long_is_stopped_from_when_its_agent_is_there)
     world_end(w);
 }
 
-TEST(a_cancelled_execution_stops_its_agents_and_takes_no_late_record)
+TEST_BOTH(a_cancelled_execution_stops_its_agents_and_takes_no_late_record)
 {
     struct fake_runner m;
     struct world *w = world_with_fix(&m);
@@ -201,7 +202,7 @@ TEST(a_cancelled_execution_stops_its_agents_and_takes_no_late_record)
     world_end(w);
 }
 
-TEST(a_pause_leaves_agents_at_work_and_begins_nothing)
+TEST_BOTH(a_pause_leaves_agents_at_work_and_begins_nothing)
 {
     struct fake_runner m;
     struct world *w = world_with_fix(&m);
@@ -219,7 +220,7 @@ TEST(a_pause_leaves_agents_at_work_and_begins_nothing)
     world_end(w);
 }
 
-TEST(a_session_that_a_person_stops_is_an_attempt_that_has_failed)
+TEST_BOTH(a_session_that_a_person_stops_is_an_attempt_that_has_failed)
 {
     struct fake_runner m;
     struct world *w = world_with_fix(&m);
@@ -235,7 +236,7 @@ TEST(a_session_that_a_person_stops_is_an_attempt_that_has_failed)
 }
 
 /* What agents do is theirs to record, unless a person has done it. */
-TEST(others_do_not_record_what_agents_do_but_a_person_does)
+TEST_BOTH(others_do_not_record_what_agents_do_but_a_person_does)
 {
     struct fake_runner m;
     struct world *w = world_with_fix(&m);
@@ -259,7 +260,7 @@ TEST(others_do_not_record_what_agents_do_but_a_person_does)
     world_end(w);
 }
 
-TEST(a_runner_that_is_lost_costs_no_attempt_until_it_is_one_too_many)
+TEST_BOTH(a_runner_that_is_lost_costs_no_attempt_until_it_is_one_too_many)
 {
     struct fake_runner m;
     struct world *w = world_with_fix(&m);
@@ -281,7 +282,7 @@ TEST(a_runner_that_is_lost_costs_no_attempt_until_it_is_one_too_many)
     world_end(w);
 }
 
-TEST(a_limit_of_a_rate_is_waited_for_and_counts_nothing)
+TEST_BOTH(a_limit_of_a_rate_is_waited_for_and_counts_nothing)
 {
     struct fake_runner m;
     struct world *w = world_with_fix(&m);
@@ -303,7 +304,7 @@ TEST(a_limit_of_a_rate_is_waited_for_and_counts_nothing)
     world_end(w);
 }
 
-TEST(an_agent_that_nobody_knows_makes_a_step_one_by_report)
+TEST_BOTH(an_agent_that_nobody_knows_makes_a_step_one_by_report)
 {
     struct fake_runner m;
     struct world *w = world_with_fix(&m);
@@ -328,7 +329,7 @@ TEST(an_agent_that_nobody_knows_makes_a_step_one_by_report)
 
 /* ---- several agents ---- */
 
-TEST(agents_one_after_the_other_are_given_what_those_before_them_recorded)
+TEST_BOTH(agents_one_after_the_other_are_given_what_those_before_them_recorded)
 {
     struct fake_runner m;
     struct world *w = world_with_fix(&m);
@@ -350,7 +351,7 @@ TEST(agents_one_after_the_other_are_given_what_those_before_them_recorded)
     world_end(w);
 }
 
-TEST(agents_at_once_are_followed_by_one_that_brings_their_results_together)
+TEST_BOTH(agents_at_once_are_followed_by_one_that_brings_their_results_together)
 {
     static const char *const how[] = { "'agent':'coder','parallel_agents':2",
                                        "'agents':['coder','planner'],'parallel':true" };
@@ -383,7 +384,7 @@ TEST(agents_at_once_are_followed_by_one_that_brings_their_results_together)
     }
 }
 
-TEST(when_one_of_several_at_once_fails_the_others_are_stopped)
+TEST_BOTH(when_one_of_several_at_once_fails_the_others_are_stopped)
 {
     struct fake_runner m;
     struct world *w = world_with_fix(&m);
@@ -403,7 +404,7 @@ TEST(when_one_of_several_at_once_fails_the_others_are_stopped)
 
 /* ---- limits ---- */
 
-TEST(beyond_a_limit_of_sessions_shares_wait_for_their_turn_in_order)
+TEST_BOTH(beyond_a_limit_of_sessions_shares_wait_for_their_turn_in_order)
 {
     struct team_rules few = rules;
     struct fake_runner m;
@@ -438,7 +439,7 @@ TEST(beyond_a_limit_of_sessions_shares_wait_for_their_turn_in_order)
     world_end(w);
 }
 
-TEST(a_session_below_too_many_others_is_for_a_person)
+TEST_BOTH(a_session_below_too_many_others_is_for_a_person)
 {
     struct team_rules low = rules;
     struct fake_runner m;
@@ -459,7 +460,7 @@ TEST(a_session_below_too_many_others_is_for_a_person)
 
 /* ---- what is done anew ---- */
 
-TEST(a_step_that_a_later_one_has_done_anew_is_told_why)
+TEST_BOTH(a_step_that_a_later_one_has_done_anew_is_told_why)
 {
     struct fake_runner m;
     struct world *w = world_with_fix(&m);
@@ -517,7 +518,7 @@ TEST(a_step_that_a_person_wants_done_anew_is_told_what_they_said)
     world_end(w);
 }
 
-TEST(each_item_of_a_list_has_agents_of_its_own)
+TEST_BOTH(each_item_of_a_list_has_agents_of_its_own)
 {
     struct fake_runner m;
     struct world *w = world_with_fix(&m);
@@ -534,7 +535,7 @@ TEST(each_item_of_a_list_has_agents_of_its_own)
     world_end(w);
 }
 
-TEST(agents_share_the_state_that_their_execution_is_about_and_do_not_own_it)
+TEST_BOTH(agents_share_the_state_that_their_execution_is_about_and_do_not_own_it)
 {
     struct fake_runner m;
     struct world *w = world_with_fix(&m);
