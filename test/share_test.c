@@ -439,6 +439,48 @@ TEST_BOTH(beyond_a_limit_of_sessions_shares_wait_for_their_turn_in_order)
     world_end(w);
 }
 
+/* One tree that is full is in nobody's way who has another. */
+TEST_BOTH(who_waits_for_room_in_one_tree_does_not_hold_up_another)
+{
+    struct team_rules few = rules;
+    struct fake_runner m;
+    struct world *w = world_with_fix(&m);
+
+    few.tree_max = 1;
+    CHECK_OK(call(w, "session.create", "{'session_name':'boss'}")->error);
+    w->engine.team = &few;
+    str id = begin(w, "fix", ISSUE ",'parent_session_name':'boss'");
+    CHECK_STR(seen(w, id, "/steps/0/waits_for"), "room for 1 more session");
+    begin(w, "fix", "'input':{'issue':'another'}");
+    world_pass(w, 0);
+    struct turn other = turn_of(w, &m, "task");
+    CHECK_HAS(other.prompt, "Plan another.");
+    CHECK_STR(seen(w, id, "/steps/0/waits_for"), "room for 1 more session");
+    w->engine.team = &rules;
+    pass_working(w, &other, 30000); /* the limit has grown: somebody looks again */
+    CHECK_HAS(turn_of(w, &m, "task").prompt, "Plan a leak.");
+    world_end(w);
+}
+
+TEST_BOTH(who_begins_is_told_what_it_works_for)
+{
+    struct fake_runner m;
+    struct world *w = world_with_fix(&m);
+
+    begin(w, "fix", ISSUE);
+    struct turn t = turn_of(w, &m, "task");
+    act_as(w, t.claim.token);
+    str said = at(call(w, "hook.event",
+                       "{'client':'claude','host':'r','event':{'hook_event_name':'SessionStart',"
+                       "'session_id':'c1','source':'startup','cwd':'/src'}}"),
+                  "/hookSpecificOutput/additionalContext");
+    w->actor = the_operator;
+    CHECK_HAS(said, "You work for step `plan` of workflow `exec-");
+    CHECK_HAS(said, "record its result with `update_workflow_state` before you stop");
+    CHECK(!str_contains(said, STR("state_patch")));
+    world_end(w);
+}
+
 TEST_BOTH(a_session_below_too_many_others_is_for_a_person)
 {
     struct team_rules low = rules;

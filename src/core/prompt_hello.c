@@ -265,16 +265,23 @@ static err member_hello(struct tx *tx, struct session *s, bool resumed, str *out
     return NULL;
 }
 
-/* The step that it works for, and how that is recorded. */
+/* The step that it works for, and how that is recorded; what is too long to be shown its tool knows. */
 static err task_line(struct tx *tx, struct buf *out, const struct session *s)
 {
+    enum { SHOWN = 60 };
     const struct json *task;
 
     TRY(stored_parse_as(tx, THING("session", s->id), s->task, JSON_OBJECT, &task));
-    buf_add(out, STR("You work for step "));
-    prompt_name(out, json_str(task, "step"));
-    buf_add(out, STR(" of workflow "));
-    prompt_name(out, json_str(task, "workflow_id"));
+    str step = json_str(task, "step"), id = json_str(task, "workflow_id");
+    buf_add(out, STR("You work for "));
+    if (step.len <= SHOWN && id.len <= SHOWN) {
+        buf_add(out, STR("step "));
+        prompt_name(out, step);
+        buf_add(out, STR(" of workflow "));
+        prompt_name(out, id);
+    } else {
+        buf_add(out, STR("a step of a workflow"));
+    }
     buf_printf(out, ": record its result with `" STR_FMT "` before you stop.\n",
                STR_ARG(json_str(task, "tool")));
     return NULL;

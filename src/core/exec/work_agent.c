@@ -407,14 +407,15 @@ static err share_begin(struct exec *x, struct mark *m, size_t number,
                        .agent = agent_of(step_at(x, m), number),
                        .session_name = name_of(x, m, number),
                        .task = task_of(x, m, number) };
+    bool queues = false;
     str trouble;
 
     TRY(prompt_make(x, m, number, others, other_count, &s.prompt, &trouble));
     if (trouble.len)
         return cannot_begin(x, m, "expression", trouble);
     if (!waits)
-        TRY(somebody_waits(x->tx, x->row.no, &waits));
-    if (!waits) {
+        TRY(somebody_waits(x->tx, x->row.no, &queues));
+    if (!waits && !queues) {
         err e = share_start(x->tx, &x->row, &s, &waits);
         if (e && is_for_a_person(e))
             return cannot_begin(x, m, "session",
@@ -425,8 +426,10 @@ static err share_begin(struct exec *x, struct mark *m, size_t number,
                                              STR_ARG(e->message)));
         TRY(e);
     }
-    if (waits)
+    if (waits || queues)
         TRY(share_wait(x->tx, &s));
+    if (queues) /* those before it may wait for what it does not need */
+        TRY(share_turn_by(x->tx, x->tx->now_ms));
     return share_insert(x->tx, &s);
 }
 
