@@ -44,11 +44,11 @@ TEST(equal_demands_have_equal_keys_and_can_be_read_back)
 {
     struct arena *a = check_arena();
     const str tags[] = { STR("b"), STR("a\"'"), STR("b") }, same[] = { STR("a\"'"), STR("b") };
-    struct demand d = { STR("h,\n"), STR("p"), STR("/d"), STR("u"),    tags,
-                        3,           false,    false,     STR("coder") },
+    struct demand d = { STR("h,\n"), STR("p"), STR("/d"), STR("u"),     tags,
+                        3,           false,    false,     STR("coder"), STR("/e") },
                   back;
-    struct demand other = { STR("h,\n"), STR("p"), STR("/d"), STR("u"),    same,
-                            2,           false,    false,     STR("coder") };
+    struct demand other = { STR("h,\n"), STR("p"), STR("/d"), STR("u"),     same,
+                            2,           false,    false,     STR("coder"), STR("/e") };
 
     str key = demand_key(a, &d);
     must_be(demand_key(a, &other), key);
@@ -59,6 +59,7 @@ TEST(equal_demands_have_equal_keys_and_can_be_read_back)
     CHECK_INT(back.tag_count, 2);
     CHECK_STR(back.tags[0], "a\"'");
     CHECK_STR(back.agent, "coder");
+    CHECK_STR(back.agent_dir, "/e");
     must_be(demand_key(a, &back), key);
 }
 
@@ -326,4 +327,39 @@ TEST(a_claim_whose_time_is_up_is_answered_with_nothing)
     CHECK_OK(c->error);
     CHECK(c->answer.empty && !c->answer.waits);
     world_end(w);
+}
+
+/* An agent that a project's folder has is its machine's, whether that takes runs of every folder or not;
+ * and a claim that waits looks anew when there are other agents. */
+TEST(a_claim_that_waits_gets_a_run_for_an_agent_that_has_come_meanwhile)
+{
+    static const char *const dirs[] = { "", ",'project_dir':'/shop'" };
+
+    for (int i = 0; i < 2; i++) {
+        struct world *w = world_new();
+        struct fake_runner a = fake_runner_new(w, "a", dirs[i]);
+        struct command *waits = poll(w, &a);
+        CHECK(waits->answer.waits);
+        be(w, &a);
+        struct command *told =
+            call(w, "runner.heartbeat",
+                 "{'runner_id':'" STR_FMT
+                 "','agents':[{'name':'greeter','source':'project','project':'/shop'}]}",
+                 STR_ARG(a.id));
+        CHECK_OK(told->error);
+        CHECK(wakes(waits, told));
+        waits = poll(w, &a);
+        CHECK(waits->answer.waits);
+        struct command *asked = call(w, "run.create",
+                                     "{'type':'start_session','session_name':'s','prompt':'go',"
+                                     "'agent_name':'greeter','project_dir':'/shop/src'}");
+        CHECK_OK(asked->error);
+        CHECK(wakes(waits, asked));
+        CHECK_STR(claim(w, &a).run_id, arena_copy(check_arena(), at(asked, "/run_id")).at);
+        asked = call(w, "run.create",
+                     "{'type':'start_session','session_name':'t','prompt':'go',"
+                     "'agent_name':'greeter','project_dir':'/shop2'}");
+        CHECK(asked->error && asked->error->kind == ERR_NOT_FOUND);
+        world_end(w);
+    }
 }

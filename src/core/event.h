@@ -51,6 +51,7 @@
     X(PROJECT_DELETED,   "project_deleted")            \
     X(MIRROR_FOUND,      "mirror_found")               \
     X(RUNNER_JOINED,     "runner_joined")              \
+    X(RUNNER_UPDATED,    "runner_updated")             \
     X(RUNNER_LOST,       "runner_lost")
 
 enum event_type {

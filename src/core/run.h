@@ -115,6 +115,7 @@ struct demand {
     bool command;    /* that it takes commands; there is no profile then */
     bool unreadable; /* what is stored is damaged: no runner fits */
     str agent;       /* that it offers, since nobody has registered it: see agent_offer.h */
+    str agent_dir;   /* where it is to be good, in the order without directories; else empty */
 };
 
 #define DEMAND_UNREADABLE "what it asks of its runner is not known"

@@ -4,7 +4,7 @@
  * tags, the user if there is one, for a command
  * the word for that, and an agent that only some runners have. A run's position in the queue is its key and then its rank,
  * so the first of a key is the one that is next. There are two such orders, with the directory and
- * without. */
+ * without: there, it comes last where an agent is asked for, which may be one of that directory alone. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -38,6 +38,8 @@ str demand_key(struct arena *a, const struct demand *d)
         json_push(a, &key, json_string(d->command ? STR("command") : STR("")));
     if (d->agent.len)
         json_push(a, &key, json_string(d->agent));
+    if (d->agent.len && d->agent_dir.len)
+        json_push(a, &key, json_string(d->agent_dir));
     return json_printed(a, &key);
 }
 
@@ -69,7 +71,7 @@ void demand_read(struct arena *a, str key, struct demand *out)
     err e = json_parse_own(a, key, &json);
 
     *out = (struct demand){ .unreadable = true };
-    if (e || !json_is(json, JSON_ARRAY) || json->len < 4 || json->len > 7)
+    if (e || !json_is(json, JSON_ARRAY) || json->len < 4 || json->len > 8)
         return;
     const struct json *tags = &json->items[3];
     bool whole = tags->kind == JSON_ARRAY;
@@ -88,6 +90,7 @@ void demand_read(struct arena *a, str key, struct demand *out)
                             .user = json->len > 4 ? json_text(&json->items[4]) : STR(""),
                             .command = json->len > 5 && json_text(&json->items[5]).len,
                             .agent = json->len > 6 ? json_text(&json->items[6]) : STR(""),
+                            .agent_dir = json->len > 7 ? json_text(&json->items[7]) : STR(""),
                             .tags = copies,
                             .tag_count = tags->len };
 }
@@ -117,7 +120,8 @@ bool demand_fits(struct arena *a, const struct demand *d, const struct runner *r
     for (size_t i = 0; i < d->tag_count; i++)
         if (!names_hold(r->tags, r->tag_count, d->tags[i]))
             return false;
-    return !d->agent.len || runner_offers(a, r, d->agent, d->project_dir, &ignored);
+    str dir = d->agent_dir.len ? d->agent_dir : d->project_dir;
+    return !d->agent.len || runner_offers(a, r, d->agent, dir, &ignored);
 }
 
 /* ---- positions ---- */
@@ -139,6 +143,7 @@ void run_find_position(struct arena *a, struct run *r)
     if (demand.unreadable)
         return; /* it stays where it was */
     r->queue_position_in_dir = position_of(a, &demand, r);
+    demand.agent_dir = demand.agent.len ? demand.project_dir : STR("");
     demand.project_dir = STR("");
     r->queue_position = position_of(a, &demand, r);
 }

@@ -164,8 +164,9 @@ err runner_store_agents(struct tx *tx, struct runner *r, str agents)
     if (str_eq(r->agents, agents))
         return NULL;
     r->agents = agents;
-    return sql_exec(tx->sql, "UPDATE runner SET agents = $2 WHERE runner_id = $1",
-                    ARGS(TEXT(r->id), TEXT(r->agents)));
+    TRY(sql_exec(tx->sql, "UPDATE runner SET agents = $2 WHERE runner_id = $1",
+                 ARGS(TEXT(r->id), TEXT(r->agents))));
+    return runner_emit(tx, EVENT_RUNNER_UPDATED, r);
 }
 
 err runner_store_cursor(struct tx *tx, const struct runner *r)

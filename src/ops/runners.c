@@ -196,11 +196,13 @@ struct claim {
     int64_t again_ms; /* when it was to look on; 0: not before something comes */
 };
 
+/* One whose machine has other agents than when it began to wait looks anew, as the runner that it is now. */
 static bool claim_wakes(const void *self, const struct event *e)
 {
     const struct runner *r = &((const struct claim *)self)->runner;
 
-    return run_wakes(r, e) || wake_errand_wakes(r, e);
+    return run_wakes(r, e) || wake_errand_wakes(r, e) ||
+           (e->type == EVENT_RUNNER_UPDATED && str_eq(e->subject, r->id));
 }
 
 /* Where it goes on. What has come before it was to look on may be where it has been: then it goes
