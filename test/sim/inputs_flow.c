@@ -76,6 +76,11 @@ static void refer_step(struct inputs *in, struct json *out)
         *out = text(op_is_of(in, "execution.report") ? ONE_OF(in, reported) : ONE_OF(in, steps));
 }
 
+static void refer_phase(struct inputs *in, struct json *out)
+{
+    *out = text(chance(in, 3) ? "phase_1" : "phase_0");
+}
+
 static void refer_token(struct inputs *in, struct json *out)
 {
     *out = text(chance(in, 3) ? "token-2" : "token-1");
@@ -197,6 +202,10 @@ static const struct {
     { "variables", refer_variables },
     { "types", refer_types },
     { "execution_id", refer_execution },
+    { "workflow_id", refer_execution },
+    { "phase_id", refer_phase },
+    { "from_step", refer_step },
+    { "artifacts", refer_values },
     { "execution", refer_execution },
     { "job_id", refer_job },
     { "incident_id", refer_incident },
@@ -216,6 +225,10 @@ bool inputs_flow_refer(struct inputs *in, str name, struct json *out)
 {
     bool mine = op_is_of(in, "workflow.") || op_is_of(in, "execution.") || op_is_of(in, "job.") ||
                 op_is_of(in, "incident.") || op_is_of(in, "approval.") || op_is_of(in, "inbox.");
+    bool documents = op_is_of(in, "phase.") || op_is_of(in, "step.");
+
+    /* Theirs are other words, which their schemas have. */
+    mine |= documents && !str_eq(name, STR("status"));
 
     for (size_t i = 0; mine && i < COUNT(words); i++) {
         if (!str_eq(name, str_from(words[i].name)))

@@ -399,6 +399,8 @@ static const struct {
       "{'id':'d','job':'t1','evidence':[{'file':'x'}],'retry':{'max_attempts':9}}]}}" },
     { "execution.start", "{'workflow':'f4'}" },
     { "execution.start", "{'workflow':'f4'}" },
+    { "phase.create", "{'task':'t','phases':['a','b']}" },
+    { "phase.create", "{'task':'t','phases':['a','b']}" },
     { "job.claim", "{'types':['t1','t2'],'max':5}" },
 };
 
