@@ -81,6 +81,11 @@ static void refer_phase(struct inputs *in, struct json *out)
     *out = text(chance(in, 3) ? "phase_1" : "phase_0");
 }
 
+static void refer_phases(struct inputs *in, struct json *out)
+{
+    *out = json_of(in->arena, chance(in, 3) ? "['a',{'title':'b','agent':'x'},{}]" : "['a','b']");
+}
+
 static void refer_token(struct inputs *in, struct json *out)
 {
     *out = text(chance(in, 3) ? "token-2" : "token-1");
@@ -204,6 +209,7 @@ static const struct {
     { "execution_id", refer_execution },
     { "workflow_id", refer_execution },
     { "phase_id", refer_phase },
+    { "phases", refer_phases },
     { "from_step", refer_step },
     { "artifacts", refer_values },
     { "execution", refer_execution },
