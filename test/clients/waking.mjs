@@ -37,7 +37,7 @@ const script = async ({ asked, since, offered }) => {
     return say('My tools are not there yet.');
   }
   if (name && !since.includes(tool)) return use(tool, childOf(name));
-  if (/Be slow\./.test(asked)) await busy;
+  if (/Be slow\./.test(asked) && offered.length > 1) await busy;
   return say(/\[baton /.test(asked) ? 'I have heard.' : 'It is well.');
 };
 
@@ -195,7 +195,9 @@ async function wakes(name, client) {
     let done;
     busy = new Promise((found) => (done = found));
     finally_(() => done());
-    const turns = () => model.requests.filter(({ body }) => JSON.stringify(body).includes('Be slow.'));
+    // Codex has what it was asked summed up beside the turn, by a model that has one tool for that.
+    const turns = () =>
+      model.requests.filter(({ body }) => body.tools?.length > 1 && JSON.stringify(body).includes('Be slow.'));
     await says('Be slow.');
     for (const step of stop) await (typeof step === 'string' ? terminal.press(step) : terminal.sees(step));
     await until('the end of the turn', () => turns().every((turn) => turn.over));
