@@ -68,10 +68,7 @@ class Seat {
     this.env = { ...own, ...this.client.configure({ home, project: shop, model: this.model.url }) };
     this.terminal = new Terminal(this.program, this.client.args, { cwd: shop, env: this.env });
     finally_(() => this.leave());
-    if (this.client.asks) {
-      await this.terminal.sees(this.client.asks[0], 120000);
-      this.terminal.press(...this.client.asks.slice(1));
-    }
+    if (this.client.asks) await this.terminal.answers(...this.client.asks);
     await this.terminal.sees(this.client.ready);
     const known = seats.map((seat) => seat.name);
     await this.terminal.say('Good morning.');

@@ -42,6 +42,15 @@ export class Terminal {
     });
   }
 
+  // Answers a question by keys until it is gone: a client may show it before it reads any.
+  async answers(question, ...keys) {
+    await this.sees(question, 120000);
+    for (let tries = 0; tries < 10 && this.screen().match(question); tries++) {
+      this.press(...keys);
+      await until('the end of the question', () => !this.screen().match(question), 3000).catch(() => {});
+    }
+  }
+
   // Keys as tmux calls them, or text.
   press(...keys) {
     this.#tmux(['send-keys', ...keys]);
