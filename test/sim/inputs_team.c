@@ -92,6 +92,26 @@ static str any_client_id(struct inputs *in)
     return arena_printf(in->arena, "c%u", random_below(in->random, 8));
 }
 
+/* Of an agent inside of the client, which may do a phase; or of the list that its agent keeps. */
+static void put_inner(struct inputs *in, struct json *out)
+{
+    static const char *const names[] = { "SubagentStart", "SubagentStart", "SubagentStop",
+                                         "StopFailure",   "PostToolUse",   "UserPromptSubmit" };
+    static const char *const todos[] = { "TodoWrite", "TaskList", "Agent" };
+    const char *name = names[random_below(in->random, COUNT(names))];
+    struct json answer = json_object();
+
+    json_put(in->arena, out, STR("hook_event_name"), text(name));
+    json_put(in->arena, out, STR("agent_type"), text("general-purpose"));
+    json_put(in->arena, out, STR("last_assistant_message"), text("- a.c"));
+    if (strcmp(name, "PostToolUse") && strcmp(name, "UserPromptSubmit"))
+        json_put(in->arena, out, STR("agent_id"), text(random_below(in->random, 2) ? "a" : "b"));
+    json_put(in->arena, &answer, STR("status"), text("completed"));
+    json_put(in->arena, &answer, STR("agentId"), text("a"));
+    json_put(in->arena, out, STR("tool_response"), answer);
+    json_put(in->arena, out, STR("tool_name"), text(todos[random_below(in->random, COUNT(todos))]));
+}
+
 /* Mostly a tool that the role of one of them asks for: there is the most to get wrong. */
 static bool refer_event(struct inputs *in, struct json *out)
 {
@@ -105,8 +125,11 @@ static bool refer_event(struct inputs *in, struct json *out)
     *out = json_object();
     json_put(in->arena, out, STR("session_id"), json_string(id));
     json_put(in->arena, out, STR("hook_event_name"), text(name));
-    json_put(in->arena, out, STR("tool_name"), text("Bash"));
     json_put(in->arena, out, STR("tool_input"), json_object());
+    if (chance(in, 3))
+        put_inner(in, out);
+    else
+        json_put(in->arena, out, STR("tool_name"), text("Bash"));
     return op_is(in, "hook.event");
 }
 

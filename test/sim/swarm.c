@@ -380,6 +380,7 @@ static const struct {
                     "'prompt':'x','agent_name':'asker'}" },
     { "hook.event", "{'client':'claude','event':{'session_id':'x','hook_event_name':'PreToolUse',"
                     "'tool_name':'Bash','tool_input':{}}}" },
+    { "phase.create", "{'task':'t','parent_session_name':'claude-x','phases':['a','b','c']}" },
     { "workflow.deploy", "{'definition':{'workflow':'f1','steps':[{'id':'a','set':{'k':1}}]}}" },
     { "execution.start", "{'workflow':'f1'}" },
     { "execution.start", "{'workflow':'f1'}" },
