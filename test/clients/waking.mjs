@@ -54,6 +54,15 @@ const reads = (name) => {
 const firstRead = (name) =>
   model.requests.find(({ body }) => JSON.stringify(body).includes(`Session \`${name}\` has completed`));
 
+// In kB; nothing of a process that is about to end.
+function memoryOf(pid) {
+  try {
+    return Number(readFileSync(`/proc/${pid}/status`, 'utf8').match(/VmRSS:\s+(\d+) kB/)?.[1]);
+  } catch {
+    return 0;
+  }
+}
+
 const isWaker = ({ words }) => words.includes('hook') && words.includes('--wait');
 
 // ---- what holds for each ----
@@ -81,8 +90,12 @@ async function wakes(name, client) {
   const holds = (sentence, body) => check(`${title}: ${sentence}`, body);
   const child = (id) => `${name}-${id}`;
   const wakers = () => processesWith(mine).filter(isWaker);
+  // Each takes the place of the one before it.
   const oneWaits = () =>
-    until('one that waits', () => wakers().length === 1).catch(() => {
+    until('one that waits', () => {
+      const all = wakers();
+      return all.length === 1 && all[0];
+    }).catch(() => {
       throw new Error(`expected one that waits, found ${JSON.stringify(wakers())}`);
     });
 
@@ -173,16 +186,13 @@ async function wakes(name, client) {
   });
   if (waits)
     await holds('it has one process that waits, of at most 3 MB', async () => {
-      await oneWaits();
-      const [{ pid }] = wakers();
-      const [, all] = readFileSync(`/proc/${pid}/status`, 'utf8').match(/VmRSS:\s+(\d+) kB/);
+      const all = await until('what it takes of memory', async () => memoryOf((await oneWaits()).pid));
       if (!/asan/.test(baton)) assert.ok(all <= 3072, `it has ${all} kB`);
     });
   if (waits)
     await holds('a waker that was killed costs nothing but time', async () => {
       await starts('third');
-      await oneWaits();
-      process.kill(wakers()[0].pid, 'SIGKILL');
+      process.kill((await oneWaits()).pid, 'SIGKILL');
       await ends('third');
       await says('How are you?');
       await hears('third', Date.now());
