@@ -1,9 +1,9 @@
 /* sub_agent.h: agents inside of a client's process that do phases of a workflow.
  *
  * A client that starts one tells of its start and of its end. One whose type is the agent of a phase of
- * its session's newest open workflow of phases is tied to that phase from its start to its end: the lowest that
- * is not done, may start, and has no other at work. One that finds none is tied to nothing, and nothing
- * is kept of it. What has ended is kept until whoever has started it was told.
+ * its session's newest open workflow of phases is tied to that phase from its start to its end: the
+ * lowest that is not done, may start, and has no other at work. One that finds none is tied to nothing,
+ * and nothing is kept of it. What has ended is kept until whoever has started it was told.
  *
  * Does not know what clients tell, nor what is said to them: see ops/hooks_agent.c. */
 #ifndef CORE_SUB_AGENT_H

@@ -1,5 +1,5 @@
-/* hooks.h: what the files of the operation hook.event share. Private to ops/hooks*.c, which are,
- * from below to above:
+/* hooks.h: what the files of the operation hook.event share. Private to ops/hooks*.c and todos.c;
+ * the former are, from below to above:
  *
  *   hooks_event.c     what clients tell, as it is kept and read
  *   hooks_session.c   whose event it is
