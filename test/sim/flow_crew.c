@@ -103,6 +103,35 @@ static void run_end(struct play *p, const struct crew_run *r, const char *what, 
     run_drop(p, id);
 }
 
+/* Something that an agent does with the token of its turn. */
+static struct command *as_agent(struct play *p, const struct crew_run *r, const char *op, str input)
+{
+    struct actor before = p->w->actor;
+    struct grant *grant;
+
+    CHECK_OK(op_admit(&p->w->engine, p->scratch, r->token, &grant));
+    p->w->actor = *grant->actor;
+    struct command *c = play_call(p, op, input);
+    p->w->actor = before;
+    grant_unref(grant);
+    return c;
+}
+
+/* Nobody wants to know any more: its step goes on without it. */
+static void record_late(struct play *p, const struct crew_run *r)
+{
+    if (!r->token.len || str_eq(r->session_id, p->stopped))
+        return; /* whom a person has stopped may still say something, and it is of no use */
+    struct command *c =
+        as_agent(p, r, "execution.report",
+                 arena_printf(p->scratch,
+                              "{'execution_id':'" STR_FMT "','step':'" STR_FMT "','outputs':{}}",
+                              STR_ARG(p->id), STR_ARG(p->graph->steps[0].id)));
+    if (!c->error || c->events || c->error->kind != ERR_CONFLICT)
+        play_fail(p, "an agent that is to stop has recorded something: " STR_FMT,
+                  STR_ARG(c->error ? c->error->message : c->answer.text));
+}
+
 static void runs_stop(struct play *p, const struct json *ids)
 {
     for (uint32_t i = 0; i < ids->len; i++) {
@@ -110,6 +139,7 @@ static void runs_stop(struct play *p, const struct json *ids)
         if (at == p->run_count)
             play_fail(p, "run " STR_FMT " is to be stopped, and is not held",
                       STR_ARG(json_text(&ids->items[i])));
+        record_late(p, &p->runs[at]);
         run_end(p, &p->runs[at], "stopped", STR(""));
     }
 }
@@ -175,20 +205,6 @@ static struct crew_run *run_of_share(struct play *p, uint32_t n, uint32_t number
     return NULL;
 }
 
-/* Something that an agent does with the token of its turn. */
-static struct command *as_agent(struct play *p, const struct crew_run *r, const char *op, str input)
-{
-    struct actor before = p->w->actor;
-    struct grant *grant;
-
-    CHECK_OK(op_admit(&p->w->engine, p->scratch, r->token, &grant));
-    p->w->actor = *grant->actor;
-    struct command *c = play_call(p, op, input);
-    p->w->actor = before;
-    grant_unref(grant);
-    return c;
-}
-
 static void record(struct play *p, const struct crew_run *r, const struct flow_event *e)
 {
     const struct graph_node *node = &p->graph->nodes[e->at.node];
@@ -239,6 +255,7 @@ void crew_turn(struct play *p, const struct flow_event *e)
     case TURN_CRASHED: run_end(p, r, "failed", STR(",\"error\":\"exit code 1\"")); break;
     case TURN_LOST: lose(p, r); break;
     default:
+        p->stopped = r->session_id;
         play_shown(p, "session.stop",
                    arena_printf(p->scratch, "{'session_id':'" STR_FMT "'}",
                                 STR_ARG(r->session_id)));
@@ -320,6 +337,18 @@ static void agents_decide(struct play *p, str decision)
     }
 }
 
+/* Whoever has seen something else decides nothing. */
+static void unseen_decide(struct play *p, const struct flow_event *e, str id)
+{
+    str decision = decision_of(p, e, id);
+    struct command *c = play_call(p, "approval.decide",
+                                  arena_printf(p->scratch, STR_FMT ",\"digest\":\"00\"}",
+                                               STR_ARG(str_slice(decision, 0, decision.len - 1))));
+
+    if (!c->error || c->events || c->error->kind != ERR_CONFLICT)
+        play_fail(p, "approval " STR_FMT " was decided by who had not seen it", STR_ARG(id));
+}
+
 void crew_decide(struct play *p, const struct flow_event *e)
 {
     str id =
@@ -332,6 +361,7 @@ void crew_decide(struct play *p, const struct flow_event *e)
         play_fail(p, "nobody is asked about mark %u", e->at.n);
     str decision = decision_of(p, e, id);
     agents_decide(p, decision);
+    unseen_decide(p, e, id);
     play_shown(p, "approval.decide", decision);
     p->decided = arena_copy(p->arena, id);
     p->decision = arena_copy(p->arena, decision);

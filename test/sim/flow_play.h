@@ -23,6 +23,7 @@ struct play {
     str runner;            /* of the crew: see flow_crew.h */
     struct crew_run *runs; /* that it holds */
     size_t run_count;
+    str stopped;           /* a session that a person has stopped */
     str decided, decision; /* the approval that was decided last, and how; empty: none was */
     struct buf log;
     struct vfs

@@ -225,6 +225,12 @@ static struct outcome outcome_of(struct tx *tx, const struct session *s, const s
                 (!last->started_at_ms || last->attempt > team_rules_of(tx)->claim_max);
     struct outcome o = { .what = "failed" };
 
+#ifdef PLANT_MOVER_UNRECORDED
+    if (last->status == RUN_COMPLETED) {
+        o.what = "completed";
+        return o;
+    }
+#endif
     if (is_recorded(s)) {
         o.what = share->error.len ? "failed" : "completed";
         o.error = share->error;

@@ -101,6 +101,9 @@ static err somebody_waits(struct tx *tx, int64_t no, bool *out)
                 "  AND e.status = 'RUNNING')) LIMIT 1",
                 ARGS(INT(tx->now_ms), INT(no))));
     *out = row;
+#ifdef PLANT_MOVER_OUT_OF_TURN
+    *out = false;
+#endif
     return NULL;
 }
 
