@@ -3,6 +3,7 @@
 #include "cli/execution_text.h"
 
 #include "base/date.h"
+#include "cli/step_text.h"
 
 enum {
     STEP_WIDTH_MAX = 24,
@@ -17,12 +18,12 @@ static const struct status_look {
     const char *status, *mark, *plain;
     enum paint paint;
 } looks[] = {
-    { "completed",   "✓", "+", PAINT_GOOD  },
-    { "in_progress", "●", "*", PAINT_KEY   },
-    { "pending",     "○", "o", PAINT_DIM   },
-    { "failed",      "✗", "x", PAINT_ERROR },
-    { "skipped",     "–", "-", PAINT_DIM   },
-    { "waiting_approval", "▲", "!", PAINT_KEY },
+    { "pending",          "○", "o", PAINT_DIM   },
+    { "in_progress",      "●", "*", PAINT_KEY   },
+    { "waiting_approval", "▲", "!", PAINT_KEY   },
+    { "completed",        "✓", "+", PAINT_GOOD  },
+    { "failed",           "✗", "x", PAINT_ERROR },
+    { "skipped",          "–", "-", PAINT_DIM   },
 };
 // clang-format on
 
@@ -31,7 +32,7 @@ static const struct status_look *look_of(str status)
     for (size_t i = 0; i < sizeof looks / sizeof *looks; i++)
         if (str_eq(status, str_from(looks[i].status)))
             return &looks[i];
-    return &looks[2];
+    return &looks[0];
 }
 
 static enum paint painted(const struct execution_text *t, enum paint paint)
@@ -168,7 +169,16 @@ static size_t step_width(const struct json *steps)
     return width < STEP_WIDTH_MAX ? width : STEP_WIDTH_MAX;
 }
 
-static void put_steps(struct buf *out, const struct execution_text *t, const struct json *e)
+static const struct json *whole_of(const struct json *steps, str id)
+{
+    for (uint32_t i = 0; json_is(steps, JSON_ARRAY) && i < steps->len; i++)
+        if (str_eq(json_str(&steps->items[i], "step"), id))
+            return &steps->items[i];
+    return NULL;
+}
+
+static void put_steps(struct buf *out, const struct execution_text *t, const struct json *e,
+                      const struct json *whole)
 {
     const struct json *steps = json_get(e, "steps");
 
@@ -185,6 +195,8 @@ static void put_steps(struct buf *out, const struct execution_text *t, const str
         buf_byte(out, ' ');
         put_padded(out, json_str(step, "step"), width, !words.len);
         put_line(out, t, width + 6, words);
+        if (whole_of(whole, json_str(step, "step")))
+            step_notes_put(out, t, width + 6, whole_of(whole, json_str(step, "step")));
     }
 }
 
@@ -219,7 +231,6 @@ static void put_incidents(struct buf *out, const struct execution_text *t, const
     for (uint32_t i = 0; json_is(incidents, JSON_ARRAY) && i < incidents->len; i++) {
         const struct json *incident = &incidents->items[i];
         str step = json_str(incident, "step"), text;
-        buf_printf(out, "%s", i ? "" : "\nwaits for you\n");
         text = arena_printf(a, STR_FMT "%s" STR_FMT, STR_ARG(step), step.len ? ": " : "",
                             STR_ARG(json_str(incident, "message")));
         buf_add(out, STR("  "));
@@ -236,27 +247,36 @@ static void put_incidents(struct buf *out, const struct execution_text *t, const
 
 static void put_approvals(struct buf *out, const struct execution_text *t, const struct json *e)
 {
-    const struct json *approvals = json_get(e, "open_approvals"),
-                      *incidents = json_get(e, "open_incidents");
-    bool headed = json_is(incidents, JSON_ARRAY) && incidents->len;
-    struct arena *a = out->arena;
+    const struct json *approvals = json_get(e, "open_approvals");
 
     for (uint32_t i = 0; json_is(approvals, JSON_ARRAY) && i < approvals->len; i++) {
-        const struct json *p = &approvals->items[i];
-        bool choose = str_eq(json_str(p, "kind"), STR("select_variant"));
-        buf_printf(out, "%s", i || headed ? "" : "\nwaits for you\n");
+        const struct json *approval = &approvals->items[i];
+        bool choose = str_eq(json_str(approval, "kind"), STR("select_variant"));
         buf_add(out, STR("  "));
-        term_put(out, painted(t, PAINT_KEY), t->unicode ? STR("▲") : STR("!"));
+        term_put(out, painted(t, PAINT_ERROR), STR("!"));
         buf_byte(out, ' ');
         help_put(out, 4,
-                 arena_printf(a, "%s " STR_FMT, choose ? "choose a variant of" : "approve",
-                              STR_ARG(json_str(p, "title"))));
+                 arena_printf(out->arena, STR_FMT ": %s", STR_ARG(json_str(approval, "step")),
+                              choose ? "it is done, and you choose a variant"
+                                     : "it is done, and you judge what it has given"));
         buf_byte(out, '\n');
         put_command(out, t,
-                    arena_printf(a, "baton inbox approve " STR_FMT "%s",
-                                 STR_ARG(json_str(p, "approval_id")),
-                                 choose ? " --variant NAME" : ""));
+                    arena_printf(out->arena, "baton inbox show " STR_FMT,
+                                 STR_ARG(json_str(approval, "approval_id"))));
     }
+}
+
+static void put_waits(struct buf *out, const struct execution_text *t, const struct json *e)
+{
+    const struct json *approvals = json_get(e, "open_approvals"),
+                      *incidents = json_get(e, "open_incidents");
+
+    if (!(json_is(approvals, JSON_ARRAY) && approvals->len) &&
+        !(json_is(incidents, JSON_ARRAY) && incidents->len))
+        return;
+    buf_add(out, STR("\nwaits for you\n"));
+    put_approvals(out, t, e);
+    put_incidents(out, t, e);
 }
 
 static void put_next(struct buf *out, const struct execution_text *t, const struct json *e)
@@ -273,12 +293,11 @@ static void put_next(struct buf *out, const struct execution_text *t, const stru
 }
 
 void execution_text_put(struct buf *out, const struct execution_text *t,
-                        const struct json *execution)
+                        const struct json *execution, const struct json *whole)
 {
     put_head(out, t, execution);
-    put_steps(out, t, execution);
-    put_incidents(out, t, execution);
-    put_approvals(out, t, execution);
+    put_steps(out, t, execution, whole);
+    put_waits(out, t, execution);
     put_next(out, t, execution);
 }
 
@@ -320,6 +339,25 @@ static bool is_told(const struct json *moves, uint32_t i)
     return true;
 }
 
+/* Words of the engine that people would not know. */
+static str move_told(const struct json *moves, uint32_t i)
+{
+    static const struct {
+        const char *move, *told;
+    } words[] = {
+        { "proving", "is looked at by a runner" },
+        { "asked", "waits for you to judge" },
+        { "gave_up", "has failed for good" },
+        { "incident", "stands still" },
+    };
+    str move = move_part(moves, i, 1);
+
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+        if (str_eq(move, str_from(words[k].move)))
+            return str_from(words[k].told);
+    return move;
+}
+
 static void put_moves(struct buf *out, const struct json *moves)
 {
     uint32_t told = 0, more = 0;
@@ -335,7 +373,7 @@ static void put_moves(struct buf *out, const struct json *moves)
         for (uint32_t k = i; k < moves->len; k++)
             times += is_same_move(moves, i, k);
         buf_printf(out, "%s" STR_FMT " " STR_FMT, told++ ? ", " : "",
-                   STR_ARG(move_part(moves, i, 0)), STR_ARG(move_part(moves, i, 1)));
+                   STR_ARG(move_part(moves, i, 0)), STR_ARG(move_told(moves, i)));
         if (times > 1)
             buf_printf(out, " %u times", times);
     }

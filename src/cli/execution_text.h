@@ -13,9 +13,10 @@ struct execution_text {
 };
 
 /* All of it: how it stands, its steps, what it waits for, and each incident with the command that
- * resolves it. `execution` is what execution.get answers. */
+ * resolves it. `execution` is what execution.get answers, `whole` its steps as execution.steps has them,
+ * or NULL. */
 void execution_text_put(struct buf *out, const struct execution_text *t,
-                        const struct json *execution);
+                        const struct json *execution, const struct json *whole);
 
 /* How many steps there are that are to be done, and how many of them are. */
 void execution_progress(const struct json *execution, int64_t *done, int64_t *total);

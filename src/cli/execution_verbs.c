@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "cli/names.h"
 #include "cli/session_verbs.h"
+#include "cli/step_text.h"
 
 enum {
     ASK_S = 45,          /* how long one question waits */
@@ -78,6 +79,15 @@ static err ask(struct cli *c, struct caller *k, str id, const struct json **out)
                        out);
 }
 
+static err ask_steps(struct cli *c, struct caller *k, str id, const struct json **out)
+{
+    return caller_call(k, c->arena,
+                       &(struct call){ .method = "GET",
+                                       .pattern = "/executions/{id}/steps",
+                                       PARAMS({ "id", id }) },
+                       out);
+}
+
 static void print_json(struct cli *c, const struct json *answer)
 {
     struct buf out = buf_in(c->arena);
@@ -108,7 +118,10 @@ static bool is_open(const struct json *execution)
 /* What has changed since the last look, for who waits at a terminal. */
 static void note_progress(struct cli *c, const struct json *now, int64_t *told)
 {
-    int64_t done, total, incidents = json_int_or(now, "incidents", 0);
+    const struct json *approvals = json_get(now, "open_approvals");
+    int64_t done, total,
+        incidents = json_int_or(now, "incidents", 0) +
+                    (json_is(approvals, JSON_ARRAY) ? (int64_t)approvals->len : 0);
 
     execution_progress(now, &done, &total);
     str waits = execution_waits(c->arena, now);
@@ -263,14 +276,15 @@ static err show(struct cli *c, struct caller *k)
 {
     struct execution_text look = execution_text_here(c);
     struct buf out = buf_in(c->arena);
-    const struct json *e;
+    const struct json *e, *steps;
 
     TRY(ask(c, k, str_from(c->args[0]), &e));
     if (c->json) {
         print_json(c, e);
         return NULL;
     }
-    execution_text_put(&out, &look, e);
+    TRY(ask_steps(c, k, str_from(c->args[0]), &steps));
+    execution_text_put(&out, &look, e, json_get(steps, "steps"));
     cli_write(c, buf_str(&out));
     return NULL;
 }
@@ -278,6 +292,51 @@ static err show(struct cli *c, struct caller *k)
 static err show_run(struct cli *c)
 {
     return with_caller(c, "execution", show);
+}
+
+/* ---- steps ---- */
+
+static err step_find(struct cli *c, const struct json *steps, const char *name,
+                     const struct json **out)
+{
+    struct guess g = { .wanted = str_from(name) };
+
+    for (uint32_t i = 0; i < steps->len; i++) {
+        str id = json_str(&steps->items[i], "step");
+        *out = &steps->items[i];
+        if (str_eq(id, str_from(name)))
+            return NULL;
+        guess_try(&g, arena_copy(c->arena, id).at);
+    }
+    return err_new(c->arena, ERR_NOT_FOUND, "it has no step '%s'" STR_FMT, name,
+                   STR_ARG(guess_hint(c->arena, &g)));
+}
+
+static err steps(struct cli *c, struct caller *k)
+{
+    struct execution_text look = execution_text_here(c);
+    const struct json *answer, *list, *one = NULL;
+    struct buf out = buf_in(c->arena);
+
+    TRY(ask_steps(c, k, str_from(c->args[0]), &answer));
+    list = json_get(answer, "steps");
+    if (c->arg_count > 1)
+        TRY(step_find(c, list, c->args[1], &one));
+    if (c->json) {
+        print_json(c, one ? one : answer);
+        return NULL;
+    }
+    if (one)
+        step_text_put(&out, &look, one);
+    else
+        render_rows(c, &out, "steps", list);
+    cli_write(c, buf_str(&out));
+    return NULL;
+}
+
+static err steps_run(struct cli *c)
+{
+    return with_caller(c, "execution", steps);
 }
 
 /* ---- log ---- */
@@ -568,6 +627,19 @@ const struct verb execution_verbs[] = {
             "for you stands below, with the command that lets it go on.",
         .options = plain_options,
         .run = show_run,
+    },
+    {
+        .name = "steps",
+        .args = "EXECUTION_ID [STEP]",
+        .args_min = 1,
+        .args_max = 2,
+        .summary = "Show the steps of an execution, or all that is kept of one",
+        .example = "exec-0199a1c2-7c41-7b6e-9c33-0f0c2f6c1a55 code",
+        .details = "Of one step: what it has given, what a runner has found of its evidence, what\n"
+                   "a person has decided, which agents have worked for it in which sessions, and\n"
+                   "each attempt that did not do, with why.",
+        .options = plain_options,
+        .run = steps_run,
     },
     {
         .name = "log",

@@ -7,13 +7,14 @@
 enum {
     TEXT_LEAST = 24, /* characters of names beside the lanes, or half of the line */
     WIDTH_LEAST = 20,
+    DOES_LEAST = 12, /* characters of what a step does, or nothing of it */
     NONE = UINT32_MAX,
 };
 
 /* ---- the drawing ---- */
 
 struct sketch_node {
-    str id, title, kind;
+    str id, title, kind, does;
     uint32_t first_out, out_count; /* edges */
     uint32_t waits;                /* edges that come from what is not placed yet */
     uint32_t in_count;
@@ -111,6 +112,31 @@ static void find_order(struct sketch *s, const bool *left_out)
     }
 }
 
+/* "by security, style at once, up to 3 attempts, evidence, a person approves"; empty: nothing of that. */
+static str does_of(struct arena *a, const struct json *node)
+{
+    const struct json *agents = json_get(node, "agents");
+    int64_t runs = json_int_or(node, "parallel_agents", 0),
+            attempts = json_int_or(node, "attempts", 0);
+    str approval = json_str(node, "approval");
+    struct buf out = buf_in(a);
+
+    for (uint32_t i = 0; json_is(agents, JSON_ARRAY) && i < agents->len; i++)
+        buf_printf(&out, "%s" STR_FMT, i ? ", " : "by ", STR_ARG(json_text(&agents->items[i])));
+    if (json_bool_or(node, "at_once", false))
+        buf_add(&out, STR(" at once"));
+    if (runs)
+        buf_printf(&out, "%s%lld at once", out.len ? ", " : "", (long long)runs);
+    if (attempts)
+        buf_printf(&out, "%sup to %lld attempts", out.len ? ", " : "", (long long)attempts);
+    if (json_get(node, "evidence"))
+        buf_printf(&out, "%sevidence", out.len ? ", " : "");
+    if (approval.len)
+        buf_printf(&out, "%sa person %s", out.len ? ", " : "",
+                   str_eq(approval, STR("approve")) ? "approves" : "chooses");
+    return one_line(a, buf_str(&out));
+}
+
 static struct sketch sketch_of(struct arena *a, const struct json *drawing)
 {
     const struct json *nodes = json_get(drawing, "nodes"), *edges = json_get(drawing, "edges");
@@ -127,6 +153,7 @@ static struct sketch sketch_of(struct arena *a, const struct json *drawing)
         s.nodes[i].id = json_str(n, "id");
         s.nodes[i].kind = json_str(n, "kind");
         s.nodes[i].title = one_line(a, json_str(n, "title"));
+        s.nodes[i].does = does_of(a, n);
         map_put(&by_id, s.nodes[i].id, (void *)n);
     }
     for (uint32_t i = 0; i < s.count; i++)
@@ -261,6 +288,17 @@ static bool is_said(const struct sketch_edge *e)
     return e->label.len || e->fallback || e->back;
 }
 
+/* Behind a name, as far as there is room for it. */
+static void put_does(const struct picture *p, const struct sketch_node *n, size_t taken)
+{
+    size_t room = room_beside(p, taken + 2);
+
+    if (!n->does.len || room < DOES_LEAST)
+        return;
+    buf_add(p->out, STR("  "));
+    put(p, PAINT_DIM, cut(p, n->does, room));
+}
+
 static void put_said(const struct picture *p, const struct sketch_node *n)
 {
     for (uint32_t k = 0; k < n->out_count; k++) {
@@ -357,7 +395,9 @@ static void draw(struct picture *p, uint32_t most)
         uint32_t lane = lanes_join(p, s->order[i], joins);
         if (p->out) {
             put_lanes(p, lane, marker_of(p, n->kind));
-            put(p, PAINT_PLAIN, cut(p, name_of(p, n), room_beside(p, p->lane_count * 2)));
+            str name = cut(p, name_of(p, n), room_beside(p, p->lane_count * 2));
+            put(p, PAINT_PLAIN, name);
+            put_does(p, n, p->lane_count * 2 + render_text_width(name));
             end_line(p->out);
             if (!goes_on(s, n))
                 p->lanes[lane] = NONE;
@@ -393,7 +433,9 @@ static void put_list(struct picture *p)
         buf_add(&line, buf_str(&after[s->order[i]]));
         put(p, PAINT_KEY, str_from(marker_of(p, n->kind)));
         buf_byte(p->out, ' ');
-        put(p, PAINT_PLAIN, cut(p, buf_str(&line), room_beside(p, 2)));
+        str text = cut(p, buf_str(&line), room_beside(p, 2));
+        put(p, PAINT_PLAIN, text);
+        put_does(p, n, 2 + render_text_width(text));
         end_line(p->out);
         put_said(p, n);
     }

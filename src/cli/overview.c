@@ -9,7 +9,7 @@ static const struct group {
     { "Watch", { "top", "watch", "logs", "event", "open" } },
     { "State", { "state", "schema", "json" } },
     { "Agents", { "project", "session", "message", "file", "agent", "profile" } },
-    { "Workflows", { "workflow", "execution", "job" } },
+    { "Workflows", { "workflow", "execution", "step", "phase", "job" } },
     { "Waits for you",
       { "inbox", "approvals", "approve", "reject", "answer", "approval", "incident",
         "permission" } },

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/date.h"
+#include "cli/inbox.h"
 #include "cli/init/init.h"
 #include "cli/place.h"
 #include "cli/session_verbs.h"
@@ -209,30 +210,34 @@ static int64_t callbacks_waiting(struct status *s)
 static err executions_ask(struct status *s)
 {
     struct url_param open[] = { { "status", STR("open") } };
-    struct url_param waiting[] = { { "status", STR("waiting") } };
-    struct json executions = json_array(), incidents = json_array(), approvals = json_array();
+    struct json executions = json_array(), incidents = json_array();
     err e = list(s, "/executions", open, "executions", &executions);
 
     if (!e)
         e = list(s, "/incidents", open, "incidents", &incidents);
-    if (!e)
-        e = list(s, "/approvals", waiting, "approvals", &approvals);
     if (e && e->kind != ERR_NOT_FOUND)
         return e;
     if (executions.kind != JSON_ARRAY)
         executions = json_array(); /* they are not for this token */
     if (incidents.kind != JSON_ARRAY)
         incidents = json_array();
-    if (approvals.kind != JSON_ARRAY)
-        approvals = json_array();
     put_count(s, &s->agents, "executions", executions.len);
     put(s, &s->waits, "incidents", incidents);
-    put(s, &s->waits, "approvals", approvals);
-    if (approvals.len)
-        suggest(s, "baton inbox", "shows what waits for you, with the commands that decide it");
-    if (incidents.len)
-        suggest(s, "baton incident list --status open",
-                "shows what workflows need of you; `execution retry ID` lets one go on");
+    return NULL;
+}
+
+/* All that a person decides, whatever it is; a server that is older has none. */
+static err inbox_ask(struct status *s)
+{
+    struct json entries = json_array();
+    err e = list(s, "/inbox", NULL, "entries", &entries);
+
+    if (e && e->kind != ERR_NOT_FOUND)
+        return e;
+    put(s, &s->waits, "inbox", inbox_sorted(s->arena, &entries));
+    if (json_get(&s->waits, "inbox")->len)
+        suggest(s, "baton inbox",
+                "shows what waits for you; `baton inbox show ID` what there is to judge");
     return NULL;
 }
 
@@ -247,11 +252,9 @@ static err waits_ask(struct status *s)
     put(s, &s->waits, "permissions", permissions);
     put_count(s, &s->waits, "callbacks", callbacks_waiting(s));
     TRY(executions_ask(s));
+    TRY(inbox_ask(s));
     unheard_load(&s->caller, s->arena, &unheard);
     put(s, &s->waits, "unheard", unheard);
-    if (permissions.len)
-        suggest(s, "baton permission list --status waiting",
-                "shows what agents want to do; `permission resolve ID allow|deny` decides");
     return NULL;
 }
 
@@ -401,46 +404,45 @@ static const char *waits_word(const char **word)
     return now;
 }
 
+/* What is asked, and what there is to know of it that has room in a line. */
+static str inbox_told(struct status *s, const struct json *entry)
+{
+    const struct json *who = json_get(entry, "who"), *content = json_get(entry, "content"),
+                      *input = json_get(content, "tool_input");
+    str kind = json_str(entry, "kind"), step = json_str(who, "step");
+
+    if (str_eq(kind, STR("permission")))
+        return arena_printf(s->arena, STR_FMT " asks to use " STR_FMT ": " STR_FMT,
+                            STR_ARG(json_str(who, "session_name")),
+                            STR_ARG(json_str(content, "tool_name")),
+                            STR_ARG(input ? json_printed(s->arena, input) : STR("")));
+    if (str_eq(kind, STR("incident")))
+        return arena_printf(s->arena, STR_FMT " stands still%s" STR_FMT ": " STR_FMT,
+                            STR_ARG(json_str(who, "workflow")), step.len ? " at " : "",
+                            STR_ARG(step), STR_ARG(json_str(content, "message")));
+    return arena_printf(s->arena, STR_FMT " of " STR_FMT "%s" STR_FMT,
+                        STR_ARG(json_str(entry, "title")), STR_ARG(json_str(who, "workflow")),
+                        json_str(entry, "until").len ? ", or it is " : "; ",
+                        STR_ARG(inbox_otherwise(s->arena, entry, cli_now_ms())));
+}
+
 static void put_waits(struct status *s, struct buf *out)
 {
-    const struct json *permissions = json_get(&s->waits, "permissions"),
-                      *incidents = json_get(&s->waits, "incidents"),
-                      *approvals = json_get(&s->waits, "approvals"),
+    const struct json *inbox = json_get(&s->waits, "inbox"),
                       *failed = json_get(&s->waits, "failed"),
                       *unheard = json_get(&s->waits, "unheard");
     int64_t callbacks = json_int_or(&s->waits, "callbacks", 0);
     const char *word = "for you";
 
-    for (uint32_t i = 0; i < permissions->len && i < SHOWN_MAX; i++) {
-        const struct json *p = &permissions->items[i];
-        put_line(s, out, waits_word(&word),
-                 arena_printf(s->arena, STR_FMT " asks to use " STR_FMT "  " STR_FMT,
-                              STR_ARG(json_str(p, "session_name")),
-                              STR_ARG(json_str(p, "tool_name")),
-                              STR_ARG(json_str(p, "permission_id"))));
+    for (uint32_t i = 0; i < inbox->len && i < SHOWN_MAX; i++) {
+        put_line(s, out, waits_word(&word), inbox_told(s, &inbox->items[i]));
+        put_line(s, out, "",
+                 arena_printf(s->arena, "  " STR_FMT,
+                              STR_ARG(inbox_command(s->arena, &inbox->items[i]))));
     }
-    if (permissions->len > SHOWN_MAX)
+    if (inbox->len > SHOWN_MAX)
         put_line(s, out, "",
-                 arena_printf(s->arena, "and %u more that ask", permissions->len - SHOWN_MAX));
-    for (uint32_t i = 0; i < approvals->len && i < SHOWN_MAX; i++)
-        put_line(s, out, waits_word(&word),
-                 arena_printf(s->arena, STR_FMT " of " STR_FMT " is to be approved  " STR_FMT,
-                              STR_ARG(json_str(&approvals->items[i], "title")),
-                              STR_ARG(json_str(&approvals->items[i], "workflow")),
-                              STR_ARG(json_str(&approvals->items[i], "approval_id"))));
-    if (approvals->len > SHOWN_MAX)
-        put_line(s, out, "",
-                 arena_printf(s->arena, "and %u more to be approved", approvals->len - SHOWN_MAX));
-    for (uint32_t i = 0; i < incidents->len && i < SHOWN_MAX; i++)
-        put_line(s, out, waits_word(&word),
-                 arena_printf(s->arena, STR_FMT " stands still at " STR_FMT ": " STR_FMT,
-                              STR_ARG(json_str(&incidents->items[i], "workflow")),
-                              STR_ARG(json_str(&incidents->items[i], "step")),
-                              STR_ARG(json_str(&incidents->items[i], "message"))));
-    if (incidents->len > SHOWN_MAX)
-        put_line(s, out, "",
-                 arena_printf(s->arena, "and %u more that stand still",
-                              incidents->len - SHOWN_MAX));
+                 arena_printf(s->arena, "and %u more: baton inbox", inbox->len - SHOWN_MAX));
     for (uint32_t i = 0; i < failed->len && i < SHOWN_MAX; i++) {
         str line, rest;
         str_cut(json_str(&failed->items[i], "error"), '\n', &line, &rest);

@@ -29,7 +29,7 @@ struct top {
     struct caller caller;
     struct arena *now, *next; /* of what is shown, and of what is asked for */
     struct arena *frame;
-    struct json sessions, runs, runners, files, unheard, executions;
+    struct json sessions, runs, runners, files, unheard, executions, inbox;
     struct session_tree tree;
     struct top_view view;
     char selected[NAME_MAX_BYTES];
@@ -110,7 +110,7 @@ static err load(struct top *t)
 {
     struct url_param pending = { "status", STR("pending") };
     struct json sessions = t->sessions, runs = t->runs, runners = t->runners, files = t->files,
-                unheard = t->unheard, executions = t->executions;
+                unheard = t->unheard, executions = t->executions, inbox = t->inbox;
     struct call get_ready = { .method = "GET", .pattern = "/ready" };
     const struct json *ready = NULL;
     int64_t begun = socket_clock_ms();
@@ -127,7 +127,8 @@ static err load(struct top *t)
     if (!e) {
         files_load_all(t);
         unheard_load(&t->caller, t->next, &t->unheard);
-        top_executions_load(&t->caller, t->next, &t->executions);
+        top_inbox_load(&t->caller, t->next, &t->inbox);
+        top_executions_load(&t->caller, t->next, &t->inbox, &t->executions);
     }
     t->loaded_ms = socket_clock_ms();
     t->took_ms = t->loaded_ms - begun;
@@ -137,6 +138,7 @@ static err load(struct top *t)
         t->runners = runners;
         t->files = files;
         t->executions = executions;
+        t->inbox = inbox;
         t->unheard = unheard;
         return e;
     }
@@ -154,6 +156,7 @@ static err load(struct top *t)
     t->view.own = json_get(ready, "runner");
     t->view.files = t->files.len ? &t->files : NULL;
     t->view.executions = t->executions.len ? &t->executions : NULL;
+    t->view.inbox = t->inbox.len ? &t->inbox : NULL;
     t->view.unheard = t->unheard.len ? &t->unheard : NULL;
     return NULL;
 }
@@ -492,7 +495,8 @@ const struct verb top_verb = {
                "\n"
                "A member of a project of which nothing was heard for long is silent. Below the\n"
                "trees are the files that two members are at, with when and how much each wrote,\n"
-               "and workflows that run: how far each is, and what it waits for.\n"
+               "what waits for you with the command to type, and workflows that run: how far each\n"
+               "is, and what it waits for.\n"
                "\n"
                "Whoever has not heard of an end or of your message, because the client cannot be\n"
                "woken, is named below them, and the bell of the terminal rings once when one\n"

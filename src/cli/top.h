@@ -18,7 +18,8 @@ struct top_view {
     const struct json *files;      /* that two members are at, as file.list has them; NULL: none */
     const struct json *unheard;    /* who has not heard, as wake.list has them; NULL: none */
     const struct json *executions; /* that are open, as execution.get has them; NULL: none */
-    bool cut;                      /* there are more sessions than were asked for */
+    const struct json *inbox; /* that waits for a person, as inbox.list has it; NULL: nothing */
+    bool cut;                 /* there are more sessions than were asked for */
     int64_t now_ms;
     size_t width, height; /* 0: no limit */
     bool unicode, coloured;
@@ -43,15 +44,30 @@ void top_json(struct buf *out, const struct top_view *v);
 
 /* ---- top_executions.c ---- */
 
-/* Asks for workflows that run, those first that wait for a person. A server that has none, or none for
+/* Asks for workflows that run, those first that wait for a person: they are in the inbox. A server that has none, or none for
  * this token, gives an empty list. */
-void top_executions_load(struct caller *k, struct arena *a, struct json *out);
+void top_executions_load(struct caller *k, struct arena *a, const struct json *inbox,
+                         struct json *out);
 
 /* How many lines they take, which depends on the height; and the lines. */
 size_t top_executions_lines(const struct top_view *v);
 void top_executions_put(struct buf *out, const struct top_view *v);
 
 void top_executions_json(struct json_writer *w, const struct top_view *v);
+
+/* ---- top_inbox.c ---- */
+
+/* Asks for what waits for a person; nothing for a token that may not decide. */
+void top_inbox_load(struct caller *k, struct arena *a, struct json *out);
+
+/* Whether something of an execution is in it. */
+bool top_inbox_has(const struct json *inbox, str execution);
+
+/* How many lines it takes, and the lines. */
+size_t top_inbox_lines(const struct top_view *v);
+void top_inbox_put(struct buf *out, const struct top_view *v);
+
+void top_inbox_json(struct json_writer *w, const struct top_view *v);
 
 /* ---- top_terminal.c ---- */
 

@@ -14,17 +14,24 @@ enum {
 
 /* ---- asking ---- */
 
-/* Incidents first, else in the order of the server, the newest first. */
-static const struct json *nth_urgent(const struct json *list, size_t n)
+static bool waits_for_person(const struct json *inbox, const struct json *execution)
+{
+    return json_int_or(execution, "incidents", 0) > 0 ||
+           top_inbox_has(inbox, json_str(execution, "execution_id"));
+}
+
+/* Those first that wait for a person, else in the order of the server, the newest first. */
+static const struct json *nth_urgent(const struct json *list, const struct json *inbox, size_t n)
 {
     for (int waits = 1; waits >= 0; waits--)
         for (uint32_t i = 0; i < list->len; i++)
-            if ((json_int_or(&list->items[i], "incidents", 0) > 0) == waits && n-- == 0)
+            if (waits_for_person(inbox, &list->items[i]) == waits && n-- == 0)
                 return &list->items[i];
     return NULL;
 }
 
-void top_executions_load(struct caller *k, struct arena *a, struct json *out)
+void top_executions_load(struct caller *k, struct arena *a, const struct json *inbox,
+                         struct json *out)
 {
     const struct json *page, *list, *one;
     struct call open = { .method = "GET",
@@ -39,7 +46,8 @@ void top_executions_load(struct caller *k, struct arena *a, struct json *out)
     for (size_t i = 0; json_is(list, JSON_ARRAY) && i < list->len && i < SHOWN_MAX; i++) {
         struct call get = { .method = "GET",
                             .pattern = "/executions/{id}",
-                            PARAMS({ "id", json_str(nth_urgent(list, i), "execution_id") }) };
+                            PARAMS(
+                                { "id", json_str(nth_urgent(list, inbox, i), "execution_id") }) };
         if (!caller_call(k, a, &get, &one)) /* it may have gone meanwhile */
             json_push(a, out, *one);
     }
@@ -73,7 +81,7 @@ static str name_of(struct arena *a, const struct json *e)
 static void put_row(struct buf *out, const struct top_view *v, const struct json *e)
 {
     enum { BEFORE = 2 + NAME_WIDTH + 2 + STATUS_WIDTH + 2 + 7 + 2 };
-    bool waits = json_int_or(e, "incidents", 0) > 0;
+    bool waits = waits_for_person(v->inbox, e);
     int64_t done, total;
 
     execution_progress(e, &done, &total);

@@ -183,7 +183,8 @@ size_t top_selected(const struct top_view *v)
 
 static size_t rows_shown(const struct top_view *v)
 {
-    size_t around = LINES_AROUND + files_lines(v) + unheard_lines(v) + top_executions_lines(v);
+    size_t around = LINES_AROUND + files_lines(v) + unheard_lines(v) + top_inbox_lines(v) +
+                    top_executions_lines(v);
 
     return v->height > around ? v->height - around : 1;
 }
@@ -218,6 +219,7 @@ static void put_list(struct buf *out, const struct top_view *v)
         put_line(out, v, PAINT_PLAIN, STR("`baton session start NAME -p PROMPT` starts one"));
     put_unheard(out, v);
     put_files(out, v);
+    top_inbox_put(out, v);
     top_executions_put(out, v);
 }
 
@@ -367,6 +369,10 @@ void top_json(struct buf *out, const struct top_view *v)
     if (v->files) {
         json_write_name(&w, STR("files"));
         json_write_value(&w, v->files);
+    }
+    if (v->inbox) {
+        json_write_name(&w, STR("inbox"));
+        top_inbox_json(&w, v);
     }
     if (v->executions) {
         json_write_name(&w, STR("executions"));

@@ -109,6 +109,20 @@ static void put_event(const struct watch *w, struct buf *out, const struct json 
             put_operation(c, out, &patch->items[i]);
 }
 
+/* Somebody who only looks on is told what there is to do. */
+static void note_waits(const struct watch *w, const struct json *event)
+{
+    const struct json *moves = json_get(event, "moves");
+
+    for (uint32_t i = 0; json_is(moves, JSON_ARRAY) && i < moves->len; i++) {
+        str what = json_text(json_at(&moves->items[i], 1));
+        if (str_eq(what, STR("asked")) || str_eq(what, STR("incident"))) {
+            cli_note(w->cli, "it waits for you: `baton inbox` shows for what, and what to do");
+            return;
+        }
+    }
+}
+
 static void event_show(struct watch *w, str message, const struct json *event)
 {
     struct execution_text look = execution_text_here(w->cli);
@@ -125,6 +139,8 @@ static void event_show(struct watch *w, str message, const struct json *event)
     cli_write(w->cli, buf_str(&out));
     if (w->left > 0)
         w->left--;
+    if (w->execution)
+        note_waits(w, event);
     if (!cli_flush(w->cli) || w->left == 0)
         w->over = true;
 }

@@ -112,6 +112,25 @@ static void sweep(struct draw *d, struct pulled *room, bool down)
     }
 }
 
+/* What people look for beside the name of a step: who does it, how often, and what is asked of it then. */
+static void write_step(struct json_writer *w, const struct graph_step *s,
+                       const struct graph_work *work)
+{
+    if (s->agent_count) {
+        write_texts(w, STR("agents"), s->agents, s->agent_count);
+        write_bool(w, STR("at_once"), s->agents_at_once);
+    }
+    if (s->parallel_agents > 1)
+        write_int(w, STR("parallel_agents"), s->parallel_agents);
+    if (work && work->retry.max_attempts > 1)
+        write_int(w, STR("attempts"), work->retry.max_attempts);
+    if (s->evidence_count)
+        write_int(w, STR("evidence"), (int64_t)s->evidence_count);
+    if (s->approval)
+        write_text(w, STR("approval"),
+                   s->approval->variant ? STR("select_variant") : STR("approve"));
+}
+
 static void write_node(struct json_writer *w, const struct draw *d, uint16_t i)
 {
     const struct graph *g = d->graph;
@@ -125,6 +144,8 @@ static void write_node(struct json_writer *w, const struct draw *d, uint16_t i)
     write_or_null(w, STR("step"), n->step == GRAPH_NONE ? STR("") : g->steps[n->step].id);
     write_int(w, STR("layer"), d->layer[i]);
     write_int(w, STR("row"), d->row[i]);
+    if (named)
+        write_step(w, &g->steps[n->step], n->work);
     json_write_end(w, '}');
 }
 

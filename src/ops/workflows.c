@@ -246,7 +246,7 @@ static err workflow_versions_op(struct tx *tx, const struct input *in, struct an
 #define WORKFLOW_WHOLE WORKFLOW_MEMBERS "," STEPS_MEMBER "," WARNINGS_MEMBER
 
 #define DRAWING_SHAPE SHAPE(JSON("nodes", "edges", "layers"), JSON(                                \
-    "nodes": { "type": "array", "items": { "type": "object" }, "description": "Each with id, kind, title, step, and its place: layer, row." }, \
+    "nodes": { "type": "array", "items": { "type": "object" }, "description": "Each with id, kind, title, step, and its place: layer, row; of a step with agents, attempts, evidence or approval also these, and at_once, parallel_agents." }, \
     "edges": { "type": "array", "items": { "type": "object" }, "description": "Each with id, from, to, label, default, and back: it closes a circle." }, \
     "layers": { "type": "integer", "description": "How many layers there are: an edge leads to a later one, unless it goes back." }))
 
