@@ -49,6 +49,8 @@ const char runner_verb_details[] =
     "~/.local/state/baton. In it are\n"
     "  runner.lock      held by the one runner that uses the directory\n"
     "  runner.token     made by a server for its own runner\n"
+    "  agents/          agents in files, which it offers beside those of projects and of home\n"
+    "  mirrors.json     which files of workflows it has written into projects, by their SHA-256\n"
     "  runs/RUN_ID/     of each run as long as it lasts: lock, spec.json, keeper.log,\n"
     "                   and agent/, what the agent may read: token, prompt, mcp.json;\n"
     "                   or input, what a command gets on its standard input\n"
