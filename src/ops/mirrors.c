@@ -1,5 +1,5 @@
-/* mirrors.c: the files that show a project's workflows: what is in them, for the runner that writes them,
- * and what it has found of them. */
+/* mirrors.c: the files that show a project's workflows: what is in them, for the runner that writes
+ * them, and what it has found of them. */
 #include "ops/mirrors.h"
 
 #include "base/digest.h"
