@@ -353,9 +353,9 @@ static err told_of(struct tx *tx, const struct input *in, bool worker, struct st
                              .error = input_str(in, "error") };
     if (worker && !input_json(in, "step"))
         return NULL;
+    TRY(view_of(tx, in, &e, &v)); /* whoever does not see it hears nothing else of it */
     if (!input_json(in, "step"))
         return err_new(tx->arena, ERR_INVALID, "expected \"step\": which one it is");
-    TRY(view_of(tx, in, &e, &v));
     TRY(view_step_find(&v, input_json(in, "step"), &step));
     t->step = v.steps[step].step->id;
     return NULL;

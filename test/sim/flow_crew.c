@@ -154,6 +154,8 @@ bool crew_work(struct play *p)
             return any;
         const struct json *answer = json_parsed(p->scratch, c->answer.text);
         const struct json *run = json_get(answer, "run"), *stop = json_get(answer, "stop_runs");
+        if (c->answer.empty)
+            continue; /* it was taken for lost, and is heard again: it asks once more */
         any = true;
         if (run)
             run_take(p, run);
