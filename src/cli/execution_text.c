@@ -245,25 +245,35 @@ static void put_incidents(struct buf *out, const struct execution_text *t, const
     }
 }
 
+static void put_approval(struct buf *out, const struct execution_text *t,
+                         const struct json *approval)
+{
+    bool choose = str_eq(json_str(approval, "kind"), STR("select_variant"));
+
+    buf_add(out, STR("  "));
+    term_put(out, painted(t, PAINT_KEY), t->unicode ? STR("▲") : STR("!"));
+    buf_byte(out, ' ');
+    help_put(out, 4,
+             arena_printf(out->arena, STR_FMT ": %s", STR_ARG(json_str(approval, "step")),
+                          choose ? "it is done, and you choose a variant"
+                                 : "it is done, and you judge what it has given"));
+    buf_byte(out, '\n');
+    put_command(out, t,
+                arena_printf(out->arena, "baton inbox show " STR_FMT,
+                             STR_ARG(json_str(approval, "approval_id"))));
+}
+
+/* In the order of the steps. */
 static void put_approvals(struct buf *out, const struct execution_text *t, const struct json *e)
 {
-    const struct json *approvals = json_get(e, "open_approvals");
+    const struct json *approvals = json_get(e, "open_approvals"), *steps = json_get(e, "steps");
 
-    for (uint32_t i = 0; json_is(approvals, JSON_ARRAY) && i < approvals->len; i++) {
-        const struct json *approval = &approvals->items[i];
-        bool choose = str_eq(json_str(approval, "kind"), STR("select_variant"));
-        buf_add(out, STR("  "));
-        term_put(out, painted(t, PAINT_ERROR), STR("!"));
-        buf_byte(out, ' ');
-        help_put(out, 4,
-                 arena_printf(out->arena, STR_FMT ": %s", STR_ARG(json_str(approval, "step")),
-                              choose ? "it is done, and you choose a variant"
-                                     : "it is done, and you judge what it has given"));
-        buf_byte(out, '\n');
-        put_command(out, t,
-                    arena_printf(out->arena, "baton inbox show " STR_FMT,
-                                 STR_ARG(json_str(approval, "approval_id"))));
-    }
+    if (!json_is(approvals, JSON_ARRAY) || !approvals->len)
+        return;
+    for (uint32_t i = 0; json_is(steps, JSON_ARRAY) && i < steps->len; i++)
+        for (uint32_t k = 0; k < approvals->len; k++)
+            if (str_eq(json_str(&steps->items[i], "step"), json_str(&approvals->items[k], "step")))
+                put_approval(out, t, &approvals->items[k]);
 }
 
 static void put_waits(struct buf *out, const struct execution_text *t, const struct json *e)

@@ -282,13 +282,11 @@ static const struct {
 
 static void put_decisions(struct buf *out, const struct execution_text *t, const struct json *entry)
 {
-    const struct json *decisions = json_get(entry, "decisions"),
-                      *options = json_get(json_get(entry, "content"), "options");
+    const struct json *decisions = json_get(entry, "decisions");
 
     for (uint32_t i = 0; json_is(decisions, JSON_ARRAY) && i < decisions->len; i++) {
         str decision = json_str(&decisions->items[i], "decision");
-        bool approve = str_eq(decision, STR("approve"));
-        const char *more = approve && options && options->len ? " --variant V" : "";
+        const char *more = "";
         for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++)
             if (str_eq(decision, str_from(wanted[k].decision)))
                 more = wanted[k].more;

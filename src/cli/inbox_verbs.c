@@ -542,14 +542,14 @@ static const struct option retry_options[] = {
 const struct option inbox_answer_options[] = { REASON_OPTION, PLAIN_OPTIONS };
 // clang-format on
 
-#define ID_DETAILS                                                                        \
-    "INBOX_ID may be the beginning of one. Without it the only one is meant that waits\n" \
-    "and can be decided so; which that is, is said."
+#define ID_DETAILS                                                                  \
+    "INBOX_ID may be the beginning of one. Without it the only one is meant that\n" \
+    "waits and can be decided so; which that is, is said."
 
 const char inbox_details[] =
-    "Approvals: a step was done, and you judge it. Incidents: an execution stands still\n"
-    "until you have helped. Permissions: an agent wants to use a tool. What is decided\n"
-    "without you the soonest comes first, with what is decided then.\n"
+    "Approvals: a step was done, and you judge it. Incidents: an execution stands\n"
+    "still until you have helped. Permissions: an agent wants to use a tool. What is\n"
+    "decided without you the soonest comes first, with what is decided then.\n"
     "\n"
     "`baton approvals`, `baton approve`, `baton reject` and `baton answer` are short\n"
     "forms. What agents have written is in `baton message list`.";

@@ -422,7 +422,7 @@ static str inbox_told(struct status *s, const struct json *entry)
                             STR_ARG(step), STR_ARG(json_str(content, "message")));
     return arena_printf(s->arena, STR_FMT " of " STR_FMT "%s" STR_FMT,
                         STR_ARG(json_str(entry, "title")), STR_ARG(json_str(who, "workflow")),
-                        json_str(entry, "until").len ? ", or it is " : "; ",
+                        json_str(entry, "until").len ? ", or it is " : "; it ",
                         STR_ARG(inbox_otherwise(s->arena, entry, cli_now_ms())));
 }
 

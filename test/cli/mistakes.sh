@@ -12,9 +12,19 @@ echo '{"workflow":"ship","input":{"required":["order"]},"steps":[{"id":"pick","j
 quiet workflow deploy ship.json
 quiet execution start ship '{"order":1}' -q
 exec=$(cat out)
+echo '{"workflow":"judge","steps":[{"id":"plan","outputs":["plan"],"approval":true},{"id":"scene","outputs":["scenes"],"approval":{"type":"select_variant","options":"=scenes"}}]}' >judge.json
+quiet workflow deploy judge.json
+quiet execution start judge -q
+judge=$(cat out)
+quiet execution report "$judge" plan --outputs '{"plan":"tests first"}'
+quiet execution report "$judge" scene --outputs '{"scenes":["sea","town"]}'
+quiet inbox --kind approval --json
+plan=$(grep -o '"id":"apr_[a-z0-9]*","kind":"approval","title":"approve plan"' out | cut -d'"' -f4)
+scene=$(grep -o '"id":"apr_[a-z0-9]*","kind":"approval","title":"choose a variant of scene"' out | cut -d'"' -f4)
 echo '[]' >array.json
 echo 'workflow: ship' >ship.txt
 
+export EDITOR=false
 rows=0
 while IFS='|' read -r code message words; do
     eval "run $words" </dev/null
@@ -31,9 +41,9 @@ done <<'END'
 5|cannot read shop.json: No such file or directory|workflow deploy shop.json
 2|ship.txt: line 1, column 1|workflow deploy ship.txt
 2|expected an object, the definition of a workflow, but found array|workflow check array.json
-5|there is no workflow "shp"; there are: ship; did you mean 'ship'?|workflow show shp
-5|there is no workflow "shp"; there are: ship; did you mean 'ship'?|workflow get shp
-5|there is no workflow "shp"; there are: ship; did you mean 'ship'?|execution start shp
+5|there is no workflow "shp"; there are: judge, ship, generation, planning; did you mean 'ship'?|workflow show shp
+5|there is no workflow "shp"; there are: judge, ship, generation, planning; did you mean 'ship'?|workflow get shp
+5|there is no workflow "shp"; there are: judge, ship, generation, planning; did you mean 'ship'?|execution start shp
 12|the required member "order" is missing|execution start ship
 2|INPUT expects a JSON object like '{"name":1}', the name of a file with one, or -, but found 'order'.|execution start ship order
 2|INPUT: line 1, column 9|execution start ship '{"order"'
@@ -52,6 +62,25 @@ done <<'END'
 2|expected TYPE..., but found 0 arguments.|job claim
 2|/timeout: expected at most 60, found 99|job claim pick --timeout 99
 5|there is no incident inc_none|incident resolve inc_none
+2|2 wait for you, so say which: apr_|approve
+2|2 wait for you, so say which: apr_|inbox show
+2|'apr_' is the beginning of 2 ids: apr_|reject apr_
+6|nothing waits that can be decided by 'retry': there is apr_|inbox retry
+5|there is nothing like plan in the inbox: expected an id as inbox.list gives it|approve plan
+2|expected a decision on this approval, one of: approve, reject, rework, found "retry"|inbox retry "$plan"
+2|expected one of approve, reject, rework, but found 'maybe'.|answer "$plan" maybe
+2|choose one with --variant: sea, town.|approve "$scene"
+12|expected "selected_variant", one of the variants of step scene: sea, town, found moon|approve "$scene" --variant moon
+2|--modifications: line 1, column 6|approve "$plan" --modifications '{"a":'
+2|--modifications expects a JSON object like '{"tone":"calm"}', the name of a file with one, or -, but found '[]'.|approve "$plan" --modifications '[]'
+2|--modifications: expected a JSON object like {"tone":"calm"}, found array|approve "$plan" --modifications @array.json
+2|the editor 'false' did not end well|approve "$plan" --edit
+2|--kind expects approval, incident or permission, but found 'aproval'; did you mean 'approval'?|inbox --kind aproval
+2|there is no command 'aprove'; did you mean 'approve'?|inbox aprove
+2|there is no command 'aprove'; did you mean 'approve'?|aprove
+2|there is no command 'aprovals'; did you mean 'approvals'?|aprovals
+2|there is no option '--varaint'; did you mean '--variant'?|approve --varaint A
+5|it has no step 'pln'; did you mean 'plan'?|execution steps "$judge" pln
 2|there is no command 'sesion'; did you mean 'session'?|sesion list
 2|there is no command 'states'; did you mean 'state'?|states list
 2|there is no command 'lst'; did you mean 'list'?|session lst
@@ -110,3 +139,6 @@ complains "did you mean '$id'?"
 run watch "${id%?}"
 exits 5
 complains "did you mean '$id'?"
+run inbox show "${plan}x"
+exits 5
+complains "did you mean '$plan'?"

@@ -42,15 +42,15 @@ masked() {
     *) age='s/(^| )([0-9][smh] |[0-9]{2}[smh]|[0-9][smh]$)( |$)/\1AGE\3/g' ;;
     esac
     tr -d '\r' | sed -E "s/_[a-z2-7]{12}/_xxxxxxxxxxxx/g; s/exec-[0-9a-f-]{36}/exec-ID/g; s/job_[0-9_]+/job_ID/g
-        s/for [0-9]+[smh]/for AGE/g; s/in [0-9]+[smh]$/in AGE/; s/127\.0\.0\.1:[0-9]+/ADDRESS/g; s|$PWD|HERE|g; $age
-        s/pid [0-9]+/pid N/; s/up for [0-9]+[smh]/up for AGE/; s/\(baton [0-9.]*/(baton VERSION/
+        s/for [0-9]+[smh]/for AGE/g; s/in [0-9]+[smh]$/in AGE/; s/127\.0\.0\.1:[0-9]+/ADDRESS/g; s|$PWD|HERE|g; s/apr_[a-z2-7]+…/apr_xxxx…/; $age
+        s/pid [0-9]+/pid N/; s/up for [0-9]+[smh]/up for AGE/; s/\(baton [0-9][0-9.]*/(baton VERSION/; s/in [0-9]+[smh]([;,])/in AGE\1/
         s/ +$host +/  HOST  /; s/ host +id/ host  id/; s/of +seen/of  seen/; s/(yes +1 +)[0-9]+ +AGE/\1N   AGE/
         s/[0-9]+ of [0-9]+ busy/N of N busy/; s/[0-9]{4}-[0-9-]+T[0-9:.]+Z/TIME/g; s/ +$//"
 }
 sorted() { awk 'NR == 1 { print; fflush(); next } { print | "LC_ALL=C sort" }'; }
 
 narrow() {
-    tr -d '\r' <out | sed 's/…/./g' | awk '{ if (length($0) > 80) exit 1 }' || fail "$what: expected at most 80 columns"
+    tr -d '\r' <out | sed 's/[…▲●○◇✓✗–↺→├╮┬╯┴│─]/./g' | awk '{ if (length($0) > 80) exit 1 }' || fail "$what: expected at most 80 columns"
 }
 
 # picture PIPE|TERMINAL COMMAND...: compares with the lines of standard input.
@@ -267,6 +267,8 @@ picture terminal top --once <<'END'
    a_name_that_is_longer_than_most  running   slow/shell     AGE
    pusher                           idle      careful/shell  AGE  I wait for yo…
    reviewer                         finished  echo/shell     AGE  done
+waits for you
+! pusher wants to use Bash         AGE   baton inbox approve prm_xxxxxxxxxxxx
 END
 picture pipe top --once <<'END'
 1 need you, 1 running, 1 idle, 1 ended  1 runner, N of N busy
@@ -275,20 +277,22 @@ picture pipe top --once <<'END'
    a_name_that_is_longer_than_most  running   slow/shell     AGE
    pusher                           idle      careful/shell  AGE  I wait for your word
    reviewer                         finished  echo/shell     AGE  done
+waits for you
+! pusher wants to use Bash         AGE   baton inbox approve prm_xxxxxxxxxxxx
 END
 picture terminal status <<'END'
 server    http://ADDRESS (baton VERSION)
           pid N, up for AGE, in HERE/data
 agents    1 running, 1 idle
           1 runner, N of N busy
-for you   pusher asks to use Bash  prm_xxxxxxxxxxxx
+for you   pusher asks to use Bash: {"command":"git push"}
+            baton inbox approve prm_xxxxxxxxxxxx  (or reject)
           broken failed: the agent ended with exit code 3
 folder    HERE
           project shop, 0 at work, state wfstate_xxxxxxxxxxxx at version 3
           no agent is wired
-next      baton permission list --status waiting
-                         shows what agents want to do; `permission resolve ID
-                         allow|deny` decides
+next      baton inbox    shows what waits for you; `baton inbox show ID` what
+                         there is to judge
           baton init     wires the agents that you start in this folder
 END
 picture pipe status <<'END'
@@ -296,14 +300,14 @@ server    http://ADDRESS (baton VERSION)
           pid N, up for AGE, in HERE/data
 agents    1 running, 1 idle
           1 runner, N of N busy
-for you   pusher asks to use Bash  prm_xxxxxxxxxxxx
+for you   pusher asks to use Bash: {"command":"git push"}
+            baton inbox approve prm_xxxxxxxxxxxx  (or reject)
           broken failed: the agent ended with exit code 3
 folder    HERE
           project shop, 0 at work, state wfstate_xxxxxxxxxxxx at version 3
           no agent is wired
-next      baton permission list --status waiting
-                         shows what agents want to do; `permission resolve ID
-                         allow|deny` decides
+next      baton inbox    shows what waits for you; `baton inbox show ID` what
+                         there is to judge
           baton init     wires the agents that you start in this folder
 END
 picture terminal state read "$id" <<'END'
@@ -487,6 +491,334 @@ workflow  step   kind   status  age  what                                       
 ship      label  error  open    AGE  its worker reports the error "no_ink": There is no ink in the printer of the hall, and nobody knows where the new one is  inc_xxxxxxxxxxxx
 END
 
+# What waits for a person, with what there is to judge.
+cat >plan.json <<'END'
+{ "workflow": "fix", "steps": [
+    { "id": "plan", "title": "Plan the work", "description": "In which order, and why", "outputs": ["plan", "files"],
+      "evidence": [{ "run": "test -f made.txt" }], "retry": { "max_attempts": 2 },
+      "approval": { "deadline": "2d", "default": "reject", "on_reject": "plan" } },
+    { "id": "scene", "outputs": ["scenes"], "approval": { "type": "select_variant", "options": "=scenes" } },
+    { "id": "code", "after": ["plan", "scene"], "agents": ["careful", "echo"], "parallel": true } ] }
+END
+quiet workflow deploy plan.json
+quiet execution start fix -q --project-dir .
+fix=$(cat out)
+quiet execution report "$fix" plan --outputs '{"plan":"too soon","files":[]}'
+until "$BATON" execution steps "$fix" plan --json | grep -q '"attempt":2,'; do sleep 0.05; done
+touch made.txt
+quiet execution report "$fix" plan --outputs '{"plan":"the parser first:\na table of signs, \u001b[31mred\u001b[0m ones too\nthen the printer","files":["src/parse.c","src/print.c"]}'
+quiet execution report "$fix" scene --outputs '{"scenes":[{"id":"A","plot":"at sea"},{"id":"B","plot":"in town"}]}'
+until "$BATON" inbox --kind approval --json >out && [ "$(grep -o '"id":"apr_' out | wc -l)" = 2 ]; do sleep 0.05; done
+plan=$(grep -o '"id":"apr_[a-z0-9]*","kind":"approval","title":"approve' out | cut -d'"' -f4)
+scene=$(grep -o '"id":"apr_[a-z0-9]*","kind":"approval","title":"choose' out | cut -d'"' -f4)
+picture terminal inbox <<'END'
+kind        what                  for     age  if nobody        id
+permission  pusher wants to use…  pusher  AGE  rejected in AGE  prm_xxxxxxxxxxxx
+approval    approve Plan the wo…  fix     AGE  rejected in 1d   apr_xxxxxxxxxxxx
+incident    label of ship stand…  ship    AGE  stands still     inc_xxxxxxxxxxxx
+approval    choose a variant of…  fix     AGE  waits on         apr_xxxxxxxxxxxx
+baton: `baton inbox show ID` shows what there is to judge, and how to decide
+END
+picture pipe inbox <<'END'
+kind        what                        for     age  if nobody        why                                                                                                                       id
+permission  pusher wants to use Bash    pusher  AGE  rejected in AGE  its role may use that tool when a person has said so                                                                      prm_xxxxxxxxxxxx
+approval    approve Plan the work       fix     AGE  rejected in 1d   step plan of fix is done, and what comes after it waits for you                                                           apr_xxxxxxxxxxxx
+incident    label of ship stands still  ship    AGE  stands still     its worker reports the error "no_ink": There is no ink in the printer of the hall, and nobody knows where the new one is  inc_xxxxxxxxxxxx
+approval    choose a variant of scene   fix     AGE  waits on         step scene of fix is done, and what comes after it waits for you                                                          apr_xxxxxxxxxxxx
+END
+picture terminal inbox --kind incident <<'END'
+kind      what                        for   age  if nobody     id
+incident  label of ship stands still  ship  AGE  stands still  inc_xxxxxxxxxxxx
+baton: `baton inbox show ID` shows what there is to judge, and how to decide
+END
+picture pipe inbox --kind incident <<'END'
+kind      what                        for   age  if nobody     why                                                                                                                       id
+incident  label of ship stands still  ship  AGE  stands still  its worker reports the error "no_ink": There is no ink in the printer of the hall, and nobody knows where the new one is  inc_xxxxxxxxxxxx
+END
+picture terminal approvals <<'END'
+kind      what                       for  age  if nobody       id
+approval  approve Plan the work      fix  AGE  rejected in 1d  apr_xxxxxxxxxxxx
+approval  choose a variant of scene  fix  AGE  waits on        apr_xxxxxxxxxxxx
+baton: `baton inbox show ID` shows what there is to judge, and how to decide
+END
+picture pipe approvals <<'END'
+kind      what                       for  age  if nobody       why                                                               id
+approval  approve Plan the work      fix  AGE  rejected in 1d  step plan of fix is done, and what comes after it waits for you   apr_xxxxxxxxxxxx
+approval  choose a variant of scene  fix  AGE  waits on        step scene of fix is done, and what comes after it waits for you  apr_xxxxxxxxxxxx
+END
+picture terminal inbox show "$plan" <<'END'
+approve Plan the work
+approval apr_xxxxxxxxxxxx, for fix step plan of
+exec-ID
+step plan of fix is done, and what comes after it waits for you
+it waits for AGE; if nobody decides within 1d, it counts as rejected, and step
+plan is done anew
+
+  In which order, and why
+  plan:
+    the parser first:
+    a table of signs, □[31mred□[0m ones too
+    then the printer
+  files: ["src/parse.c","src/print.c"]
+
+to decide
+      baton inbox approve apr_xxxxxxxxxxxx
+      baton inbox reject apr_xxxxxxxxxxxx --reason WHY
+      baton inbox rework apr_xxxxxxxxxxxx --reason WHY
+END
+picture pipe inbox show "$plan" <<'END'
+approve Plan the work
+approval apr_xxxxxxxxxxxx, for fix step plan of
+exec-ID
+step plan of fix is done, and what comes after it waits for you
+it waits for AGE; if nobody decides within 1d, it counts as rejected, and step
+plan is done anew
+
+  In which order, and why
+  plan:
+    the parser first:
+    a table of signs, □[31mred□[0m ones too
+    then the printer
+  files: ["src/parse.c","src/print.c"]
+
+to decide
+      baton inbox approve apr_xxxxxxxxxxxx
+      baton inbox reject apr_xxxxxxxxxxxx --reason WHY
+      baton inbox rework apr_xxxxxxxxxxxx --reason WHY
+END
+picture terminal inbox show "$scene" <<'END'
+choose a variant of scene
+approval apr_xxxxxxxxxxxx, for fix step scene of
+exec-ID
+step scene of fix is done, and what comes after it waits for you
+it waits for AGE; if nobody decides, it waits on
+
+  scenes: [{"id":"A","plot":"at sea"},{"id":"B","plot":"in town"}]
+  choose one of: A, B
+
+to decide
+      baton inbox approve apr_xxxxxxxxxxxx --variant NAME
+      baton inbox reject apr_xxxxxxxxxxxx --reason WHY
+      baton inbox rework apr_xxxxxxxxxxxx --reason WHY
+END
+picture pipe inbox show "$scene" <<'END'
+choose a variant of scene
+approval apr_xxxxxxxxxxxx, for fix step scene of
+exec-ID
+step scene of fix is done, and what comes after it waits for you
+it waits for AGE; if nobody decides, it waits on
+
+  scenes: [{"id":"A","plot":"at sea"},{"id":"B","plot":"in town"}]
+  choose one of: A, B
+
+to decide
+      baton inbox approve apr_xxxxxxxxxxxx --variant NAME
+      baton inbox reject apr_xxxxxxxxxxxx --reason WHY
+      baton inbox rework apr_xxxxxxxxxxxx --reason WHY
+END
+picture terminal execution show "$fix" <<'END'
+fix version 1
+exec-ID, started by operator
+RUNNING for AGE
+0 of 3 steps done
+
+  ▲ plan   waits for a person: approve plan (baton inbox approve apr_xxxx…
+           attempt 1: violations in AGE; test -f made.txt: exit 1
+           evidence: test -f made.txt: exit 0
+  ▲ scene  waits for a person: choose a variant of scene (baton inbox approve a…
+  ○ code   after plan, scene
+
+waits for you
+  ▲ plan: it is done, and you judge what it has given
+      baton inbox show apr_xxxxxxxxxxxx
+  ▲ scene: it is done, and you choose a variant
+      baton inbox show apr_xxxxxxxxxxxx
+END
+picture pipe execution show "$fix" <<'END'
+fix version 1
+exec-ID, started by operator
+RUNNING for AGE
+0 of 3 steps done
+
+  ▲ plan   waits for a person: approve plan (baton inbox approve apr_xxxxxxxxxxxx), for AGE, attempt 2
+           attempt 1: violations in AGE; test -f made.txt: exit 1
+           evidence: test -f made.txt: exit 0
+  ▲ scene  waits for a person: choose a variant of scene (baton inbox approve apr_xxxxxxxxxxxx --variant NAME), for AGE
+  ○ code   after plan, scene
+
+waits for you
+  ▲ plan: it is done, and you judge what it has given
+      baton inbox show apr_xxxxxxxxxxxx
+  ▲ scene: it is done, and you choose a variant
+      baton inbox show apr_xxxxxxxxxxxx
+END
+picture terminal execution steps "$fix" plan <<'END'
+plan  Plan the work
+waiting_approval, attempt 2
+waits for a person: approve plan (baton inbox approve apr_xxxxxxxxxxxx), for AGE
+
+what it has given
+  plan: "the parser first:\na table of signs, \u001b[31mred\u001b[0m ones too\n…
+  files: ["src/parse.c","src/print.c"]
+
+what a runner has found
+  ✓ test -f made.txt: exit 0
+
+attempts that did not do
+  attempt 1: violations in AGE
+    test -f made.txt: exit 1
+END
+picture pipe execution steps "$fix" plan <<'END'
+plan  Plan the work
+waiting_approval, attempt 2
+waits for a person: approve plan (baton inbox approve apr_xxxxxxxxxxxx), for AGE
+
+what it has given
+  plan: "the parser first:\na table of signs, \u001b[31mred\u001b[0m ones too\nthen the printer"
+  files: ["src/parse.c","src/print.c"]
+
+what a runner has found
+  ✓ test -f made.txt: exit 0
+
+attempts that did not do
+  attempt 1: violations in AGE
+    test -f made.txt: exit 1
+END
+picture terminal workflow show fix <<'END'
+○ start
+├─╮
+● │ plan  Plan the work  up to 2 attempts, evidence, a person approves
+│ ● scene  a person chooses
+├─╯
+● code  by careful, echo at once
+○ end
+END
+picture pipe workflow show fix <<'END'
+○ start
+├─╮
+● │ plan  Plan the work  up to 2 attempts, evidence, a person approves
+│ ● scene  a person chooses
+├─╯
+● code  by careful, echo at once
+○ end
+END
+picture terminal status <<'END'
+server    http://ADDRESS (baton VERSION)
+          pid N, up for AGE, in HERE/data
+agents    1 running, 1 idle
+          1 runner, N of N busy; 3 workflows open
+for you   pusher asks to use Bash: {"command":"git push"}
+            baton inbox approve prm_xxxxxxxxxxxx  (or reject)
+          approve Plan the work of fix, or it is rejected in 1d
+            baton inbox show apr_xxxxxxxxxxxx
+          ship stands still at label: its worker reports the error "no_ink": Th…
+            baton inbox retry inc_xxxxxxxxxxxx
+          choose a variant of scene of fix; it waits on
+            baton inbox show apr_xxxxxxxxxxxx
+          broken failed: the agent ended with exit code 3
+folder    HERE
+          project shop, 0 at work, state wfstate_xxxxxxxxxxxx at version 3
+          no agent is wired
+next      baton inbox    shows what waits for you; `baton inbox show ID` what
+                         there is to judge
+          baton init     wires the agents that you start in this folder
+END
+picture pipe status <<'END'
+server    http://ADDRESS (baton VERSION)
+          pid N, up for AGE, in HERE/data
+agents    1 running, 1 idle
+          1 runner, N of N busy; 3 workflows open
+for you   pusher asks to use Bash: {"command":"git push"}
+            baton inbox approve prm_xxxxxxxxxxxx  (or reject)
+          approve Plan the work of fix, or it is rejected in 1d
+            baton inbox show apr_xxxxxxxxxxxx
+          ship stands still at label: its worker reports the error "no_ink": There is no ink in the printer of the hall, and nobody knows where the new one is
+            baton inbox retry inc_xxxxxxxxxxxx
+          choose a variant of scene of fix; it waits on
+            baton inbox show apr_xxxxxxxxxxxx
+          broken failed: the agent ended with exit code 3
+folder    HERE
+          project shop, 0 at work, state wfstate_xxxxxxxxxxxx at version 3
+          no agent is wired
+next      baton inbox    shows what waits for you; `baton inbox show ID` what
+                         there is to judge
+          baton init     wires the agents that you start in this folder
+END
+quiet approve "$plan" --reason 'tests come first'
+picture terminal inbox show "$plan" <<'END'
+approve Plan the work
+approval apr_xxxxxxxxxxxx, for fix step plan of
+exec-ID
+it waits for nobody any more: it is approved
+
+  In which order, and why
+  plan:
+    the parser first:
+    a table of signs, □[31mred□[0m ones too
+    then the printer
+  files: ["src/parse.c","src/print.c"]
+END
+picture pipe inbox show "$plan" <<'END'
+approve Plan the work
+approval apr_xxxxxxxxxxxx, for fix step plan of
+exec-ID
+it waits for nobody any more: it is approved
+
+  In which order, and why
+  plan:
+    the parser first:
+    a table of signs, □[31mred□[0m ones too
+    then the printer
+  files: ["src/parse.c","src/print.c"]
+END
+picture terminal execution steps "$fix" plan <<'END'
+plan  Plan the work
+completed in AGE, attempt 2
+
+what it has given
+  plan: "the parser first:\na table of signs, \u001b[31mred\u001b[0m ones too\n…
+  files: ["src/parse.c","src/print.c"]
+
+what a runner has found
+  ✓ test -f made.txt: exit 0
+
+what a person has decided
+  approved by operator (cli): tests come first
+
+attempts that did not do
+  attempt 1: violations in AGE
+    test -f made.txt: exit 1
+END
+picture pipe execution steps "$fix" plan <<'END'
+plan  Plan the work
+completed in AGE, attempt 2
+
+what it has given
+  plan: "the parser first:\na table of signs, \u001b[31mred\u001b[0m ones too\nthen the printer"
+  files: ["src/parse.c","src/print.c"]
+
+what a runner has found
+  ✓ test -f made.txt: exit 0
+
+what a person has decided
+  approved by operator (cli): tests come first
+
+attempts that did not do
+  attempt 1: violations in AGE
+    test -f made.txt: exit 1
+END
+picture terminal approval list <<'END'
+workflow  step   what           status    age  by        way  id
+fix       plan   Plan the work  approved  AGE  operator  cli  apr_xxxxxxxxxxxx
+fix       scene  scene          waiting   AGE                 apr_xxxxxxxxxxxx
+END
+picture pipe approval list <<'END'
+workflow  step   what           status    age  by        way  id
+fix       plan   Plan the work  approved  AGE  operator  cli  apr_xxxxxxxxxxxx
+fix       scene  scene          waiting   AGE                 apr_xxxxxxxxxxxx
+END
+quiet execution cancel "$fix"
+
 # Nothing that is asked for is cut at a column in a pipe, or coloured there.
 CLICOLOR_FORCE= run session list
 ! grep -q "$(printf '\033')" out || fail 'expected no colours'
@@ -514,6 +846,9 @@ picture terminal top --once <<'END'
    a_name_that_i…er_than_most  running   slow/shell     AGE
    pusher                      idle      careful/shell  AGE  I wait for your wo…
    reviewer                    finished  echo/shell     AGE  done
+waits for you
+! pusher wants to use Bash         AGE   baton inbox approve prm_xxxxxxxxxxxx
+! label of ship stands still       AGE   baton inbox retry inc_xxxxxxxxxxxx
 workflows that run
 ! ship order 4711 of ann    RUNNING   2/5      label: 2 of 2 items; a person, f…
   ship                      RUNNING   0/5      pick: a worker for jobs of type …
