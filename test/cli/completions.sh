@@ -58,8 +58,18 @@ completes 'reviewer' session start new --agent r
 completes 'reviewer' session start new -a r
 completes 'claude codex' agent create x --profile c
 completes 'other' state list --root-session o
+completes 'approve' inbox app
+completes 'approval approvals approve' app
+completes '--variant' approve --v
 completes '' json check o
 completes '' session create le
+echo '{"workflow":"w","steps":[{"id":"a","approval":true}]}' >w.json
+"$BATON" workflow deploy w.json >/dev/null
+"$BATON" execution report "$("$BATON" execution start w -q)" a >/dev/null
+waits=$("$BATON" names inbox)
+completes "$waits" approve a
+completes "$waits" inbox rework ap
+completes "$waits" approval get ap
 run names nonsense
 exits 0
 prints
