@@ -171,7 +171,9 @@ $(patsubst %,build/%/src/cli/init/opencode.o,release asan tsan fuzz counted): pl
 $(patsubst %,build/%/src/cli/init/orchestrator.o,release asan tsan fuzz counted): plugin/claude/delegation-orchestrator.md
 
 # The page that a browser sees is part of this one.
-$(patsubst %,build/%/src/wire/http/page.o,release asan tsan fuzz counted): src/wire/http/page.html
+$(patsubst %,build/%/src/wire/http/page.o,release asan tsan fuzz counted): build/web/page.pack
+build/web/page.pack: tools/page.sh $(wildcard web/*.* web/*/*.*)
+	$(call run_,PAGE)tools/page.sh $@
 
 # What --version says: the commit, of a clone; touched only when it changes.
 COMMIT := $(if $(wildcard .git),$(shell git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null))

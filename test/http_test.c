@@ -206,11 +206,11 @@ static const struct {
     { "POST /openapi.json HTTP/1.1|" A "Content-Length: 0||", "HTTP/1.1 405 *Allow: GET, HEAD, OPTIONS*" },
     { "GET /ws HTTP/1.1|" H "|", "HTTP/1.1 426 *<closed>" },
 
-    /* what a browser sees: a page for everybody, which has nothing to run and nothing to tell */
+    /* what a browser sees: a page for everybody, which has nothing to tell but the version */
     { "GET / HTTP/1.1|" H "Accept: text/html,application/xml;q=0.9,*/*;q=0.8||",
-      "HTTP/1.1 200 *|Cache-Control: no-cache|ETag: '*'|Content-Security-Policy: default-src 'none'; style-src "
-      "'sha256-*|X-Content-Type-Options: nosniff|*|Vary: Accept|Content-Type: text/html; charset=utf-8|*"
-      "<html lang='en'>*version is 1.2.3.*baton status*baton top*baton init*</html>*" },
+      "HTTP/1.1 200 *|Cache-Control: no-cache|ETag: '*'|Content-Security-Policy: default-src 'none'; script-src 'self'; "
+      "style-src 'self'; *|X-Content-Type-Options: nosniff|*|Vary: Accept|Content-Type: text/html; charset=utf-8|*"
+      "<html lang='en'>*version is 1.2.3.*baton open*baton status*baton top*baton init*</html>*" },
     { "HEAD / HTTP/1.1|" H "Accept: text/html||", "HTTP/1.1 200 *|Content-Type: text/html; charset=utf-8|Content-Length: *||" },
     { "GET / HTTP/1.1|" H "Accept: text/html|If-None-Match: *||", "HTTP/1.1 304 Not Modified|*||" },
     { "GET / HTTP/1.1|" H "Accept: */*||", "HTTP/1.1 401 *application/problem+json*" },
@@ -234,20 +234,66 @@ static const struct {
 
 enum { CASES = sizeof cases / sizeof *cases };
 
-/* The page's one style is allowed by its sum, and the page asks for nothing else. */
-TEST(page_has_the_style_that_its_head_allows)
+/* A file of the page as its answer has it: the head, and how many bytes follow. */
+static int64_t page_file_heard(struct http_fixture *s, str path, const char *fields,
+                               const char *head)
 {
-    struct arena *a = check_arena();
-    const char *text = http_page.text(&(struct server){ .options.version = "1" }, a).at;
-    const char *style = strstr(text, "<style>") + 7, *end = strstr(style, "</style>");
-    unsigned char sum[SHA256_BYTES];
+    http_fixture_connect(s);
+    http_fixture_ask(
+        s,
+        arena_printf(check_arena(), "GET " STR_FMT " HTTP/1.1|" H "%s|", STR_ARG(path), fields).at);
+    str heard = buf_str(&s->heard), before, rest = heard;
+    if (!text_fits(heard.at, head))
+        check_fail(__FILE__, __LINE__, "asked with %s\n     expected %s\n     found    " STR_FMT,
+                   fields, head, STR_ARG(str_slice(heard, 0, 700)));
+    int64_t length = 0;
+    while (str_cut(rest, '|', &before, &rest))
+        if (str_starts(before, STR("Content-Length: ")))
+            CHECK(str_to_int(str_slice(before, strlen("Content-Length: "), before.len), &length));
+    http_fixture_hang_up(s);
+    return length;
+}
 
-    sha256((str){ style, (size_t)(end - style) }, sum);
-    str shown = base64_encode(a, (str){ (char *)sum, sizeof sum });
-    CHECK_HAS(str_from(http_page.fields),
-              arena_printf(a, "style-src 'sha256-" STR_FMT "';", STR_ARG(shown)).at);
-    CHECK(!strstr(text, "<script") && !strstr(text, "src=") && !strstr(text, "href="));
-    CHECK(!strstr(end + strlen("</style>"), "style"));
+/* What the page is made of is named by what is in it: kept for good, small where the client can
+ * unpack it, and never what it is not. */
+TEST(files_of_the_page_are_kept_for_good_and_packed_for_who_can_unpack)
+{
+    struct http_fixture *s = http_fixture_open(NULL);
+    struct arena *a = check_arena();
+    str page = http_page.text(s->server, a), path, rest;
+
+    const char *at = strstr(page.at, "page/main-");
+    CHECK(at);
+    str_cut((str){ at, (size_t)(page.at + page.len - at) }, '"', &path, &rest);
+    path = arena_printf(a, "/" STR_FMT, STR_ARG(path));
+    CHECK(page_file(path, true) && page_file(path, false) && !page_file(STR("/"), false));
+    CHECK(page_file(path, true)->bytes.len < page_file(path, false)->bytes.len);
+    CHECK(strcmp(page_file(path, true)->type, "text/javascript; charset=utf-8") == 0);
+#define FILE_HEAD "HTTP/1.1 200 *|Cache-Control: public, max-age=31536000, immutable|ETag: '*'|*"
+    int64_t plain =
+        page_file_heard(s, path, "", FILE_HEAD "|Vary: Accept-Encoding|Content-Type: *");
+    int64_t packed = page_file_heard(s, path, "Accept-Encoding: br, gzip|",
+                                     FILE_HEAD "|Content-Encoding: gzip|Content-Type: *");
+    CHECK_INT(plain, page_file(path, false)->bytes.len);
+    CHECK_INT(packed, page_file(path, true)->bytes.len);
+    CHECK_INT(page_file_heard(s, path, "Accept-Encoding: gzip;q=0|", FILE_HEAD), plain);
+    page_file_heard(s, path, "If-None-Match: *|", "HTTP/1.1 304 *");
+    page_file_heard(s, STR("/page/main.js"), "", "HTTP/1.1 404 *load it anew*");
+    page_file_heard(s, STR("/page/"), "", "HTTP/1.1 404 *");
+    http_fixture_close(s);
+}
+
+/* The page's policy lets nothing in that does not come from here: so the page has no script and no style
+ * of its own. */
+TEST(page_has_nothing_that_its_policy_refuses)
+{
+    str text = http_page.text(&(struct server){ .options.version = "1" }, check_arena());
+
+    CHECK(!strstr(http_page.fields, "unsafe") && !strstr(http_page.fields, "http"));
+    CHECK(!strstr(text.at, "<style") && !strstr(text.at, "style="));
+    CHECK(!strstr(text.at, "://"));
+    for (const char *at = text.at; (at = strstr(at, "<script")); at++)
+        CHECK(str_starts(str_from(at), STR("<script type=\"module\" src=\"page/")));
 }
 
 TEST(requests_get_the_answers_of_the_table)

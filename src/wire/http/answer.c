@@ -321,19 +321,19 @@ void http_answer_cached(struct http *h, struct cached_answer *shown)
     answered(h);
 }
 
-void http_answer_file(struct http *h, const struct http_route *route)
+void http_answer_file(struct http *h, const struct http_file *file)
 {
     str etag;
-    struct shared *bytes = route_file(h->server, route, &etag);
+    struct shared *bytes = route_file(h->server, file, &etag);
     bool unchanged = has_tag(h, etag);
 
     if (!unchanged && !bytes->holders && !is_room_for(h, bytes->bytes.len, false))
         return;
-    h->caching = route->file->caching;
+    h->caching = file->caching;
     struct buf out = head_begin(h, unchanged ? 304 : 200);
     buf_printf(&out, "ETag: \"" STR_FMT "\"\r\n", STR_ARG(etag));
-    buf_add(&out, str_from(route->file->fields));
-    head_end(&out, unchanged ? NULL : route->file->type, bytes->bytes.len, !unchanged);
+    buf_add(&out, str_from(file->fields));
+    head_end(&out, unchanged ? NULL : file->type, bytes->bytes.len, !unchanged);
     conn_send(h->x.conn, buf_str(&out));
     if (!unchanged && !h->bodiless)
         conn_send_shared(h->x.conn, bytes);

@@ -71,7 +71,7 @@ static void begin_route(struct http *h)
         return;
     }
     if (route->file)
-        http_answer_file(h, route);
+        http_answer_file(h, route->file);
     else
         route->answer(&h->x);
     if (c->state != h)

@@ -9,7 +9,7 @@
  * answer.c    command, or file → response
  * begin.c     a request whose head is there, until its body is wanted or it is refused
  * http.c      the connection: one request after the other, and their time
- * page.c      the page that a browser sees at /
+ * page.c      the page that a browser sees at /, and its files
  * routes.c    what is no operation; of that, sse.c has /events, wire/ws/ /ws, and wire/mcp/ /mcp */
 #ifndef WIRE_HTTP_GLUE_H
 #define WIRE_HTTP_GLUE_H
@@ -164,7 +164,8 @@ void http_answer_cached(struct http *h, struct cached_answer *shown);
 void http_answer_options(struct http *h);
 
 /* To who asks for a file: nothing, where the client has it already. */
-void http_answer_file(struct http *h, const struct http_route *route);
+struct http_file;
+void http_answer_file(struct http *h, const struct http_file *file);
 
 /* A whole response with more fields: lines that end in CR LF. */
 void http_respond_with(struct http *h, int status, const char *type, str fields, str body);
@@ -189,13 +190,14 @@ enum route_need {
 struct http_file {
     const char *type;
     const char *caching;                            /* Cache-Control */
-    str (*text)(struct server *s, struct arena *a); /* asked for once */
-    const char *fields;                             /* more lines of its head; NULL: none */
+    str (*text)(struct server *s, struct arena *a); /* asked for once; NULL: it is these: */
+    str bytes;
+    const char *fields; /* more lines of its head; NULL: none */
 };
 
 /* What a path means that is no operation's. A server has a list of them, which ends with an empty path. */
 struct http_route {
-    str path;
+    str path; /* one that ends in / stands for all below it, but for / itself */
     enum route_need need;
     str methods[4];
     void (*answer)(struct http_exchange *x); /* NULL: it is a file: */
@@ -212,8 +214,8 @@ enum route_need route_needs(const struct server *s, const struct http_route *rou
 /* Whether HEAD can be had where GET can. */
 bool route_has_head(const struct http_route *route);
 
-/* The file of a route, which is made when it is first asked for, and by what it is recognised. */
-struct shared *route_file(struct server *s, const struct http_route *route, str *etag);
+/* What is sent of a file, which is made when it is first asked for, and by what it is recognised. */
+struct shared *route_file(struct server *s, const struct http_file *file, str *etag);
 void route_files_free(struct server *s);
 
 /* ---- wire/mcp/http.c ---- */

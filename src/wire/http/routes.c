@@ -1,8 +1,8 @@
 /* routes.c: what the server answers that is no operation: how it is, what it takes, and where the
  * streams begin.
  *
- * Three of them need no token, so that whoever watches over the process can ask, and a
- * browser shows something; so they say nothing of what is stored. */
+ * Some of them need no token, so that whoever watches over the process can ask, and a browser
+ * shows something to sign in by; so they say nothing of what is stored. */
 #include <inttypes.h>
 
 #include "json/write.h"
@@ -231,7 +231,9 @@ static str openapi_text(struct server *s, struct arena *a)
     return op_openapi(a, s->options.table, s->options.version);
 }
 
-static const struct http_file openapi = { TYPE_JSON, "no-cache", openapi_text, NULL };
+static const struct http_file openapi = { .type = TYPE_JSON,
+                                          .caching = "no-cache",
+                                          .text = openapi_text };
 
 /* A list of events is an operation; a stream of them is what asks for one by name. */
 static bool wants_stream(const struct server *s, const struct http_request *r)
@@ -256,6 +258,7 @@ static bool has_mcp(const struct server *s, const struct http_request *r)
 
 static const struct http_route routes[] = {
     { STR("/"),             ROUTE_OPEN,   GET,  NULL,      &http_page, http_wants_page },
+    { STR("/page/"),        ROUTE_OPEN,   GET,  page_route, NULL,      NULL            },
     { STR("/mcp"),          ROUTE_FENCED, MANY, mcp_route, NULL,       has_mcp         },
     { STR("/health"),       ROUTE_OPEN,   GET,  health,    NULL,       NULL            },
     { STR("/ready"),        ROUTE_OPEN,   GET,  ready,     NULL,       NULL            },

@@ -1,0 +1,2 @@
+import { h } from './core/dom'
+document.body.append(h('p', null, 'x'))
