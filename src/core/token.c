@@ -17,7 +17,7 @@ static const struct {
 } kinds[] = {
     [ACTOR_SYSTEM] = { "system", NULL },  [ACTOR_OPERATOR] = { "operator", "op_" },
     [ACTOR_RUNNER] = { "runner", "rn_" }, [ACTOR_SESSION] = { "session", "ss_" },
-    [ACTOR_VIEWER] = { "viewer", "vw_" },
+    [ACTOR_VIEWER] = { "viewer", "vw_" }, [ACTOR_CODE] = { "code", "cd_" },
 };
 
 #define KIND_COUNT (sizeof kinds / sizeof *kinds)
@@ -216,6 +216,7 @@ static err actor_of(struct tx *tx, const struct token *t, struct actor *out)
         .session_id = json_str(scope, "session_id"),
         .run_id = json_str(scope, "run_id"),
         .state_id = json_str(scope, "state_id"),
+        .is_page = json_bool_or(scope, "page", false),
     };
     if (pointers)
         TRY(stored_texts(tx, THING("token", t->id), pointers, &out->pointers, &out->pointer_count));
@@ -226,7 +227,8 @@ static err actor_of(struct tx *tx, const struct token *t, struct actor *out)
     return t->kind == ACTOR_SESSION ? session_apply(tx, out) : NULL;
 }
 
-err token_actor(struct tx *tx, str text, struct token *token, struct actor *out)
+/* Whether it is the text of one that is good. */
+static err token_find(struct tx *tx, str text, struct token *token, bool *found)
 {
     const struct row *row;
     str id, secret;
@@ -236,11 +238,55 @@ err token_actor(struct tx *tx, str text, struct token *token, struct actor *out)
                 ARGS(TEXT(id))));
     if (row)
         COLUMNS_READ(TOKEN_COLUMNS, tx, row, "token", token);
-    if (!row || !digest_equal(token->hash, hash_of(tx->arena, text)) || token->revoked_at_ms ||
-        (token->expires_at_ms && token->expires_at_ms <= tx->now_ms))
+    *found = row && digest_equal(token->hash, hash_of(tx->arena, text)) && !token->revoked_at_ms &&
+             (!token->expires_at_ms || token->expires_at_ms > tx->now_ms);
+    return NULL;
+}
+
+err token_actor(struct tx *tx, str text, struct token *token, struct actor *out)
+{
+    bool found;
+
+    TRY(token_find(tx, text, token, &found));
+    if (!found || token->kind == ACTOR_CODE)
         return err_new(tx->arena, ERR_UNAUTHENTICATED,
                        "this token is not known, or not valid any more: ask the operator for one");
     return actor_of(tx, token, out);
+}
+
+/* ---- codes ---- */
+
+err token_code(struct tx *tx, enum actor_kind kind, str name, int64_t valid_ms,
+               int64_t expires_in_ms, struct token *out, str *text)
+{
+    struct json scope = json_object();
+
+    assert((kind == ACTOR_OPERATOR || kind == ACTOR_VIEWER) && valid_ms > 0 && expires_in_ms > 0);
+    json_put(tx->arena, &scope, STR("kind"), json_string(str_from(actor_kind_name(kind))));
+    json_put(tx->arena, &scope, STR("expires_in_ms"), json_int(tx->arena, expires_in_ms));
+    return token_create(tx, ACTOR_CODE, name, &scope, valid_ms, out, text);
+}
+
+err token_exchange(struct tx *tx, str code, struct token *out, str *text)
+{
+    struct json scope = json_object();
+    const struct json *asked;
+    enum actor_kind kind;
+    struct token used;
+    bool found;
+
+    TRY(token_find(tx, code, &used, &found));
+    if (!found || used.kind != ACTOR_CODE)
+        return err_new(tx->arena, ERR_UNAUTHENTICATED,
+                       "this code is not known, was used, or its time is over: baton open gives "
+                       "another one");
+    TRY(sql_exec(tx->sql, "UPDATE token SET revoked_at = $2 WHERE token_id = $1",
+                 ARGS(TEXT(used.id), INT(tx->now_ms))));
+    TRY(stored_parse(tx, THING("token", used.id), used.scope, &asked));
+    kind = str_eq(json_str(asked, "kind"), STR("operator")) ? ACTOR_OPERATOR : ACTOR_VIEWER;
+    json_put(tx->arena, &scope, STR("page"), json_bool(true));
+    return token_create(tx, kind, used.name, &scope, json_int_or(asked, "expires_in_ms", 1), out,
+                        text);
 }
 
 err token_stands_for(struct tx *tx, str session_id, bool *out)

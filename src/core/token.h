@@ -50,6 +50,14 @@ err token_create(struct tx *tx, enum actor_kind kind, str name, const struct jso
  * its row; of another, those of the scope, and it is a root. */
 err token_actor(struct tx *tx, str text, struct token *token, struct actor *out);
 
+/* A code that whoever shows it first, within a time, gets a token for: an operator's or a viewer's of
+ * that name, which is valid for `expires_in_ms`. It is listed and revoked like a token, and is none. */
+err token_code(struct tx *tx, enum actor_kind kind, str name, int64_t valid_ms,
+               int64_t expires_in_ms, struct token *out, str *text);
+
+/* UNAUTHENTICATED, whatever the reason; a code that was good is used up. */
+err token_exchange(struct tx *tx, str code, struct token *out, str *text);
+
 /* Whether a session's token that is good, and not one of a run, stands for that id. */
 err token_stands_for(struct tx *tx, str session_id, bool *out);
 

@@ -18,7 +18,15 @@ struct tx_source {
     void *self;
 };
 
-enum actor_kind { ACTOR_SYSTEM, ACTOR_OPERATOR, ACTOR_RUNNER, ACTOR_SESSION, ACTOR_VIEWER };
+/* A code is nobody: it is worth one token, which it is exchanged for. */
+enum actor_kind {
+    ACTOR_SYSTEM,
+    ACTOR_OPERATOR,
+    ACTOR_RUNNER,
+    ACTOR_SESSION,
+    ACTOR_VIEWER,
+    ACTOR_CODE,
+};
 
 /* Who acts, and how far they may reach. */
 struct actor {
@@ -31,6 +39,7 @@ struct actor {
     const str *reads; /* other states that it may read, by their ids */
     size_t read_count;
     str project_state_id; /* of its tree's project, which it may read; empty: none */
+    bool is_page;         /* it has signed in by a code, in a browser: it makes no tokens */
     bool is_child;        /* of a session: it has a parent */
     bool is_attended;     /* of a session: somebody outside runs it, so its callbacks wait for it */
     str records_by;  /* of a session that works for a step: the tool by which it says what came of

@@ -109,6 +109,7 @@ static struct actor actor_copy(struct arena *a, const struct actor *from)
         .run_id = arena_copy(a, from->run_id),
         .state_id = arena_copy(a, from->state_id),
         .project_state_id = arena_copy(a, from->project_state_id),
+        .is_page = from->is_page,
         .is_child = from->is_child,
         .is_attended = from->is_attended,
         .records_by = arena_copy(a, from->records_by),
@@ -176,7 +177,7 @@ enum op_tier actor_tier(const struct actor *a)
 {
     static const enum op_tier tiers[] = {
         [ACTOR_SYSTEM] = TIER_NONE,  [ACTOR_OPERATOR] = TIER_OPERATOR, [ACTOR_RUNNER] = TIER_NONE,
-        [ACTOR_SESSION] = TIER_ROOT, [ACTOR_VIEWER] = TIER_VIEWER,
+        [ACTOR_SESSION] = TIER_ROOT, [ACTOR_VIEWER] = TIER_VIEWER,     [ACTOR_CODE] = TIER_NONE,
     };
 
     return a->is_child || a->records_by.len ? TIER_CHILD : tiers[a->kind];

@@ -54,13 +54,19 @@ static unsigned caller_of(const struct actor *a)
 {
     static const unsigned callers[] = {
         [ACTOR_SYSTEM] = ~0u,         [ACTOR_OPERATOR] = BY_OPERATOR, [ACTOR_RUNNER] = BY_RUNNER,
-        [ACTOR_SESSION] = BY_SESSION, [ACTOR_VIEWER] = BY_VIEWER,
+        [ACTOR_SESSION] = BY_SESSION, [ACTOR_VIEWER] = BY_VIEWER,     [ACTOR_CODE] = 0,
     };
     return a->job_count ? BY_WORKER : callers[a->kind];
 }
 
+/* Who gets hold of a page's token has it until it is revoked, and no other that outlives it. */
 static err rights_check(const struct command *c)
 {
+    if (c->op->secret && c->actor->is_page)
+        return err_new(c->arena, ERR_FORBIDDEN,
+                       "%s gives a token, and one of a page gets no others: use the operator's, "
+                       "in a terminal",
+                       c->op->name);
     if (c->op->by & caller_of(c->actor))
         return NULL;
     return err_new(c->arena, ERR_FORBIDDEN, "%s is not for a token of this kind", c->op->name);

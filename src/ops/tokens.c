@@ -6,6 +6,9 @@
 #include "ops/shapes.h"
 #include "ops/write.h"
 
+/* How long a code is good, and the token that a page gets for it, unless somebody asks for less or more. */
+enum { CODE_SECONDS = 30, PAGE_SECONDS = 7 * 24 * 3600 };
+
 /* The members of a token; the object is left open for its secret. */
 static void write_head(struct tx *tx, struct json_writer *w, const struct token *t)
 {
@@ -126,8 +129,45 @@ static err token_renew_op(struct tx *tx, const struct input *in, struct answer *
     return token_lease(tx, input_str(in, "token_id"), input_int(in, "lease", 0) * 1000);
 }
 
+static err token_code_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    bool views = str_eq(input_str(in, "kind"), STR("viewer"));
+    str name = input_str(in, "name"), text;
+    struct token code;
+
+    if (!name.len)
+        name = views ? STR("viewer") : STR("operator");
+    TRY(token_code(tx, views ? ACTOR_VIEWER : ACTOR_OPERATOR, name,
+                   input_int(in, "valid_for", CODE_SECONDS) * 1000,
+                   input_int(in, "expires_in", PAGE_SECONDS) * 1000, &code, &text));
+    out->created = true;
+    json_write_begin(&out->json, '{');
+    write_text(&out->json, STR("token_id"), code.id);
+    write_text(&out->json, STR("kind"), views ? STR("viewer") : STR("operator"));
+    write_text(&out->json, STR("name"), code.name);
+    write_time(&out->json, STR("valid_until"), code.expires_at_ms);
+    write_text(&out->json, STR("code"), text);
+    json_write_end(&out->json, '}');
+    return NULL;
+}
+
+static err token_exchange_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    struct token token;
+    str text;
+
+    TRY(token_exchange(tx, input_str(in, "code"), &token, &text));
+    write_head(tx, &out->json, &token);
+    write_text(&out->json, STR("token"), text);
+    json_write_end(&out->json, '}');
+    return NULL;
+}
+
+/* Who may only look can still put its own token away. */
 static err token_revoke_op(struct tx *tx, const struct input *in, struct answer *out)
 {
+    if (tx->actor->kind == ACTOR_VIEWER && !str_eq(input_str(in, "token_id"), tx->actor->token_id))
+        return err_new(tx->arena, ERR_FORBIDDEN, "a viewer revokes its own token and no other");
     out->empty = true;
     return token_revoke(tx, input_str(in, "token_id"));
 }
@@ -178,6 +218,43 @@ static const struct op ops[] = {
         .run = token_create_op,
     },
     {
+        .name = "token.code", .http = "POST /tokens/codes", .effect = OP_WRITES, .secret = true,
+        .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR,
+        .summary = "Make a code that a page in a browser exchanges for a token of its own, once, by POST /sign-in.",
+        .input = FIELDS("", JSON(
+            "kind": { "enum": ["operator", "viewer"], "default": "operator",
+                "description": "Of what kind that token is: an operator's, which makes no tokens itself, or a viewer's, which only looks." },
+            "name": { "type": "string", "minLength": 1, "maxLength": 60,
+                "description": "Who it is, as history shows what was done with the token; the kind when nobody says." },
+            "valid_for": { "type": "integer", "minimum": 1, "maximum": 300, "default": 30,
+                "description": "Seconds until the code is worth nothing." },
+            "expires_in": { "type": "integer", "minimum": 60, "maximum": 31536000, "default": 604800,
+                "description": "Seconds until the token that it is exchanged for is worth nothing." })),
+        .output = SHAPE(JSON("token_id", "code", "kind", "name", "valid_until"), JSON(
+            "token_id": { "type": "string", "description": "What the code is called, to revoke it; no secret." },
+            "code": { "type": "string", "description": "The code, shown this once." },
+            "kind": { "type": "string", "description": "Of what kind the token will be." },
+            "name": { "type": "string", "description": "Who it will be, as history shows it." },
+            "valid_until": { "type": "string", "format": "date-time", "description": "When the code is worth nothing any more." })),
+        .run = token_code_op,
+    },
+    {
+        .name = "token.exchange", .effect = OP_WRITES, .secret = true, .by = BY_SYSTEM,
+        .summary = "Exchange a code for the token that it is worth; what POST /sign-in does.",
+        .input = FIELDS(JSON("code"), JSON(
+            "code": { "type": "string", "minLength": 1, "maxLength": 200, "description": "What token.code has answered." })),
+        .output = SHAPE(JSON("token_id", "token", "kind", "name", "scope", "created_at", "expires_at"), JSON(
+            "token_id": { "type": "string", "description": "What the token is called; no secret." },
+            "token": { "type": "string", "description": "The secret to show with requests." },
+            "kind": { "type": "string", "description": "operator or viewer." },
+            "name": { "type": "string", "description": "How history shows what its holder did." },
+            "scope": { "type": "object", "description": "That it is a page's." },
+            "created_at": { "type": "string", "format": "date-time", "description": "When it was made." },
+            "expires_at": { "type": "string", "format": "date-time", "description": "When it stops being valid." },
+            "revoked_at": { "type": ["string", "null"], "format": "date-time", "description": "When it was revoked; null: it was not." })),
+        .run = token_exchange_op,
+    },
+    {
         .name = "token.list", .http = "GET /tokens", .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR,
         .summary = "List tokens, revoked and expired ones included; never their secrets.",
         .input = FIELDS("", PAGE_AFTER_ID "," PAGE_LIMIT),
@@ -199,8 +276,8 @@ static const struct op ops[] = {
     },
     {
         .name = "token.revoke", .http = "DELETE /tokens/{token_id}", .effect = OP_WRITES,
-        .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR,
-        .summary = "Make a token worthless, at once.",
+        .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR | BY_VIEWER,
+        .summary = "Make a token worthless, at once; a viewer its own.",
         .input = JSON({
             "type": "object", "required": ["token_id"], "additionalProperties": false,
             "properties": { "token_id": { "type": "string", "description": "What it is called, not the secret." } } }),
