@@ -1,4 +1,7 @@
-/* open.c: baton open: the server's page, in a browser. */
+/* open.c: baton open: the server's page, in a browser, signed in.
+ *
+ * The address ends with a code behind '#', which browsers send to nobody; the page exchanges it for a
+ * token of its own. So no token is ever in an address, a history or a log. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -8,6 +11,7 @@
 #include "cli/init/init.h"
 #include "cli/status.h"
 #include "client/caller.h"
+#include "json/json.h"
 
 enum { ASK_MS = 5000 };
 
@@ -37,6 +41,33 @@ static err page_url(struct cli *c, str *out)
                        "the server listens on a socket alone, which no browser can open");
     *out = arena_printf(c->arena, STR_FMT "%s", STR_ARG(*out), str_ends(*out, STR("/")) ? "" : "/");
     return NULL;
+}
+
+/* The address with a code behind it. It is asked for once: one that was lost is worth nothing soon. */
+static err page_code(struct cli *c, str *url)
+{
+    const char *name = cli_value(c, "--as");
+    struct json asked = json_object();
+    const struct json *code;
+    struct caller k;
+
+    json_put(c->arena, &asked, STR("kind"),
+             json_string(cli_flag(c, "--viewer") ? STR("viewer") : STR("operator")));
+    if (name)
+        json_put(c->arena, &asked, STR("name"), json_string(str_from(name)));
+    caller_init(&k, cli_value(c, "--data"));
+    k.timeout_ms = ASK_MS;
+    err e = caller_call(&k, c->arena,
+                        &(struct call){ .method = "POST",
+                                        .pattern = "/tokens/codes",
+                                        .body = json_printed(c->arena, &asked),
+                                        .once = true },
+                        &code);
+    caller_release(&k);
+    if (!e)
+        *url = arena_printf(c->arena, STR_FMT "#code=" STR_FMT, STR_ARG(*url),
+                            STR_ARG(json_str(code, "code")));
+    return e;
 }
 
 /* What opens pages here: $BROWSER, or what the desktop has; empty: nothing does. */
@@ -78,10 +109,13 @@ err open_run(struct cli *c)
     str url;
 
     TRY(page_url(c, &url));
+    str shown = url;
+    TRY(page_code(c, &url));
     str browser = c->terminal && !cli_flag(c, "--print") ? browser_find(c->arena) : STR("");
-    if (browser.len && browser_start(browser, url))
+    bool opened = browser.len && browser_start(browser, url);
+    if (opened)
         buf_add(&out, STR("opening "));
-    term_put(&out, PAINT_PLAIN, url);
+    term_put(&out, PAINT_PLAIN, opened ? shown : url);
     buf_byte(&out, '\n');
     cli_write(c, buf_str(&out));
     return NULL;
@@ -89,13 +123,17 @@ err open_run(struct cli *c)
 
 // clang-format off
 const struct option open_options[] = {
-    { "--print", 'n', NULL,  "print the address, and open nothing" },
-    { "--data",  0,   "DIR", "of the server of this data directory" },
+    { "--print",  'n', NULL,   "print the address, and open nothing" },
+    { "--as",     0,   "NAME", "who you are, as history shows what you decide; operator without it" },
+    { "--viewer", 0,   NULL,   "a page that only looks: for a screen that others see" },
+    { "--data",   0,   "DIR",  "of the server of this data directory" },
     { 0 },
 };
 // clang-format on
 
 const char open_details[] =
-    "The page says that the server is alive and what to type next. It is opened by\n"
-    "$BROWSER, or by xdg-open or open; where there is none, or the output is no\n"
+    "Opens the page of the server and signs you in, by a code in the address that is good for 30\n"
+    "seconds and once. The page gets a token of its own for it, which is good for a week, shows in\n"
+    "baton token list, and goes with baton token revoke or when you sign out.\n"
+    "It is opened by $BROWSER, or by xdg-open or open; where there is none, or the output is no\n"
     "terminal, the address is printed.";

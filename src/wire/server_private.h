@@ -65,6 +65,7 @@ struct server {
     uint64_t by_class[6], cache_hits; /* for /metrics: statuses by their hundreds */
     const struct http_route *routes;  /* what is no operation */
     struct file *files;               /* of these, that were asked for: wire/http/route.c's */
+    int64_t sign_in_at_ms;            /* wire/http/sign_in.c's: how many have tried */
     struct mcp_front *mcp;            /* wire/mcp/session.c's; NULL: there is no /mcp */
     void (*revoked)(struct server *s, str token_id); /* the token is; NULL: nobody wants to know */
     struct server_more *more;                        /* server.c's own */

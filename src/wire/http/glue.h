@@ -10,6 +10,7 @@
  * begin.c     a request whose head is there, until its body is wanted or it is refused
  * http.c      the connection: one request after the other, and their time
  * page.c      the page that a browser sees at /, and its files
+ * sign_in.c   how it gets a token
  * routes.c    what is no operation; of that, sse.c has /events, wire/ws/ /ws, and wire/mcp/ /mcp */
 #ifndef WIRE_HTTP_GLUE_H
 #define WIRE_HTTP_GLUE_H

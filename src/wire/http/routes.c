@@ -7,6 +7,7 @@
 
 #include "json/write.h"
 #include "wire/http/page.h"
+#include "wire/http/sign_in.h"
 #include "wire/http/text.h"
 
 #define TYPE_JSON "application/json"
@@ -254,11 +255,13 @@ static bool has_mcp(const struct server *s, const struct http_request *r)
 
 // clang-format off
 #define GET  { STR("GET") }
+#define POST { STR("POST") }
 #define MANY { STR("GET"), STR("POST"), STR("DELETE") }
 
 static const struct http_route routes[] = {
     { STR("/"),             ROUTE_OPEN,   GET,  NULL,      &http_page, http_wants_page },
     { STR("/page/"),        ROUTE_OPEN,   GET,  page_route, NULL,      NULL            },
+    { STR("/sign-in"),      ROUTE_OPEN,   POST, sign_in,   NULL,       NULL            },
     { STR("/mcp"),          ROUTE_FENCED, MANY, mcp_route, NULL,       has_mcp         },
     { STR("/health"),       ROUTE_OPEN,   GET,  health,    NULL,       NULL            },
     { STR("/ready"),        ROUTE_OPEN,   GET,  ready,     NULL,       NULL            },
