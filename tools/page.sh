@@ -18,10 +18,14 @@ if ! command -v esbuild >/dev/null; then
     exit 1
 fi
 
+# Debian's DOMPurify 2.4.1+deb12u1 asks in sanitize() for a `shadowNode` that it has in another function
+# only, and so throws whatever it is given. What it wants to know there is how deep that node lies, which
+# nothing has noted by then: so an object that lies nowhere answers as the patch meant it.
 # Names have the sum of what is in them, so that browsers keep them for good. What is only needed now
 # and then is a file of its own.
 esbuild web/main.ts web/style.css --bundle --minify --splitting --format=esm --target=es2020 \
     --charset=utf8 --log-level=warning --entry-names='[name]-[hash]' --chunk-names='[name]-[hash]' \
+    --define:shadowNode=document \
     --alias:marked=/usr/share/javascript/marked/marked.umd.js \
     --alias:dompurify=/usr/share/nodejs/dompurify/dist/purify.es.js \
     --outdir="$out"

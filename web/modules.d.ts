@@ -1,0 +1,2 @@
+declare module 'marked'
+declare module 'dompurify'
