@@ -1,7 +1,11 @@
 // views.ts: the views, one line for each, in the order of the navigation.
 import type { Look } from './parts/parts'
 import { data } from './data'
+import { cost } from './views/cost'
+import { events } from './views/events'
+import { health } from './views/health'
 import { sessions } from './views/sessions'
+import { state } from './views/state'
 
 export interface View {
   name: string // in addresses
@@ -15,4 +19,8 @@ export interface View {
 
 export const views: View[] = [
   { name: 'sessions', title: 'Sessions', key: 's', show: sessions, count: () => data().sessions.all().length, look: () => 'running' },
+  { name: 'state', title: 'State', key: 't', show: state, count: () => data().states.all().length },
+  { name: 'events', title: 'Events', key: 'e', show: events },
+  { name: 'cost', title: 'Cost', key: 'c', show: cost },
+  { name: 'health', title: 'Health', key: 'h', show: health },
 ]

@@ -3,7 +3,7 @@
 // Nodes are made when they are opened, and long lists in pieces, so that a document of a megabyte costs
 // what is seen of it.
 import { h, Child } from '../core/dom'
-import { signal, untracked, Read } from '../core/signal'
+import { effect, signal, untracked, Read } from '../core/signal'
 import { short, visible } from '../format'
 import { button } from './parts'
 
@@ -13,6 +13,7 @@ export interface TreeOptions {
   chosen?: (pointer: string) => void
   changed?: Read<Set<string>> // pointers whose values are new
   depth?: number // so many levels are open at the beginning
+  kept?: Map<string, boolean> // what was opened and closed, for when the value is another one
 }
 
 const PIECE = 100
@@ -34,7 +35,9 @@ const size = (v: object): string => (Array.isArray(v) ? '[' + v.length + ']' : '
 
 function node(name: string, v: unknown, pointer: string, level: number, o: TreeOptions): HTMLElement {
   const box = isBox(v) && Object.keys(v).length > 0
-  const open = signal(box && level <= (o.depth ?? 2))
+  const known = o.kept?.get(pointer)
+  const open = signal(box && (known === undefined ? level <= (o.depth ?? 2) : known))
+  if (box && o.kept) effect(() => void o.kept!.set(pointer, open()))
   const item: HTMLElement = h(
     'li',
     {
