@@ -4,6 +4,7 @@ import { memo, root, signal, Read } from './core/signal'
 import { collection, resource, Collection, Resource } from './store'
 import { Happened } from './live'
 import { part } from './api'
+import { Entry, inbox } from './desk'
 
 export interface Session {
   session_id: string
@@ -96,6 +97,7 @@ export interface Data {
   states: Collection<StateHead>
   executions: Collection<Execution>
   runners: Resource<any>
+  inbox: Collection<Entry>
   needsMe: Read<number>
 }
 
@@ -136,6 +138,8 @@ function make(): Data {
       concerns: (e) => (ofExecution.test(e.type) ? (e.data && e.data.execution_id) || (e.type.startsWith('execution_') ? e.subject : '') : null),
     })
     const runners = resource(() => '/runners?limit=500', (e) => /^runner_/.test(e.type))
-    return { sessions, states, executions, runners, needsMe: () => 0 }
+    const desk = inbox()
+    const needsMe = memo(() => desk.all().length)
+    return { sessions, states, executions, runners, inbox: desk, needsMe }
   })
 }

@@ -2,6 +2,7 @@
 import { h, when } from './core/dom'
 import { effect, memo, root, untracked } from './core/signal'
 import { data } from './data'
+import { undoBar } from './desk'
 import { ago } from './format'
 import { addKeys, goKeys, showKeys } from './keys'
 import { connect, live } from './live'
@@ -122,7 +123,7 @@ export function frame(views: View[]): HTMLElement {
     )
   })
   announce()
-  return h('div', { class: 'frame' }, h('a', { class: 'skip', href: '#main', onclick: (e: Event) => (e.preventDefault(), main.focus()) }, 'To the content'), top(views), nav(views), main)
+  return h('div', { class: 'frame' }, h('a', { class: 'skip', href: '#main', onclick: (e: Event) => (e.preventDefault(), main.focus()) }, 'To the content'), top(views), nav(views), main, undoBar())
 }
 
 export function frameKeys(views: View[]): void {

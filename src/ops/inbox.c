@@ -421,7 +421,7 @@ static err inbox_decide_op(struct tx *tx, const struct input *in, struct answer 
 
 static const struct op ops[] = {
     {
-        .name = "inbox.list", .http = "GET /inbox", .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR,
+        .name = "inbox.list", .http = "GET /inbox", .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR | BY_VIEWER,
         .summary = "List all that waits for a person, by id: approvals of steps, incidents, permissions.",
         .input = FIELDS("", JSON(
             "kind": { "enum": ["approval", "incident", "permission"], "description": "Only those of this kind." }) "," PAGE_AFTER_ID "," PAGE_LIMIT),
@@ -429,7 +429,7 @@ static const struct op ops[] = {
         .run = inbox_list_op,
     },
     {
-        .name = "inbox.get", .http = "GET /inbox/{id}", .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR,
+        .name = "inbox.get", .http = "GET /inbox/{id}", .on = ON_HTTP | ON_CLI, .by = BY_OPERATOR | BY_VIEWER,
         .summary = "Show what waits for a person, with all that there is to judge; also when it was decided.",
         .input = FIELDS(JSON("id"), INBOX_ID), .output = ENTRY_SHAPE, .run = inbox_get_op,
     },

@@ -13,6 +13,8 @@ function load(): Promise<[any, any]> {
   return both
 }
 
+const escape = (text: string): string => text.replace(/[&<>"']/g, (c) => '&#' + c.charCodeAt(0) + ';')
+
 const TAGS = ['p', 'br', 'hr', 'em', 'strong', 'del', 'code', 'pre', 'blockquote', 'ul', 'ol', 'li', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'table', 'thead', 'tbody', 'tr', 'th', 'td', 'a']
 const MOST = 100000
 
@@ -20,7 +22,11 @@ export function markdown(text: string, whose: string): HTMLElement {
   const place = h('div', { class: 'prose', tabindex: 0, role: 'group', 'aria-label': whose }, h('pre', { class: 'raw' }, visible(text)))
   if (text.length <= MOST)
     load().then(([marked, purify]) => {
-      const clean = purify.sanitize(marked.parse(visible(text), { mangle: false, headerIds: false }), {
+      // HTML in it is text to be seen, and so are pictures: nothing of either reaches the cleaner.
+      const renderer = new marked.Renderer()
+      renderer.html = escape
+      renderer.image = (href: string, _: string, words: string) => escape('![' + words + '](' + href + ')')
+      const clean = purify.sanitize(marked.parse(visible(text), { mangle: false, headerIds: false, renderer }), {
         ALLOWED_TAGS: TAGS, ALLOWED_ATTR: ['href', 'align', 'start'], ALLOW_DATA_ATTR: false, ALLOWED_URI_REGEXP: /^(https?|mailto):/i, RETURN_DOM_FRAGMENT: true,
       }) as DocumentFragment
       clean.querySelectorAll('a').forEach((a) => {
