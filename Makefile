@@ -62,7 +62,7 @@ run_ = @printf '  %-5s %s\n' $(1) $@;
 build = $(MAKE) --silent
 endif
 
-.PHONY: all run test test-clients soak sim planted fuzz bench docs install uninstall format clean \
+.PHONY: all run test test-clients test-page shots soak sim planted fuzz bench docs install uninstall format clean \
     help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -105,6 +105,20 @@ test-clients:
 	@+$(build) build/baton build/asan/baton build/baton-suites build/asan/baton-suites
 	@tools/clients.sh
 
+test-page:
+	@scripts/setup build page
+	@+$(build) build/baton
+	@tools/page-test.sh install
+	@tools/page-test.sh types
+	@tools/page-test.sh parts
+	@tools/page-test.sh browser
+
+shots:
+	@scripts/setup build page
+	@+$(build) build/baton
+	@tools/page-test.sh install
+	@tools/page-test.sh shots build/shots
+
 fuzz:
 	@scripts/setup build fuzz
 	@+$(build) $(FUZZ:test/fuzz/%.c=build/fuzz/%)
@@ -138,6 +152,8 @@ help:
 	@echo 'make run        build it and start a server; ARGS="--data DIR" for its options'
 	@echo 'make test       every test, in a plain and in a sanitized build; and the server for races'
 	@echo 'make test-clients  the server under clients that others wrote; gets them from npm'
+	@echo 'make test-page  the page in Chromium; gets that, and two packages from npm'
+	@echo 'make shots      pictures of every view of the page, in build/shots'
 	@echo 'make soak       what make test does in seconds, for minutes: BATON_SOAK_SECONDS=60'
 	@echo 'make sim        one run of the swarm, with its log; SEED=n says which, TEAM=1 a team'
 	@echo 'make planted    the simulations on builds with a mistake in them, which they must find'
@@ -172,7 +188,7 @@ $(patsubst %,build/%/src/cli/init/orchestrator.o,release asan tsan fuzz counted)
 
 # The page that a browser sees is part of this one.
 $(patsubst %,build/%/src/wire/http/page.o,release asan tsan fuzz counted): build/web/page.pack
-build/web/page.pack: tools/page.sh $(wildcard web/*.* web/*/*.*)
+build/web/page.pack: tools/page.sh $(wildcard web/*.* $(foreach d,core parts views,web/$(d)/*.ts))
 	$(call run_,PAGE)tools/page.sh $@
 
 # What --version says: the commit, of a clone; touched only when it changes.

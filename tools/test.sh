@@ -152,6 +152,12 @@ part "unit tests, asan" unit asan
 part "work, counted" counted
 part "races, tsan" tsan
 part "scripts and planted mistakes" beside
+page() {
+    one "the types of the page (tools/page-test.sh types)" tools/page-test.sh types
+    one "parts of the page (tools/page-test.sh parts)" tools/page-test.sh parts
+    one "the page in a browser (tools/page-test.sh browser)" tools/page-test.sh browser
+}
+part "page" page
 part "layers" one "the layers of src/ (tools/layers.sh)" tools/layers.sh
 part "layout" one "the layout of the sources (make format mends it)" format
 

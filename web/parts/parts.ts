@@ -156,7 +156,7 @@ export function select(label: string, value: Read<string>, options: Read<[string
   return h(
     'label',
     { class: 'field' },
-    h('span', null, label),
+    h('span', { class: 'hidden' }, label),
     h(
       'select',
       { value, onchange: (e: Event) => set((e.target as HTMLSelectElement).value) },

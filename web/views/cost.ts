@@ -81,7 +81,7 @@ export function cost(): HTMLElement {
   return h(
     'div',
     { class: 'page' },
-    h('header', { class: 'list-head', style: { padding: '0 0 8px' } }, h('h1', null, 'Cost'), h('div', { class: 'tools' }, () => (projects().length > 1 ? select('', project, projects, (v) => setFields({ project: v })) : null), copy(() => command('session', 'list', '--json'), 'Copy as command'))),
+    h('header', { class: 'list-head', style: { padding: '0 0 8px' } }, h('h1', null, 'Cost'), h('div', { class: 'tools' }, () => (projects().length > 1 ? select('Project', project, projects, (v) => setFields({ project: v })) : null), copy(() => command('session', 'list', '--json'), 'Copy as command'))),
     () => problem(all.error(), 'The sessions could not be read.'),
     () =>
       all.loaded() && !totals().length
@@ -116,7 +116,7 @@ function bars(d: Dates): Child {
   const every = Math.ceil(d.days.length / 7)
   const y = (v: number): number => 8 + (H - 16) * (1 - v / most)
   return [
-    h('div', { class: 'drawing' }, svg('svg', { viewBox: '0 0 ' + W + ' ' + (H + 24), width: W, height: H + 24, role: 'img', 'aria-label': 'Cost by day; the table has the same numbers' },
+    h('div', { class: 'drawing', tabindex: 0, role: 'group', 'aria-label': 'Bars' }, svg('svg', { viewBox: '0 0 ' + W + ' ' + (H + 24), width: W, height: H + 24, role: 'img', 'aria-label': 'Cost by day; the table has the same numbers' },
       [0, 0.5, 1].map((f) => [svg('line', { class: 'axis', x1: left, x2: W, y1: y(most * f), y2: y(most * f) }), svg('text', { class: 'soft', x: left - 6, y: y(most * f) + 4, 'text-anchor': 'end' }, money(most * f))] as Child),
       d.days.map(([date, row], i) => {
         let base = 0
@@ -136,14 +136,14 @@ function bars(d: Dates): Child {
 
 function dayTable(d: Dates): Child {
   const names = [...d.keys, ...(d.days.some(([, r]) => r.has('others')) ? ['others'] : [])]
-  return h('div', { class: 'scroll' }, h('table', { class: 'data' },
+  return h('div', { class: 'scroll', tabindex: 0, role: 'group', 'aria-label': 'Table' }, h('table', { class: 'data' },
     h('thead', null, h('tr', null, h('th', { scope: 'col' }, 'Day'), names.map((n) => h('th', { scope: 'col', class: 'num' }, visible(n))), h('th', { scope: 'col', class: 'num' }, 'In all'))),
     h('tbody', null, [...d.days].reverse().map(([date, row]) => h('tr', null, h('th', { scope: 'row' }, date), names.map((n) => h('td', { class: 'num' }, row.has(n) ? money(row.get(n)!) : '')), h('td', { class: 'num' }, money(rowSum(row))))))))
 }
 
 function totalsTable(totals: [string, { cost: number; n: number; input: number; output: number; cached: number }][], by: By, sum: number): Child {
   const tokens = by !== 'model'
-  return h('div', { class: 'scroll' }, h('table', { class: 'data' },
+  return h('div', { class: 'scroll', tabindex: 0, role: 'group', 'aria-label': 'Table' }, h('table', { class: 'data' },
     h('thead', null, h('tr', null, h('th', { scope: 'col' }, by[0].toUpperCase() + by.slice(1)), h('th', { scope: 'col', class: 'num' }, 'Sessions'), tokens ? ['in', 'out', 'cached'].map((t) => h('th', { scope: 'col', class: 'num' }, 'Tokens ' + t)) : null, h('th', { scope: 'col', class: 'num' }, 'Cost'), h('th', { scope: 'col', class: 'num' }, 'Share'))),
     h('tbody', null, totals.slice(0, 200).map(([k, t]) => h('tr', null, h('th', { scope: 'row' }, by === 'tree' ? link(address('sessions', k), visible(k)) : visible(k)), h('td', { class: 'num' }, t.n), tokens ? [t.input, t.output, t.cached].map((n) => h('td', { class: 'num' }, count(n))) : null, h('td', { class: 'num' }, money(t.cost)), h('td', { class: 'num' }, sum ? Math.round((t.cost / sum) * 100) + ' %' : ''))))))
 }

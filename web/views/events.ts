@@ -148,7 +148,7 @@ export function events(): HTMLElement {
     view: 'events',
     tools: [
       h('label', { class: 'field' }, h('span', { class: 'hidden' }, 'Find'), h('input', { type: 'search', placeholder: 'find', value: find, oninput: (e: Event) => setFields({ find: (e.target as HTMLInputElement).value }), style: { width: '120px' } })),
-      select('', type, types, (v) => setFields({ type: v })),
+      select('Kind', type, types, (v) => setFields({ type: v })),
       check('pause', paused, go$),
       () => (paused() && held().length ? h('span', { class: 'chip waiting' }, '◐ ' + held().length + ' waiting') : null),
     ],

@@ -260,7 +260,7 @@ function timeline(e: () => Whole, steps: () => Step[], tokens: () => Token[], ap
 }
 
 function barTable(all: { s: Step; bars: Bar[] }[]): Child {
-  return h('div', { class: 'scroll' }, h('table', { class: 'data' },
+  return h('div', { class: 'scroll', tabindex: 0, role: 'group', 'aria-label': 'Table' }, h('table', { class: 'data' },
     h('thead', null, h('tr', null, ['Step', 'What', 'From', 'For'].map((t) => h('th', { scope: 'col' }, t)))),
     h('tbody', null, all.map(({ s, bars }) => bars.length
       ? bars.map((b, i) => h('tr', null, h('th', { scope: 'row' }, i ? '' : visible(s.title || s.step)), h('td', null, barWords[b.kind] + ': ' + visible(b.says)), h('td', null, whenText(b.from)), h('td', { class: 'mono' }, took(b.to - b.from))))

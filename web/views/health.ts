@@ -22,7 +22,7 @@ interface Line {
 function table(label: string, lines: () => Line[]): HTMLElement {
   return h(
     'div',
-    { class: 'scroll' },
+    { class: 'scroll', tabindex: 0, role: 'group', 'aria-label': 'Table' },
     h('table', { class: 'data' }, h('caption', { class: 'hidden' }, label), h('tbody', null, () =>
       lines().map((l) =>
         h('tr', null, h('th', { scope: 'row' }, l.name), h('td', null, chip(() => l.look, () => l.word)), h('td', null, l.more, l.next ? [' ', commandBox(l.next)] : null)),
@@ -93,7 +93,7 @@ export function health(): HTMLElement {
     () => problem(d.runners.error(), 'The runners could not be read.'),
     section('Runners', () =>
       runners().length
-        ? h('div', { class: 'scroll' }, h('table', { class: 'data' },
+        ? h('div', { class: 'scroll', tabindex: 0, role: 'group', 'aria-label': 'Table' }, h('table', { class: 'data' },
             h('thead', null, h('tr', null, ['Name', '', 'Machine', 'Places', 'Folder', 'Last sign', ''].map((t) => h('th', { scope: 'col' }, t)))),
             h('tbody', null, runners().map((r) => h('tr', null,
               h('td', null, visible(r.name)), h('td', null, chip(() => (r.alive ? 'done' : 'lost'), () => (r.alive ? 'there' : 'lost'))),
@@ -102,17 +102,17 @@ export function health(): HTMLElement {
         : empty('No runner has come yet: a server has one of its own, unless it was told not to; more are started with', 'baton runner')),
     section('Clients', () =>
       clients().length
-        ? h('div', { class: 'scroll' }, h('table', { class: 'data' },
+        ? h('div', { class: 'scroll', tabindex: 0, role: 'group', 'aria-label': 'Table' }, h('table', { class: 'data' },
             h('thead', null, h('tr', null, ['Client', 'Sessions', 'Started by people', 'Live', 'Hooks last heard'].map((t) => h('th', { scope: 'col' }, t)))),
             h('tbody', null, clients().map(([name, c]) => h('tr', null, h('td', null, visible(name)), h('td', null, c.n), h('td', null, c.attended), h('td', null, c.live), h('td', null, c.at ? exactTime(c.at) : 'never'))))))
         : empty('No client was heard of. Agents are wired in a project’s folder with', 'baton init')),
     () => ((nodes.data()?.nodes || []).length
-      ? section('Nodes', h('div', { class: 'scroll' }, h('table', { class: 'data' },
+      ? section('Nodes', h('div', { class: 'scroll', tabindex: 0, role: 'group', 'aria-label': 'Table' }, h('table', { class: 'data' },
           h('thead', null, h('tr', null, ['Name', '', 'Address', 'Version', 'Since', 'Last sign'].map((t) => h('th', { scope: 'col' }, t)))),
           h('tbody', null, nodes.data().nodes.map((n: any) => h('tr', null, h('td', null, visible(n.name || n.node_id)), h('td', null, chip(() => (n.alive ? 'done' : 'lost'), () => (n.alive ? 'there' : 'lost'))), h('td', null, visible(n.url || '–')), h('td', null, visible(n.version)), h('td', null, exactTime(n.started_at)), h('td', null, exactTime(n.seen_at))))))))
       : null),
     () => ((wakes.data()?.unheard || []).length
-      ? section('Unheard', h('div', { class: 'scroll' }, h('table', { class: 'data' }, h('tbody', null, wakes.data().unheard.map((u: any) => h('tr', null, h('td', null, link(address('sessions', u.session_name), visible(u.session_name))), h('td', null, [u.ends ? u.ends + ' ends of children' : '', u.messages ? u.messages + ' messages' : ''].filter(Boolean).join(', ')), h('td', null, 'for ', () => ago(now() - Date.parse(u.since)))))))))
+      ? section('Unheard', h('div', { class: 'scroll', tabindex: 0, role: 'group', 'aria-label': 'Table' }, h('table', { class: 'data' }, h('tbody', null, wakes.data().unheard.map((u: any) => h('tr', null, h('td', null, link(address('sessions', u.session_name), visible(u.session_name))), h('td', null, [u.ends ? u.ends + ' ends of children' : '', u.messages ? u.messages + ' messages' : ''].filter(Boolean).join(', ')), h('td', null, 'for ', () => ago(now() - Date.parse(u.since)))))))))
       : null),
     () => (who()?.kind === 'operator' ? pages() : null),
   )
@@ -140,7 +140,7 @@ function pages(): Child {
   void read()
   return section('Signed in',
     () => problem(failed()),
-    h('div', { class: 'scroll' }, h('table', { class: 'data' },
+    h('div', { class: 'scroll', tabindex: 0, role: 'group', 'aria-label': 'Table' }, h('table', { class: 'data' },
       h('thead', null, h('tr', null, ['Who', 'May', 'Since', 'Until', ''].map((t) => h('th', { scope: 'col' }, t)))),
       h('tbody', null, () => found().map((t) => h('tr', null, h('td', null, visible(t.name), t.token_id === who.peek()?.token_id ? ' (this page)' : ''), h('td', null, t.kind === 'viewer' ? 'look' : 'act'), h('td', null, time(() => t.created_at), ' ago'), h('td', null, exactTimeOnly(t.expires_at)),
         h('td', null, t.token_id === who.peek()?.token_id ? null : act('Revoke', async () => (await call('DELETE', '/tokens/' + part(t.token_id)), await read()), { class: 'small', sure: 'Sign it out' })))))))

@@ -57,7 +57,7 @@ export function inboxView(): HTMLElement {
   return split({
     title: 'Inbox',
     view: 'inbox',
-    tools: [select('', kind, kinds, (v) => setFields({ kind: v }))],
+    tools: [select('Kind', kind, kinds, (v) => setFields({ kind: v }))],
     list: [
       () => problem(d.inbox.error(), 'The inbox could not be read.'),
       () => (d.inbox.loaded() && !list().length ? empty(kind() ? 'Nothing of this kind waits for you.' : '✓ Nothing needs you. Approvals of steps, permissions that agents ask for and incidents will be here.') : null),

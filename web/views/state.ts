@@ -63,7 +63,7 @@ export function state(): HTMLElement {
     view: 'state',
     tools: [
       h('label', { class: 'field' }, h('span', { class: 'hidden' }, 'Find'), h('input', { type: 'search', placeholder: 'find', value: find, oninput: (e: Event) => setFields({ find: (e.target as HTMLInputElement).value }), style: { width: '120px' } })),
-      () => (schemas().length > 2 ? select('', schema, schemas, (v) => setFields({ schema: v })) : null),
+      () => (schemas().length > 2 ? select('Schema', schema, schemas, (v) => setFields({ schema: v })) : null),
       check('those of ended sessions too', allStates, (v) => allStates.set(v)),
     ],
     list: [
@@ -194,7 +194,7 @@ function versions(history: Read<{ versions: Version[]; next?: number } | undefin
     if (!h$) return null
     return h(
       'div',
-      { class: 'scroll' },
+      { class: 'scroll', tabindex: 0, role: 'group', 'aria-label': 'Table' },
       h(
         'table',
         { class: 'data' },

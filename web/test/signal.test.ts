@@ -1,5 +1,5 @@
 // signal.test.ts: what signals promise, without a browser.
-import { batch, effect, memo, onEnd, root, signal, untracked } from '../../web/core/signal'
+import { batch, effect, memo, onEnd, root, signal, untracked } from '../core/signal'
 import { check, test } from './check'
 
 test('an effect runs again when what it has read has changed, and only then', () => {

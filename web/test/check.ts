@@ -1,8 +1,4 @@
 // check.ts: tests that node runs: each is named by what it promises.
-declare global {
-  const process: { env: { [name: string]: string | undefined }; exitCode?: number }
-}
-
 export function test(name: string, run: () => void): void {
   try {
     run()

@@ -1,6 +1,6 @@
 // parts.test.ts: what is computed for views: differences, schemas, texts.
-import { pairs } from '../../web/parts/diff'
-import { ago, command, shell, took, visible } from '../../web/format'
+import { pairs } from '../parts/diff'
+import { ago, command, shell, took, visible } from '../format'
 import { check, test } from './check'
 
 test('a difference is the shortest, and each side is whole', () => {
