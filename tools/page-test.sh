@@ -5,7 +5,8 @@
 #   tools/page-test.sh parts            what needs no browser
 #   tools/page-test.sh browser [WORDS]  all of it in Chromium; tests with these words in their names
 #   tools/page-test.sh shots FOLDER     pictures of every view
-#   tools/page-test.sh install          what the last two need from npm, into build/web/npm
+#   tools/page-test.sh bench            how long the first view takes with 10,000 sessions
+#   tools/page-test.sh install          what the last three need from npm, into build/web/npm
 #
 # Status 77, with a line that says why, where something is not installed: `make test-page` installs it.
 set -eu
@@ -54,6 +55,10 @@ browser)
 shots)
     browser shots
     node build/web/test/shots.cjs "$2" "${3-}"
+    ;;
+bench)
+    browser bench
+    node build/web/test/bench.cjs
     ;;
 install)
     mkdir -p "$npm"

@@ -1,6 +1,6 @@
 // data.ts: what more than one view shows, read once for all of them: so a count in the navigation is that
 // of the list behind it.
-import { memo, root, signal, Read } from './core/signal'
+import { memo, root, signal, Read, Signal } from './core/signal'
 import { collection, resource, Collection, Resource } from './store'
 import { Happened } from './live'
 import { part } from './api'
@@ -77,9 +77,16 @@ export interface Execution {
 
 const LIVE = ['pending', 'running', 'idle', 'failed']
 
-export const allSessions = signal(false)
-export const allStates = signal(false)
-export const allExecutions = signal(true)
+// What lists show is remembered by this browser.
+function choice(name: string, otherwise: boolean): Signal<boolean> {
+  const kept = localStorage.getItem('baton.' + name)
+  const s = signal(kept === null ? otherwise : kept === 'yes')
+  return Object.assign(() => s(), { peek: s.peek, set: (v: boolean) => (localStorage.setItem('baton.' + name, v ? 'yes' : 'no'), s.set(v)) })
+}
+
+export const allSessions = choice('sessions', false)
+export const allStates = choice('states', true)
+export const allExecutions = choice('executions', true)
 
 const ofSession = /^(session_|run_|callback_|wake_|message_|approval_)/
 const ofState = /^workflow_state_/
@@ -105,6 +112,12 @@ let made: Data | null = null
 
 export function data(): Data {
   return (made = made || make())
+}
+
+// What it cost; null: nobody has told, which is not the same as nothing.
+export function costOf(s: Session): number | null {
+  const u = s.usage
+  return u && typeof u.cost_usd === 'number' && (u.cost_usd > 0 || u.input_tokens > 0 || u.output_tokens > 0) ? u.cost_usd : null
 }
 
 // Failed roots ask for somebody for a day; then they are history. As baton top counts them.

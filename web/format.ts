@@ -22,7 +22,7 @@ export const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
 const exact = new Intl.DateTimeFormat(undefined, {
   year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit',
 })
-const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' })
 const dayName = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' })
 
 export const when = (t: string | number): string => exact.format(new Date(t)) + ' ' + zone

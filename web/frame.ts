@@ -40,22 +40,24 @@ function indicator(): HTMLElement {
   )
 }
 
+function leave(): void {
+  const w = who.peek()
+  if (w) void revoke(w)
+  signOut('You have signed out.')
+}
+
 function top(views: View[]): HTMLElement {
   return h(
     'header',
     { class: 'top' },
     h('a', { class: 'brand', href: '#/' }, 'baton'),
     h('span', { class: 'gap' }),
-    button([h('kbd', null, '/'), ' Search'], () => search(views), { class: 'small', 'aria-label': 'Search' }),
+    button([h('kbd', null, '/'), ' Search'], () => search(views), { class: 'small' }),
     indicator(),
-    button(() => theme().title, nextTheme, { class: 'small plainly', title: 'Light, dark, or as the system has it' }),
-    button(h('kbd', null, '?'), showKeys, { class: 'small plainly wide', 'aria-label': 'Keys' }),
+    button(() => [theme().sign, h('span', { class: 'wide' }, ' ' + theme().title)], nextTheme, { class: 'small plainly', title: 'Light, dark, or as the system has it', 'aria-label': () => 'Looks: ' + theme().title }),
+    button('?', () => showKeys(leave), { class: 'small plainly', 'aria-label': 'Keys, and signing out' }),
     h('span', { class: 'person wide', title: () => (who() ? who()!.kind + ', until ' + (who()!.expires_at || 'revoked') : '') }, () => (who() ? who()!.name + (who()!.kind === 'viewer' ? ' (looks only)' : '') : '')),
-    button('Sign out', () => {
-      const w = who.peek()
-      if (w) void revoke(w)
-      signOut('You have signed out.')
-    }, { class: 'small plainly' }),
+    button('Sign out', leave, { class: 'small plainly wide' }),
   )
 }
 
@@ -129,7 +131,7 @@ export function frame(views: View[]): HTMLElement {
 export function frameKeys(views: View[]): void {
   addKeys([
     { keys: '/', does: 'search', run: () => search(views) },
-    { keys: '?', does: 'list the keys', run: showKeys },
+    { keys: '?', does: 'list the keys', run: () => showKeys(leave) },
     { keys: 'j', does: 'next row', run: () => step(1) },
     { keys: 'k', does: 'row before', run: () => step(-1) },
     { keys: 'Enter', does: 'open the row' },

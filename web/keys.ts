@@ -61,12 +61,12 @@ export function dialog(title: string, content: (close: () => void) => Node[]): v
   el.showModal()
 }
 
-export function showKeys(): void {
+export function showKeys(leave: () => void): void {
   const all = [...local, ...everywhere]
   dialog('Keys', (close) => [
     h('h1', null, 'Keys'),
     h('dl', null, all.map((k) => [h('dt', null, k.keys.split(' ').map((x) => [h('kbd', null, x), ' '])), h('dd', null, k.does)])),
-    h('div', { class: 'acts' }, button('Close', close)),
+    h('div', { class: 'acts' }, button('Close', close), button('Sign out', () => (close(), leave()))),
   ])
 }
 

@@ -2,7 +2,8 @@
 import { memo, signal } from './core/signal'
 
 const names = ['system', 'light', 'dark'] as const
-const titles = { system: '◑ System', light: '☼ Light', dark: '☾ Dark' }
+const titles = { system: 'System', light: 'Light', dark: 'Dark' }
+const signs = { system: '◑', light: '☼', dark: '☾' }
 const KEY = 'baton.theme'
 const kept = localStorage.getItem(KEY) as (typeof names)[number]
 const chosen = signal(names.includes(kept) ? kept : 'system')
@@ -14,7 +15,7 @@ function apply(): void {
 }
 apply()
 
-export const theme = memo(() => ({ name: chosen(), title: titles[chosen()] }))
+export const theme = memo(() => ({ name: chosen(), title: titles[chosen()], sign: signs[chosen()] }))
 
 export function nextTheme(): void {
   chosen.set(names[(names.indexOf(chosen.peek()) + 1) % names.length])

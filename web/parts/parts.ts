@@ -67,8 +67,8 @@ export function command(text: string): HTMLElement {
   return h('span', { class: 'command' }, h('code', null, text), copy(() => text))
 }
 
-export function empty(sentence: Child, first?: string): HTMLElement {
-  return h('div', { class: 'empty' }, h('p', null, sentence), first ? command(first) : null)
+export function empty(sentence: Child, first?: string, more?: Child): HTMLElement {
+  return h('div', { class: 'empty' }, h('p', null, sentence), first ? command(first) : null, more ? h('p', null, more) : null)
 }
 
 // What went wrong, where it did; what the server says of it is folded below.

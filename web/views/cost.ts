@@ -1,7 +1,7 @@
 // cost.ts: what does it cost, and who? Of what clients have told: what nobody told is not known, and never zero.
 import { h, svg, Child } from '../core/dom'
 import { memo } from '../core/signal'
-import { Session } from '../data'
+import { costOf, Session } from '../data'
 import { collection } from '../store'
 import { part } from '../api'
 import { command, count, day, money, visible, zone } from '../format'
@@ -14,7 +14,7 @@ const TONES = ['--running', '--lost', '--done', '--needs', '--waiting', '--faile
 const SHOWN = 6 // others are summed up
 const DAYS = 30
 
-const known = (s: Session): number | null => (s.usage && typeof s.usage.cost_usd === 'number' && (s.usage.cost_usd > 0 || s.usage.input_tokens > 0 || s.usage.output_tokens > 0) ? s.usage.cost_usd : null)
+const known = costOf
 
 // How much a session cost of each kind; what it cost by model its client may have told.
 function shares(s: Session, by: By, names: Map<string, string>): [string, number][] {

@@ -16,6 +16,10 @@ const FIRST = 300 // that are read of what was before
 
 const name = (sid: string | null | undefined): string => (sid && data().sessions.one(sid)?.session_name) || sid || 'a session'
 
+// Whose run it is: a command is nobody's.
+const worker = (d: any): string => d.session_name || (d.session_id ? name(d.session_id) : 'a command')
+const run = (d: any): string => (d.session_name || d.session_id ? 'a run of ' + worker(d) : 'a command')
+
 // What an event says, in a sentence.
 const sentences: { [type: string]: (e: Happened, d: any) => string } = {
   schema_registered: (_, d) => 'schema ' + d.name + ' version ' + d.version + ' was registered',
@@ -32,11 +36,11 @@ const sentences: { [type: string]: (e: Happened, d: any) => string } = {
   session_bound: (e, d) => 'session ' + name(e.subject) + ' has the state ' + d.workflow_state_id,
   session_settled: (e, d) => 'session ' + (d.session_name || name(e.subject)) + ' has settled: ' + (d.status || ''),
   session_deleted: (e) => 'session ' + name(e.subject) + ' was deleted',
-  run_enqueued: (_, d) => 'a run of ' + (d.session_name || name(d.session_id)) + ' waits for a runner' + (d.purpose && d.purpose !== 'work' ? ' (' + d.purpose + ')' : ''),
-  run_claimed: (_, d) => 'a run of ' + (d.session_name || name(d.session_id)) + ' was taken by ' + (d.runner_id || 'a runner'),
-  run_started: (_, d) => 'the agent of ' + (d.session_name || name(d.session_id)) + ' was started',
-  run_stopping: (_, d) => 'the agent of ' + (d.session_name || name(d.session_id)) + ' is asked to end',
-  run_finished: (_, d) => 'a run of ' + (d.session_name || name(d.session_id)) + ' has ended: ' + (d.status || '') + (d.error ? ', ' + d.error : ''),
+  run_enqueued: (_, d) => run(d) + ' waits for a runner' + (d.purpose && d.purpose !== 'work' ? ' (' + d.purpose + ')' : ''),
+  run_claimed: (_, d) => run(d) + ' was taken by ' + (d.runner_id || 'a runner'),
+  run_started: (_, d) => (d.session_id || d.session_name ? 'the agent of ' : '') + worker(d) + ' was started',
+  run_stopping: (_, d) => (d.session_id || d.session_name ? 'the agent of ' : '') + worker(d) + ' is asked to end',
+  run_finished: (_, d) => run(d) + ' has ended: ' + (d.status || '') + (d.error ? ', ' + d.error : ''),
   callback_waiting: (_, d) => 'the end of a child waits for ' + name(d.parent_session_id || d.session_id),
   callback_delivered: (_, d) => name(d.parent_session_id || d.session_id) + ' was told of the end of a child',
   wake_offered: (e) => 'the client of ' + name(e.subject) + ' is to be woken',

@@ -268,11 +268,11 @@ function barTable(all: { s: Step; bars: Bar[] }[]): Child {
 }
 
 // At most seven labels, at round times.
-function ticks(from: number, to: number): number[] {
+function ticks(from: number, to: number, most: number): number[] {
   const sizes = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 43200, 86400, 172800, 604800]
-  const size = (sizes.find((x) => (to - from) / 1000 / x <= 6) || 2592000) * 1000
+  const size = (sizes.find((x) => (to - from) / 1000 / x <= most - 1) || 2592000) * 1000
   const out: number[] = []
-  for (let t = Math.ceil(from / size) * size; t <= to && out.length < 7; t += size) out.push(t)
+  for (let t = Math.ceil(from / size) * size; t <= to && out.length < most; t += size) out.push(t)
   return out
 }
 
@@ -289,7 +289,7 @@ function drawing(e: Whole, all: { s: Step; bars: Bar[] }[], at: number): Child {
   const H = all.length * rowH + 32
   let ghost = 0
   return h('div', { class: 'drawing', tabindex: 0, role: 'group', 'aria-label': 'Timeline' }, svg('svg', { viewBox: '0 0 ' + W + ' ' + H, width: W, height: H, role: 'img', 'aria-label': 'Timeline of ' + all.length + ' steps in ' + zone + '; the table has the same numbers' },
-    ticks(from, at).map((t) => [svg('line', { class: 'axis', x1: x(t), x2: x(t), y1: 0, y2: H - 24 }), svg('text', { class: 'soft', x: x(t), y: H - 8, 'text-anchor': 'middle' }, hour(t))] as Child),
+    ticks(from, at, Math.min(7, Math.max(2, Math.floor(room / 72)))).map((t) => [svg('line', { class: 'axis', x1: x(t), x2: x(t), y1: 0, y2: H - 24 }), svg('text', { class: 'soft', x: x(t), y: H - 8, 'text-anchor': 'middle' }, hour(t))] as Child),
     svg('text', { class: 'soft', x: 4, y: H - 8 }, zone),
     all.map(({ s, bars }, i) => {
       const y = i * rowH + 6

@@ -3,7 +3,7 @@ import { h, when, Child } from '../core/dom'
 import { memo, signal } from '../core/signal'
 import { rows } from '../core/rows'
 import { get, part, post, Refused } from '../api'
-import { allSessions, data, needsYou, Session } from '../data'
+import { allSessions, costOf, data, needsYou, Session } from '../data'
 import { ago, command, count, money, shell, visible } from '../format'
 import { Happened } from '../live'
 import { markdown } from '../parts/markdown'
@@ -87,8 +87,8 @@ function lines(all: Session[], turned: Set<string>, fits: (s: Session) => boolea
   // Gives what is below and what it cost; a line is shown when it or something below fits.
   function put(s: Session, depth: number, hidden: boolean): { below: number; cost: number; known: boolean; fits: boolean } {
     const at = out.length
-    const cost = s.usage && s.usage.cost_usd
-    const line: Line = { s, depth, below: 0, cost: cost || 0, known: cost !== undefined && cost !== null, open: openFirst !== turned.has(s.session_id) }
+    const cost = costOf(s)
+    const line: Line = { s, depth, below: 0, cost: cost || 0, known: cost !== null, open: openFirst !== turned.has(s.session_id) }
     let any = fits(s)
     if (!hidden) out.push(line)
     const mine = children.get(s.session_id)
@@ -174,6 +174,7 @@ export function sessions(): HTMLElement {
           ? empty(
               d.sessions.all().length ? 'No session fits.' : 'Nobody is at work. A session is here as soon as an agent is started, by you in a folder that is wired, or by baton:',
               d.sessions.all().length ? undefined : command('session', 'start', 'hello', 'Say hello.'),
+              allSessions() ? null : button('Show those that have ended', () => allSessions.set(true)),
             )
           : null,
       table.element,
@@ -223,7 +224,7 @@ function shown(name: string, s: () => Session): Child {
         ['works in', s().worktree || s().project_dir || '–'],
         s().git ? ['branch', visible(String(s().git.branch || s().git.commit || '–'))] : null,
         s().workflow_state_id ? ['state', link(address('state', s().workflow_state_id!), s().workflow_state_id!)] : null,
-        ['cost', s().usage.cost_usd !== undefined && s().usage.cost_usd !== null ? money(s().usage.cost_usd!) : 'not known'],
+        ['cost', costOf(s()) === null ? 'not known: its client has not told' : money(costOf(s())!)],
         ['tokens', count(s().usage.input_tokens) + ' in, ' + count(s().usage.output_tokens) + ' out, ' + count(s().usage.cached_tokens) + ' cached'],
         s().usage.models ? ['models', Object.keys(s().usage.models).join(', ')] : null,
         ['turns', s().cycle],

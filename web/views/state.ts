@@ -7,7 +7,7 @@ import { allStates, data, StateHead } from '../data'
 import { command, json, visible } from '../format'
 import { viewKeys } from '../keys'
 import { diff } from '../parts/diff'
-import { act, check, copy, empty, exactTime, facts, link, problem, section, select, tabs, text, time } from '../parts/parts'
+import { act, button, check, copy, empty, exactTime, facts, link, problem, section, select, tabs, text, time } from '../parts/parts'
 import { split } from '../parts/split'
 import { tree } from '../parts/tree'
 import { address, field, go, id, setFields } from '../route'
@@ -51,7 +51,7 @@ export function state(): HTMLElement {
     selected: chosen,
     open: (s) => go('state', s.state_id, { schema: schema(), find: find() }),
     row: (s) => [
-      h('span', { class: 'name' }, () => visible(s().name || s().root_session_name || s().state_id)),
+      h('span', { class: 'name' }, () => visible(named(s()))),
       h('span', { class: 'cell grow' }, () => s().schema_name + (s().name && s().root_session_name ? ' · ' + visible(s().root_session_name!) : '')),
       h('span', { class: 'cell' }, () => 'v' + s().version),
       h('span', { class: 'right' }, time(() => s().updated_at)),
@@ -64,15 +64,16 @@ export function state(): HTMLElement {
     tools: [
       h('label', { class: 'field' }, h('span', { class: 'hidden' }, 'Find'), h('input', { type: 'search', placeholder: 'find', value: find, oninput: (e: Event) => setFields({ find: (e.target as HTMLInputElement).value }), style: { width: '120px' } })),
       () => (schemas().length > 2 ? select('Schema', schema, schemas, (v) => setFields({ schema: v })) : null),
-      check('those of ended sessions too', allStates, (v) => allStates.set(v)),
+      check('only of sessions at work', () => !allStates(), (v) => allStates.set(!v)),
     ],
     list: [
       () => problem(d.states.error(), 'The list could not be read.'),
       () =>
         d.states.loaded() && !list().length
           ? empty(
-              d.states.all().length ? 'No state fits.' : 'No state belongs to a session that is at work. Agents that share one write here what they have done and decided; a project has one:',
+              d.states.all().length ? 'No state fits.' : 'There is no state' + (allStates() ? '' : ' of a session that is at work') + '. Agents that share one write here what they have done and decided; a project has one:',
               d.states.all().length ? undefined : 'baton init',
+              allStates() ? null : button('Show all states', () => allStates.set(true)),
             )
           : null,
       table.element,
@@ -81,6 +82,12 @@ export function state(): HTMLElement {
     none: 'Choose a state to see what is in it, who wrote it and when.',
     detail,
   })
+}
+
+// How people know it: by its name, by its session, or by the execution that writes it.
+export function named(s: StateHead): string {
+  const e = s.schema_name === 'execution' ? data().executions.all().find((x) => x.state_id === s.state_id) : undefined
+  return s.name || s.root_session_name || (e ? e.workflow + (e.business_key ? ' ' + e.business_key : '') : s.state_id)
 }
 
 // ---- one of them ----
@@ -113,7 +120,7 @@ function shown(s: () => State, head: Resource<State>): Child {
   const document = memo(() => (at() && at() !== s().version ? older.data() : s()))
   const of = memo(() => history.data()?.versions.find((v) => v.version === version()))
   return [
-    h('header', null, h('h1', null, () => visible(s().name || s().root_session_name || sid)), h('span', { class: 'muted mono' }, sid)),
+    h('header', null, h('h1', null, () => visible(named(s()))), h('span', { class: 'muted mono' }, sid)),
     () =>
       facts(
         ['schema', s().schema_name + ' version ' + s().schema_version],
