@@ -512,7 +512,7 @@ static const struct rule rules[] = {
       " HAVING min(version) <> 1 OR max(version) <> count(*) ORDER BY 1 LIMIT $1",
       "its versions are not 1, 2, 3 …", "restore a backup" },
     { "token.form", "token", "kind",
-      "SELECT token_id, kind FROM token WHERE kind < 1 OR kind > 4 OR length(hash) <> 64"
+      "SELECT token_id, kind FROM token WHERE kind < 1 OR kind > 5 OR length(hash) <> 64"
       " OR token_id = '' OR expires_at < 0 OR revoked_at < 0 ORDER BY 1 LIMIT $1",
       "nobody can come in with it", "make a new token" },
     { "key.form", "key", "time",
