@@ -27,6 +27,7 @@ export type State =
 
 const PING_MS = 10000
 const PONG_MS = 5000
+const OPEN_MS = 8000
 const WAITS_MS = [500, 1000, 2000, 4000, 8000]
 
 export const live = signal<State>({ is: 'off' })
@@ -156,6 +157,7 @@ export function connect(): void {
   const s = new WebSocket((location.protocol === 'https:' ? 'wss://' : 'ws://') + location.host + '/ws', ['baton.v1'])
   socket = s
   if (live.peek().is === 'off') live.set({ is: 'connecting', since: Date.now() })
+  setTimeout(() => s.readyState === WebSocket.CONNECTING && drop(s, 'the server does not answer'), OPEN_MS)
   s.onopen = () => {
     send({ action: 'auth', token: w.token })
     clearInterval(pinger)

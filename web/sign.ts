@@ -28,7 +28,14 @@ export const signError = signal('')
 
 export const mayAct = (): boolean => who()?.kind === 'operator'
 
+// Another window may have signed in meanwhile, by which this one's token has ended: then it goes on as that.
 export function signOut(why: string): void {
+  const kept = stored()
+  const mine = who.peek()
+  if (kept && mine && kept.token !== mine.token) {
+    who.set(kept)
+    return
+  }
   localStorage.removeItem(KEY)
   signError.set(why)
   who.set(null)

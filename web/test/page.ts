@@ -221,6 +221,22 @@ test('who signs out leaves no token behind, and no cookie was ever set', async (
   await context.close()
 })
 
+test('a window beside another one signs in anew, and both go on', async (browser, s) => {
+  const { page, seen, context } = await open(browser, s, ['--as', 'first'])
+  const second = await context.newPage()
+  await second.goto(s.baton('open', '--print', '--as', 'second'))
+  for (const p of [page, second]) {
+    await p.waitForFunction(() => document.querySelector('.person')?.textContent === 'second')
+    await p.waitForFunction(() => document.querySelector('.live')!.textContent!.includes('live'))
+  }
+  await until('the end of the first token', async () => (await s.ask('GET', '/tokens?limit=500')).tokens.some((t: any) => t.name === 'first' && t.scope.page && t.revoked_at))
+  await go(page, 'events')
+  await page.waitForSelector('.row')
+  equal(await page.evaluate(() => document.querySelector('.person')!.textContent), 'second')
+  equal(seen.wrong, [])
+  await context.close()
+})
+
 test('search finds a session by its words and opens it', async (browser, s) => {
   const { page, context } = await open(browser, s)
   await page.keyboard.press('/')

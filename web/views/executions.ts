@@ -221,6 +221,7 @@ interface Bar {
 }
 
 const barWords = { work: 'at work', machine: 'waited for a machine or a time', person: 'waited for a person', failed: 'an attempt that failed' }
+const barNames = { work: 'at work', machine: 'machine or time', person: 'a person', failed: 'failed' }
 const barTones = { work: '--running', machine: '--waiting', person: '--needs', failed: '--failed' }
 
 export function barsOf(s: Step, tokens: Token[], approvals: any[], incidents: any[], at: number): Bar[] {
@@ -250,7 +251,7 @@ export function barsOf(s: Step, tokens: Token[], approvals: any[], incidents: an
 function timeline(e: () => Whole, steps: () => Step[], tokens: () => Token[], approvals: () => any[], incidents: () => any[]): Child {
   const asTable = signal(false)
   return [
-    h('div', { class: 'acts' }, check('as a table', asTable, (v) => asTable.set(v)), h('span', { class: 'muted' }, (Object.keys(barTones) as (keyof typeof barTones)[]).map((k) => [h('span', { style: { color: 'var(' + barTones[k] + ')' }, 'aria-hidden': 'true' }, '■'), ' ' + barWords[k] + '  '])), h('span', { class: 'muted' }, '▢ still to come')),
+    h('div', { class: 'acts' }, check('as a table', asTable, (v) => asTable.set(v)), h('span', { class: 'muted' }, (Object.keys(barTones) as (keyof typeof barTones)[]).map((k) => [h('span', { style: { color: 'var(' + barTones[k] + ')' }, 'aria-hidden': 'true' }, '■'), ' ' + barNames[k] + '  ']), ' ▢ to come')),
     () => {
       const at = e().ended_at ? Date.parse(e().ended_at!) : now()
       const all = steps().map((s) => ({ s, bars: barsOf(s, tokens(), approvals(), incidents(), at) }))

@@ -3,7 +3,7 @@ import { h, Child } from '../core/dom'
 import { memo, signal, onEnd } from '../core/signal'
 import { get, Refused } from '../api'
 import { data, Session } from '../data'
-import { ago, command, visible } from '../format'
+import { ago, command, visible, when } from '../format'
 import { live, seen } from '../live'
 import { act, chip, command as commandBox, copy, empty, exactTime, link, Look, problem, section, time } from '../parts/parts'
 import { address } from '../route'
@@ -147,4 +147,4 @@ function pages(): Child {
   )
 }
 
-const exactTimeOnly = (t: string | null): Child => (t ? h('time', { datetime: t }, new Date(t).toLocaleString()) : 'never')
+const exactTimeOnly = (t: string | null): Child => (t ? h('time', { datetime: t }, when(t)) : 'never')

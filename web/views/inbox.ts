@@ -5,7 +5,7 @@ import { rows } from '../core/rows'
 import { get, part, Refused } from '../api'
 import { data } from '../data'
 import { decide, decided, Entry, pending, refused, take } from '../desk'
-import { ago, command, json, visible } from '../format'
+import { ago, command, json, visible, when as whenText } from '../format'
 import { Key, viewKeys } from '../keys'
 import { markdown } from '../parts/markdown'
 import { button, chip, copy, empty, exactTime, facts, link, Look, problem, section, select, shape, text, time } from '../parts/parts'
@@ -174,7 +174,7 @@ function shown(e: () => Entry, eid: string): Child {
 }
 
 function exactTimeTo(at: string): Child {
-  return [h('time', { datetime: at }, new Date(at).toLocaleString()), ' (', () => left(at), ')']
+  return [h('time', { datetime: at }, whenText(at)), ' (', () => left(at), ')']
 }
 
 // ---- what there is to judge ----
