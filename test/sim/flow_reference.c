@@ -1306,7 +1306,7 @@ bool reference_share(struct reference *r, uint32_t n, uint32_t number, enum refe
         break;
     case TURN_LOST:
         if (++s->losses == CLAIMS_MAX)
-            report(r, m, OUTCOME_LOST, NULL);
+            report(r, m, s->asks ? OUTCOME_FAILED : OUTCOME_LOST, NULL);
         break;
     default: share_failed(r, m); break;
     }

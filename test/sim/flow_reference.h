@@ -68,6 +68,7 @@
  *     those ended. A first turn that crashes has failed where nobody can be asked any more. Of a turn that was
  *     stopped nothing is asked. One that has lost three runners is a loss of the mark: see 11. None of this is
  *     counted as an attempt of its own.
+ *     A turn that was asked for and lost three runners has failed: its attempt's work was done, and not recorded.
  * 26. What several agents record one after the other is not kept apart: the last record is the result, and no
  *     variable is set before. The record of one who does not come last is of no other effect.
  * Evidence
