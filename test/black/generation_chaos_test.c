@@ -592,30 +592,34 @@ static const struct json *still_open(const struct chorus *c)
     return all->len ? &all->items[0] : NULL;
 }
 
+static void wait_for_end(const struct chorus *c)
+{
+    int64_t end = socket_clock_ms() + END_S * 1000;
+    const struct json *one = NULL;
+
+    while (c->starting || (one = still_open(c))) {
+        if (socket_clock_ms() > end && one) {
+            str route = arena_printf(check_arena(), "GET /executions/" STR_FMT,
+                                     STR_ARG(json_str(one, "execution_id")));
+            one = black_expect(&c->chaos.nodes[0], 200, route.at, "");
+            check_fail(__FILE__, __LINE__, "it does not end: " STR_FMT,
+                       STR_ARG(json_shown(check_arena(), one)));
+        }
+        chaos_wait_ms(200);
+    }
+}
+
 static void go_through(struct chorus *c)
 {
     struct random random = random_start();
     int completed = 0, failed = 0;
     int64_t again = 0;
-    const struct json *one;
 
     chorus_begin(c, &random);
     int kills = kill_now_and_then(c, chaos_ms(15, 8), &random);
     stay_wild(c);
-    int64_t end = socket_clock_ms() + END_S * 1000;
     c->calm = true;
-    while (c->starting || (one = still_open(c))) {
-        if (socket_clock_ms() > end && !c->starting)
-            check_fail(__FILE__, __LINE__, "it does not end: " STR_FMT,
-                       STR_ARG(json_printed(
-                           check_arena(),
-                           black_expect(&c->chaos.nodes[0], 200,
-                                        arena_printf(check_arena(), "GET /executions/" STR_FMT,
-                                                     STR_ARG(json_str(one, "execution_id")))
-                                            .at,
-                                        ""))));
-        chaos_wait_ms(200);
-    }
+    wait_for_end(c);
     c->chaos.over = true;
     for (int i = 0; i < HANDS; i++) {
         pthread_join(c->hands[i].thread, NULL);
