@@ -5,7 +5,7 @@
 #include "base/str.h"
 
 struct agent_built_in {
-    const char *name; /* NULL: there are fewer */
+    const char *name;     /* NULL: there are fewer */
     const char *workflow; /* that names it */
     const char *description;
 };

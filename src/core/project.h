@@ -13,7 +13,7 @@ struct project {
     str project_dir; /* where it was made, for people */
     str state_id;    /* that its members share */
     bool wakes;      /* idle clients of its members may be woken */
-    str mirrors;     /* files that are kept from its workflows, printed JSON array; empty: the usual */
+    str mirrors; /* files that are kept from its workflows, printed JSON array; empty: the usual */
     int64_t created_at_ms, updated_at_ms;
 };
 

@@ -150,8 +150,8 @@ struct graph_step {
     size_t after_count;
     const str *agents; /* whose work it is */
     size_t agent_count;
-    uint32_t parallel_agents; /* 0: one */
-    bool agents_at_once;      /* several agents, not one after the other */
+    uint32_t parallel_agents;              /* 0: one */
+    bool agents_at_once;                   /* several agents, not one after the other */
     const struct template *prompt;         /* NULL: none */
     const struct graph_approval *approval; /* NULL: none */
     const struct graph_evidence *evidence;
@@ -170,7 +170,7 @@ struct graph {
     enum graph_on_fail on_fail;
     const struct json *input; /* JSON Schema of what an execution is started with; NULL: anything */
     const struct feel *result; /* of a whole execution; NULL: its variables */
-    const str *artifacts; /* outputs that are the whole workflow's, and not their step's */
+    const str *artifacts;      /* outputs that are the whole workflow's, and not their step's */
     size_t artifact_count;
     const struct template
         *context; /* of the ids of executions: see the documents' forms; NULL: none */
