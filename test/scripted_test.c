@@ -76,7 +76,7 @@ static struct stub *played(const char *scenario, const char *purpose, int64_t at
 {
     struct stub *s = ARENA_NEW(check_arena(), struct stub);
     struct scripted_io io = { s, stub_tell, stub_call, stub_pause, stub_touch, stub_exists };
-    struct scripted_turn turn = { str_from(purpose), attempt, STR("c"), STR("ses_1") };
+    struct scripted_turn turn = { str_from(purpose), attempt, STR("c"), STR("ses_1"), STR("") };
 
     s->log = buf_in(check_arena());
     s->answers = answers;
@@ -153,7 +153,7 @@ TEST(a_stall_lasts_until_it_is_ended_from_outside)
 {
     struct stub s = { .log = buf_in(check_arena()), .impatient = true };
     struct scripted_io io = { &s, stub_tell, stub_call, stub_pause, stub_touch, stub_exists };
-    struct scripted_turn turn = { STR("work"), 0, STR("c"), STR("ses_1") };
+    struct scripted_turn turn = { STR("work"), 0, STR("c"), STR("ses_1"), STR("") };
 
     CHECK_INT(scripted_play(check_arena(), scenario_of("{'work':[{'stall':true},{'say':'never'}]}"),
                             &turn, &io),
@@ -226,6 +226,19 @@ TEST(a_scenario_is_found_within_a_prompt)
                              "Since you were last here: nothing.\n\n{'work':[{'say':'{'}]}\n"
                              "Good luck")),
               "{'work':[{'say':'{'}]}");
+    CHECK_STR(json_shown(check_arena(),
+                         scenario_of(
+                             "## Step 5\n\n{'work':[{'say':'\\\\'}]}\n\nCall:\n{'workflow_id': "
+                             "'exec-1', 'artifacts': {…}}")),
+              "{'work':[{'say':'\\\\'}]}");
+}
+
+TEST(what_a_prompt_asks_to_record_names_the_workflow)
+{
+    CHECK_STR(scripted_workflow(STR("Call it:\n{\"workflow_id\": \"exec-1\", \"step\": 5}")),
+              "exec-1");
+    CHECK_STR(scripted_workflow(STR("{\"workflow_id\": 7}")), "");
+    CHECK_STR(scripted_workflow(STR("")), "");
 }
 
 /* ---- the same player in the process of the server's rules ---- */
@@ -254,7 +267,7 @@ TEST(the_player_needs_no_process)
     struct world *w;
     CHECK_OK(world_open("scripted.db", NULL, &w));
     struct scripted_io io = { .self = w, .emit = quiet_tell, .call = world_op };
-    struct scripted_turn turn = { STR("work"), 0, STR("c"), STR("ses_1") };
+    struct scripted_turn turn = { STR("work"), 0, STR("c"), STR("ses_1"), STR("") };
     const struct json *scenario = scenario_of(
         "{'work':[{'call':{'op':'schema.create','input':{'name':'any','json_schema':true},"
         "'expect':201}},"

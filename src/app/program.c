@@ -145,8 +145,10 @@ const struct verb program_verbs[] = {
     },
     {
         .name = "demo",
+        .args = "[STORY]",
+        .args_max = 1,
         .summary = "Watch a scripted team of agents on a server of its own",
-        .example = "",
+        .example = "generation",
         .details = demo_details,
         .options = demo_options,
         .run = demo_run,

@@ -7,6 +7,7 @@
 #include <ftw.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -32,16 +33,24 @@ enum {
 const struct option demo_options[] = {
     { "--data", 0, "DIR", "play there, on its server if one runs; what is written stays" },
     { "--keep", 0, NULL,  "leave the server running, to look around" },
+    { "--wait", 0, NULL,  "of the generation: you approve, in another terminal" },
     { "--json", 0, NULL,  "print the events, one line of JSON each" },
     { 0 },
 };
 // clang-format on
 
 const char demo_details[] =
+    "STORY is team, as without it, or generation.\n"
+    "\n"
     "It starts a server of its own in a temporary folder, and on it a team: a lead\n"
     "that starts three workers at the same time. One does what it should. One\n"
     "ignores twice that it has to record its result. One fails. The lead is told of\n"
     "each as soon as what came of it is recorded, and not before.\n"
+    "\n"
+    "The generation is a workflow of seven steps: a scene is written after a plan\n"
+    "that a person approves, which it does for you unless you --wait; a check fails,\n"
+    "and the draft is done anew; seven agents validate it at once, and in the middle\n"
+    "of that the server is killed.\n"
     "\n"
     "The agents are scripted, and need neither a model nor a network; the server, the\n"
     "runner and the agents' processes are the real ones. It takes a few seconds, and\n"
@@ -58,7 +67,9 @@ struct demo {
     pid_t server; /* 0: it is not ours */
     str url;
     struct demo_cast cast;
-    bool begun;
+    struct demo_host host;
+    str execution; /* of the generation; empty: it has not begun */
+    bool generation, begun;
 };
 
 static volatile sig_atomic_t interrupted;
@@ -110,9 +121,11 @@ static void folder_remove(struct demo *d)
 /* Ctrl-C at a terminal is for us alone: we end the server when its agents have stopped. */
 static void become_server(struct demo *d, int ready)
 {
-    const char *argv[] = {
-        "baton", "serve", "--data", d->folder.at, "--listen", "127.0.0.1:0", NULL
-    };
+    str listen = str_starts(d->url, STR("http://")) ? str_slice(d->url, 7, d->url.len)
+                                                    : STR("127.0.0.1:0");
+    const char *argv[] = { "baton",      "serve",    "--data",
+                           d->folder.at, "--listen", arena_copy(d->cli->arena, listen).at,
+                           NULL };
     str path = arena_printf(d->cli->arena, STR_FMT "/serve.log", STR_ARG(d->folder));
     int log, null = open("/dev/null", O_RDWR);
 
@@ -212,6 +225,25 @@ static void server_stop(struct demo *d)
     }
 }
 
+static bool is_interrupted(void)
+{
+    return interrupted;
+}
+
+/* At the same address, which its agents know. */
+static err server_restart(struct demo_host *h)
+{
+    struct demo *d = (struct demo *)((char *)h - offsetof(struct demo, host));
+
+    kill(d->server, SIGKILL);
+    waitpid(d->server, NULL, 0);
+    d->server = 0;
+    caller_release(&d->caller);
+    TRY(server_start(d));
+    caller_init(&d->caller, cli_value(d->cli, "--data"));
+    return NULL;
+}
+
 /* ---- the story ---- */
 
 static err story_follow(struct demo *d, struct story *s, int64_t after)
@@ -240,7 +272,21 @@ static err story_follow(struct demo *d, struct story *s, int64_t after)
     return e;
 }
 
-static err play(struct demo *d)
+static err play_generation(struct demo *d)
+{
+    d->host = (struct demo_host){ .cli = d->cli,
+                                  .caller = &d->caller,
+                                  .folder = d->folder,
+                                  .ours = d->server > 0,
+                                  .prefix = d->temporary ? STR("") : STR("demo-"),
+                                  .interrupted = is_interrupted,
+                                  .restart = server_restart };
+    err e = demo_generation(&d->host, &d->execution);
+    d->begun = d->execution.len > 0 && (e || interrupted || d->cli->exit);
+    return e;
+}
+
+static err play_team(struct demo *d)
 {
     struct story s = { .cli = d->cli, .cast = &d->cast };
     struct call list = { .method = "GET", .pattern = "/events", PARAMS({ "limit", STR("1") }) };
@@ -271,9 +317,10 @@ static void team_stop(struct demo *d)
 {
     struct arena *a = d->cli->arena;
     struct call stop = { .method = "POST",
-                         .pattern = "/sessions/{session_id}/stop",
+                         .pattern = d->generation ? "/executions/{id}/cancel"
+                                                  : "/sessions/{id}/stop",
                          .key = idempotency_key(a),
-                         PARAMS({ "session_id", d->cast.lead }) };
+                         PARAMS({ "id", d->generation ? d->execution : d->cast.lead }) };
     struct call look = { .method = "GET",
                          .pattern = "/runs",
                          PARAMS({ "status", STR("stopping") }) };
@@ -302,9 +349,11 @@ static void kept_print(struct demo *d)
                    "\nThe server is still there: " STR_FMT "\n"
                    "  export BATON_DATA=" STR_FMT "\n"
                    "  baton session list                what came of each\n"
-                   "  baton state history " STR_FMT "\n"
+                   "  baton %s " STR_FMT "\n"
                    "  kill %d                       ends it\n",
-                   STR_ARG(d->url), STR_ARG(d->folder), STR_ARG(d->cast.state_id), (int)d->server);
+                   STR_ARG(d->url), STR_ARG(d->folder),
+                   d->generation ? "execution show" : "state history",
+                   STR_ARG(d->generation ? d->execution : d->cast.state_id), (int)d->server);
     cli_write(d->cli, buf_str(&out));
 }
 
@@ -327,20 +376,41 @@ static void environment_clear(struct demo *d)
     setenv("BATON_DATA", d->folder.at, 1);
 }
 
+static err story_read(struct cli *c, bool *generation)
+{
+    const char *word = c->arg_count ? c->args[0] : "team";
+    struct guess g = { .wanted = str_from(word) };
+
+    guess_try(&g, "team");
+    guess_try(&g, "generation");
+    *generation = strcmp(word, "generation") == 0;
+    if (!g.name || g.distance)
+        return usage_error(
+            c, arena_printf(c->arena, "STORY expects team or generation, but found '%s'" STR_FMT,
+                            word, STR_ARG(guess_hint(c->arena, &g))));
+    if (!*generation && cli_flag(c, "--wait"))
+        return usage_error(c, STR("--wait is of the story generation: nobody is asked in the "
+                                  "team's."));
+    return NULL;
+}
+
 err demo_run(struct cli *c)
 {
     struct demo d = { .cli = c, .keep = cli_flag(c, "--keep") };
 
+    TRY(story_read(c, &d.generation));
     TRY(folder_make(&d));
     watch_signals();
     environment_clear(&d);
     caller_init(&d.caller, cli_value(c, "--data"));
     err e = server_find(&d);
     if (!e && !c->json)
-        cli_write(c, arena_printf(c->arena, "A team of four scripted agents, on " STR_FMT "\n\n",
+        cli_write(c, arena_printf(c->arena, "%s, on " STR_FMT "\n\n",
+                                  d.generation ? "A workflow of seven steps, by scripted agents"
+                                               : "A team of four scripted agents",
                                   STR_ARG(d.url)));
     if (!e)
-        e = play(&d);
+        e = d.generation ? play_generation(&d) : play_team(&d);
     bool keep = d.keep && d.server > 0 && !e && !interrupted;
     if (keep)
         kept_print(&d);

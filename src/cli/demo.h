@@ -1,8 +1,9 @@
-/* demo.h: baton demo: a scripted team of agents on a live server, to watch.
+/* demo.h: baton demo: scripted agents on a live server, to watch.
  *
- * A lead starts three workers at the same time. One does what it should; one ignores
+ * There are two stories. The team: a lead starts three workers at the same time. One does what it should; one ignores
  * twice that it has to record its result; one fails. What baton does about that is the
- * story. Nothing of it is played by the command itself: the server, the runner and the
+ * story. The generation: a workflow of seven steps, with a person who approves, a check
+ * that fails, seven agents at once, and a server that is killed. Nothing of it is played by the command itself: the server, the runner and the
  * agents are real processes, and the story is told from the log of events. */
 #ifndef CLI_DEMO_H
 #define CLI_DEMO_H
@@ -14,6 +15,24 @@
 extern const struct option demo_options[];
 extern const char demo_details[];
 err demo_run(struct cli *c);
+
+/* What a story is told on. */
+struct demo_host {
+    struct cli *cli;
+    struct caller *caller;
+    str folder; /* of the server's data */
+    bool ours;  /* the server is: it may be killed */
+    str prefix; /* of names, where others may have the same; empty: nobody has */
+    bool (*interrupted)(void);
+
+    /* Kills the server as if the power had gone, and starts it anew. */
+    err (*restart)(struct demo_host *h);
+};
+
+/* ---- demo_generation.c ---- */
+
+/* Plays all of it; `id` is the execution, empty while there is none. */
+err demo_generation(struct demo_host *h, str *id);
 
 /* ---- demo_cast.c: who plays ---- */
 
@@ -36,6 +55,18 @@ err demo_state_is_right(struct caller *k, struct arena *a, const struct demo_cas
                         bool *right);
 
 /* ---- demo_story.c: what is told ---- */
+
+/* A line of a story: when, who, and what; on a narrow terminal what stands below who. */
+void demo_line(struct cli *c, struct arena *a, int64_t ms, enum paint paint, str who, str what);
+
+struct demo_promise {
+    bool kept;
+    str text;
+};
+
+/* Shows what came of each; false when one was not kept. `version` is of what the story has left. */
+bool demo_promises(struct cli *c, struct arena *a, const struct demo_promise *all, size_t count,
+                   int64_t version);
 
 /* What is known of a worker's part so far. */
 struct story_part {

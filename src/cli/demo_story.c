@@ -7,9 +7,9 @@ enum { WHO_COLUMN = 9, WHO_WIDTH = 10, TEXT_LEAST = 24 };
 
 /* ---- lines ---- */
 
-static enum paint painted(const struct story *s, enum paint paint)
+static enum paint painted(const struct cli *c, enum paint paint)
 {
-    return s->cli->coloured ? paint : PAINT_PLAIN;
+    return c->coloured ? paint : PAINT_PLAIN;
 }
 
 /* Words in lines of at most `width` columns, those but the first indented. */
@@ -35,16 +35,13 @@ static void put_wrapped(struct buf *out, enum paint paint, str text, size_t inde
     buf_byte(out, '\n');
 }
 
-/* When, who, and what; on a narrow terminal what stands below who. */
-static void line(struct story *s, struct arena *a, int64_t at_ms, enum paint paint, str who,
-                 str what)
+void demo_line(struct cli *c, struct arena *a, int64_t ms, enum paint paint, str who, str what)
 {
     struct buf out = buf_in(a);
     size_t width = render_width(), indent = WHO_COLUMN + WHO_WIDTH;
-    int64_t ms = at_ms - s->began_ms;
 
     buf_printf(&out, "%4lld.%llds  ", (long long)ms / 1000, (long long)ms / 100 % 10);
-    term_put(&out, painted(s, PAINT_KEY), who);
+    term_put(&out, painted(c, PAINT_KEY), who);
     bool narrow = width < indent + TEXT_LEAST;
     size_t used = render_text_width(who);
     if (narrow)
@@ -53,9 +50,9 @@ static void line(struct story *s, struct arena *a, int64_t at_ms, enum paint pai
         buf_printf(&out, "%*s", used < WHO_WIDTH ? (int)(WHO_WIDTH - used) : 1, "");
     if (narrow)
         indent = WHO_COLUMN;
-    put_wrapped(&out, painted(s, paint), what, indent,
+    put_wrapped(&out, painted(c, paint), what, indent,
                 width > indent + TEXT_LEAST / 2 ? width - indent : TEXT_LEAST / 2);
-    cli_write(s->cli, buf_str(&out));
+    cli_write(c, buf_str(&out));
 }
 
 /* ---- what is told ---- */
@@ -72,7 +69,7 @@ struct narration {
 static void narrate(struct narration *t, enum paint paint, str who, str what)
 {
     if (!t->story->cli->json)
-        line(t->story, t->arena, t->at_ms, paint, who, what);
+        demo_line(t->story->cli, t->arena, t->at_ms - t->story->began_ms, paint, who, what);
 }
 
 static bool is_lead(const struct narration *t)
@@ -275,13 +272,8 @@ static bool all_told_once(const struct story *s)
     return good;
 }
 
-struct promise {
-    bool kept;
-    str text;
-};
-
-static void promises_json(struct story *s, struct arena *a, const struct promise *all, size_t count,
-                          bool kept)
+static void promises_json(struct cli *c, struct arena *a, const struct demo_promise *all,
+                          size_t count, bool kept, int64_t version)
 {
     struct buf out = buf_in(a);
     struct json_writer w = json_writer_to(&out);
@@ -292,7 +284,7 @@ static void promises_json(struct story *s, struct arena *a, const struct promise
     json_write_name(&w, STR("as_promised"));
     json_write_bool(&w, kept);
     json_write_name(&w, STR("version"));
-    json_write_int(&w, s->version);
+    json_write_int(&w, version);
     json_write_name(&w, STR("promises"));
     json_write_begin(&w, '[');
     for (size_t i = 0; i < count; i++) {
@@ -306,10 +298,10 @@ static void promises_json(struct story *s, struct arena *a, const struct promise
     json_write_end(&w, ']');
     json_write_end(&w, '}');
     buf_byte(&out, '\n');
-    cli_write(s->cli, buf_str(&out));
+    cli_write(c, buf_str(&out));
 }
 
-static void promises_print(struct story *s, struct arena *a, const struct promise *all,
+static void promises_print(struct cli *c, struct arena *a, const struct demo_promise *all,
                            size_t count)
 {
     struct buf out = buf_in(a);
@@ -318,19 +310,33 @@ static void promises_print(struct story *s, struct arena *a, const struct promis
     buf_add(&out, STR("\nWhat was promised:\n"));
     for (size_t i = 0; i < count; i++) {
         buf_add(&out, STR("  "));
-        term_put(&out, painted(s, all[i].kept ? PAINT_GOOD : PAINT_ERROR),
+        term_put(&out, painted(c, all[i].kept ? PAINT_GOOD : PAINT_ERROR),
                  all[i].kept ? STR("yes") : STR("NO "));
         buf_add(&out, STR("  "));
         put_wrapped(&out, PAINT_PLAIN, all[i].text, 7, width > 7 + 12 ? width - 7 : 12);
     }
-    cli_write(s->cli, buf_str(&out));
+    cli_write(c, buf_str(&out));
+}
+
+bool demo_promises(struct cli *c, struct arena *a, const struct demo_promise *all, size_t count,
+                   int64_t version)
+{
+    bool kept = true;
+
+    for (size_t i = 0; i < count; i++)
+        kept = kept && all[i].kept;
+    if (c->json)
+        promises_json(c, a, all, count, kept, version);
+    else
+        promises_print(c, a, all, count);
+    return kept;
 }
 
 bool story_end(struct story *s, struct arena *a)
 {
     const struct story_part *p = s->parts;
     const str *names = s->cast->workers;
-    const struct promise all[] = {
+    const struct demo_promise all[] = {
         { ended(&p[WORKER_GOOD], "finished", 0),
           arena_printf(a, STR_FMT " recorded its result as it worked, and was asked for nothing",
                        STR_ARG(names[0])) },
@@ -345,14 +351,6 @@ bool story_end(struct story *s, struct arena *a)
         { s->state_right, arena_printf(a, "the state holds what came of it, in version %lld",
                                        (long long)s->version) },
     };
-    size_t count = sizeof all / sizeof *all;
-    bool kept = true;
 
-    for (size_t i = 0; i < count; i++)
-        kept = kept && all[i].kept;
-    if (s->cli->json)
-        promises_json(s, a, all, count, kept);
-    else
-        promises_print(s, a, all, count);
-    return kept;
+    return demo_promises(s->cli, a, all, sizeof all / sizeof *all, s->version);
 }

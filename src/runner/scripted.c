@@ -1,4 +1,5 @@
 /* scripted.c: an agent that does what a scenario says. */
+#define _GNU_SOURCE /* memmem */
 #include "runner/scripted.h"
 
 #include "json/schema/schema.h"
@@ -34,6 +35,14 @@ static const char scenario_schema[] = JSON({
                         "op": { "type": "string" },
                         "input": { "type": "object" },
                         "expect": { "type": "integer", "minimum": 100, "maximum": 599 }
+                    }
+                },
+                "record": {
+                    "type": "object",
+                    "additionalProperties": false,
+                    "properties": {
+                        "artifacts": { "type": "object" },
+                        "error": { "type": "string" }
                     }
                 },
                 "start": {
@@ -74,12 +83,45 @@ static err scenario_check(struct arena *a, const struct json *scenario)
     return e ? err_new(a, ERR_INVALID, "this is no scenario: " STR_FMT, STR_ARG(e->message)) : NULL;
 }
 
+/* Behind the brace that ends the object which begins at `from`; where none does, behind the last one. */
+static size_t object_end(str text, size_t from)
+{
+    bool quoted = false;
+    size_t depth = 0, last = from;
+
+    for (size_t i = from; i < text.len; i++) {
+        char c = text.at[i];
+        if (quoted && c == '\\')
+            i++;
+        else if (c == '"')
+            quoted = !quoted;
+        else if (c == '{' && !quoted)
+            depth++;
+        else if (c == '}' && !quoted && --depth == 0)
+            return i + 1;
+    }
+    for (size_t i = from; i < text.len; i++)
+        last = text.at[i] == '}' ? i + 1 : last;
+    return last;
+}
+
+str scripted_workflow(str prompt)
+{
+    static const char before[] = "{\"workflow_id\": \"";
+    const char *at = prompt.len ? memmem(prompt.at, prompt.len, before, strlen(before)) : NULL;
+    str id, rest;
+
+    if (!at)
+        return STR("");
+    str_cut(str_slice(prompt, (size_t)(at - prompt.at) + strlen(before), prompt.len), '"', &id,
+            &rest);
+    return id;
+}
+
 err scripted_read(struct arena *a, str prompt, const struct json **out)
 {
-    size_t from = str_find(prompt, '{'), to = prompt.len;
+    size_t from = str_find(prompt, '{'), to = object_end(prompt, from);
 
-    while (to > from && prompt.at[to - 1] != '}')
-        to--;
     if (to <= from)
         return err_new(a, ERR_INVALID,
                        "a scripted agent expects its scenario in the prompt: a JSON object like "
@@ -171,6 +213,22 @@ static err call_play(struct play *p, const struct json *step)
 
     return operation(p, json_str(step, "op"), input ? input : &none, json_int_or(step, "expect", 0),
                      &answer);
+}
+
+static err record_play(struct play *p, const struct json *step)
+{
+    const struct json *artifacts = json_get(step, "artifacts"), *answer;
+    str error = json_str(step, "error");
+    struct json input = json_object();
+    struct arena *a = p->arena;
+
+    json_put(a, &input, STR("workflow_id"), json_string(p->turn->workflow_id));
+    json_put(a, &input, STR("status"), json_string(error.len ? STR("failed") : STR("completed")));
+    if (error.len)
+        json_put(a, &input, STR("error"), json_string(error));
+    else
+        json_put(a, &input, STR("artifacts"), artifacts ? *artifacts : json_object());
+    return operation(p, STR("step.update"), &input, 0, &answer);
 }
 
 static err start_play(struct play *p, const struct json *step)
@@ -272,10 +330,18 @@ static const struct {
     const char *name;
     err (*play)(struct play *p, const struct json *step);
 } kinds[] = {
-    { "say", say_play },       { "call", call_play },           { "start", start_play },
-    { "cost_usd", cost_play }, { "tokens", tokens_play },       { "sleep_ms", sleep_play },
-    { "touch", touch_play },   { "wait_file", wait_file_play }, { "stop_hook", stop_hook_play },
-    { "stall", stall_play },   { "exit", exit_play },
+    { "say", say_play },
+    { "call", call_play },
+    { "start", start_play },
+    { "record", record_play },
+    { "cost_usd", cost_play },
+    { "tokens", tokens_play },
+    { "sleep_ms", sleep_play },
+    { "touch", touch_play },
+    { "wait_file", wait_file_play },
+    { "stop_hook", stop_hook_play },
+    { "stall", stall_play },
+    { "exit", exit_play },
 };
 
 /* The members of one step are done in the order of the table. */

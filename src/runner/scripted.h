@@ -10,6 +10,9 @@
  *   "call": { "op": "state.patch", "input": { … }, "expect": 200 }
  *                            an operation; what its session implies need not be in the input.
  *                            Another status than expected (any success) fails the turn
+ *   "record": { "artifacts": { … }, "error": TEXT }
+ *                            what the step has given that its session works for, or, where the error
+ *                            is not empty, why it has failed
  *   "start": { "session_name": NAME, "prompt": SCENARIO or TEXT, "agent": NAME, "mode": MODE }
  *                            another session below it; scripted, unless an agent is named
  *   "cost_usd": 0.01, "tokens": [ IN, OUT ]
@@ -50,12 +53,17 @@ struct scripted_turn {
     str purpose;     /* "work", "task", "state_update", "callback" */
     int64_t attempt; /* which request to record the result, from 1 on */
     str client_id;
-    str session_id; /* its own; needed by stop_hook alone */
+    str session_id;  /* its own; needed by stop_hook alone */
+    str workflow_id; /* that it works for a step of; needed by record alone */
 };
 
-/* The scenario in a prompt: one JSON object, whatever stands around it. INVALID when there is none,
+/* The scenario in a prompt: its first JSON object, whatever stands around it. INVALID when there is none,
  * or when it is not what is described above, with a pointer to the place. */
 err scripted_read(struct arena *a, str prompt, const struct json **out);
+
+/* The execution that a prompt says its reader works for, as it stands in the call that is asked for;
+ * empty: none. */
+str scripted_workflow(str prompt);
 
 /* Plays one turn and gives the exit code: 0 for a turn that went well. That it could not be played
  * is told as a line of type "error", and the code is 1. */
