@@ -158,12 +158,23 @@ static str step_words(struct arena *a, const struct json *step)
     return buf_str(&out);
 }
 
-static size_t step_width(const struct json *steps)
+/* Its id; where that is a number, with what people call it. */
+static str step_called(struct arena *a, const struct json *step)
+{
+    str id = json_str(step, "step"), title = json_str(step, "title");
+    int64_t n;
+
+    return str_to_int(id, &n) && title.len && !str_eq(id, title)
+               ? arena_printf(a, STR_FMT " " STR_FMT, STR_ARG(id), STR_ARG(title))
+               : id;
+}
+
+static size_t step_width(struct arena *a, const struct json *steps)
 {
     size_t width = 0;
 
     for (uint32_t i = 0; i < steps->len; i++) {
-        size_t len = render_text_width(json_str(&steps->items[i], "step"));
+        size_t len = render_text_width(step_called(a, &steps->items[i]));
         width = len > width ? len : width;
     }
     return width < STEP_WIDTH_MAX ? width : STEP_WIDTH_MAX;
@@ -184,7 +195,7 @@ static void put_steps(struct buf *out, const struct execution_text *t, const str
 
     if (!json_is(steps, JSON_ARRAY) || !steps->len)
         return;
-    size_t width = step_width(steps);
+    size_t width = step_width(out->arena, steps);
     buf_byte(out, '\n');
     for (uint32_t i = 0; i < steps->len; i++) {
         const struct json *step = &steps->items[i];
@@ -193,7 +204,7 @@ static void put_steps(struct buf *out, const struct execution_text *t, const str
         buf_add(out, STR("  "));
         term_put(out, painted(t, look->paint), str_from(t->unicode ? look->mark : look->plain));
         buf_byte(out, ' ');
-        put_padded(out, json_str(step, "step"), width, !words.len);
+        put_padded(out, step_called(out->arena, step), width, !words.len);
         put_line(out, t, width + 6, words);
         if (whole_of(whole, json_str(step, "step")))
             step_notes_put(out, t, width + 6, whole_of(whole, json_str(step, "step")));

@@ -263,10 +263,20 @@ static err watch_loop(struct watch *w)
     return NULL;
 }
 
-/* Names of states begin so only when somebody wants them to. */
-static bool is_execution_id(str id)
+/* Names of states begin so only when somebody wants them to. Executions of generation and planning are
+ * called otherwise: whether there is one is asked. */
+static bool is_execution_id(struct cli *c, str id)
 {
-    return str_starts(id, STR("exec-"));
+    struct call call = { .method = "GET", .pattern = "/executions/{id}", PARAMS({ "id", id }) };
+    struct response answer;
+    struct caller caller;
+
+    if (str_starts(id, STR("exec-")) || str_starts(id, STR("wfstate_")))
+        return id.at[0] == 'e';
+    caller_init(&caller, cli_value(c, "--data"));
+    err e = caller_request(&caller, c->arena, &call, &answer);
+    caller_release(&caller);
+    return !e && answer.status < 400;
 }
 
 /* Nobody waits for what happens to something that is not there; *seen: it is. One that has ended is
@@ -325,7 +335,7 @@ static err watch_run(struct cli *c)
                                            "--path expects a JSON Pointer like /tasks/0, but "
                                            "found '%s'.",
                                            path));
-    w.execution = is_execution_id(w.subject);
+    w.execution = is_execution_id(c, w.subject);
     if (w.execution && w.path.len)
         return usage_error(c, STR("--path is for states: an execution has no values, but its "
                                   "document (state_id) has."));
