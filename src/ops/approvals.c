@@ -1,4 +1,5 @@
 /* approvals.c: operations on what steps of workflows wait for and only a person decides. */
+#include "core/stored.h"
 #include "ops/executions.h"
 #include "ops/ops.h"
 #include "ops/page.h"
@@ -121,6 +122,62 @@ static err approval_decide_op(struct tx *tx, const struct input *in, struct answ
     return NULL;
 }
 
+/* ---- by the person in front of an agent's client ---- */
+
+/* The names of the variants that there are to choose from. */
+static err write_variants(struct tx *tx, struct json_writer *w, const struct approval *p)
+{
+    const struct json *options;
+
+    TRY(stored_parse(tx, THING("approval", p->id), p->options, &options));
+    write_begin(w, STR("variants"), '[');
+    for (uint32_t i = 0; i < options->len; i++) {
+        str name = approval_option_name(tx->arena, &options->items[i]);
+        if (name.len)
+            json_write_str(w, name);
+    }
+    json_write_end(w, ']');
+    return NULL;
+}
+
+static err approval_ask_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    struct json_writer *w = &out->json;
+    struct approval p;
+    bool found;
+
+    TRY(step_approval(tx, in, &p, &found));
+    json_write_begin(w, '{');
+    write_bool(w, STR("asks"), found && p.attended);
+    if (found && p.attended) {
+        write_text(w, STR("approval_id"), p.id);
+        write_text(w, STR("workflow"), p.workflow);
+        write_text(w, STR("title"), p.title);
+        write_stored(tx, w, STR("content"), THING("approval", p.id), p.content);
+        write_text(w, STR("digest"), p.digest);
+        write_bool(w, STR("chooses"), str_eq(p.kind, STR("select_variant")));
+        TRY(write_variants(tx, w, &p));
+    }
+    json_write_end(w, '}');
+    return NULL;
+}
+
+static err approval_answer_op(struct tx *tx, const struct input *in, struct answer *out)
+{
+    struct approval_decision d = { .reason = input_str(in, "reason"),
+                                   .selected_variant = input_str(in, "selected_variant"),
+                                   .digest = input_str(in, "digest"),
+                                   .channel = STR("elicitation"),
+                                   .by_person = true };
+    struct execution e;
+    struct approval p;
+
+    (void)approval_status_of(input_str(in, "decision"), &d.status);
+    TRY(approval_decision_check(tx, &d));
+    TRY(approval_decide(tx, input_str(in, "approval_id"), &d, &p, &e));
+    return write_step_decided(tx, &out->json, &e, p.node);
+}
+
 // clang-format off
 static const struct op ops[] = {
     {
@@ -144,6 +201,33 @@ static const struct op ops[] = {
         .input = FIELDS(JSON("approval_id", "decision"), APPROVAL_ID "," JSON(
             "decision": { "enum": ["approve", "reject", "rework"], "description": "approve: what comes after it begins; reject: the step has failed, or what its definition says is done anew; rework: a step is done anew, and told the reason." }) "," DECISION_FIELDS),
         .output = APPROVAL_SHAPE, .run = approval_decide_op,
+    },
+    {
+        .name = "approval.ask", .by = BY_SESSION,
+        .summary = "Show what the person in front of an agent's client is to be asked about a step, where its definition lets them answer.",
+        .input = FIELDS(JSON("workflow_id", "step"), JSON(
+            "workflow_id": { "type": "string", "minLength": 1, "maxLength": 100, "description": "The workflow, by the id that it was started with." }) ","
+            STEP("step", "The step, by its number or its id.")),
+        .output = SHAPE(JSON("asks"), JSON(
+            "asks": { "type": "boolean", "description": "The step waits, and its person may answer; false: there is nothing to ask them." },
+            "approval_id": { "type": "string", "description": "What waits there." },
+            "workflow": { "type": "string", "description": "The name of its workflow." },
+            "title": { "type": "string", "description": "How people call the step." },
+            "content": { "type": "object", "description": "What there is to judge." },
+            "digest": { "type": "string", "description": "The SHA-256 of that." },
+            "chooses": { "type": "boolean", "description": "One of several variants is to be chosen." },
+            "variants": { "type": "array", "items": { "type": "string" }, "description": "Their names; none: any name will do." })),
+        .run = approval_ask_op,
+    },
+    {
+        .name = "approval.answer", .effect = OP_WRITES, .by = BY_PERSON,
+        .summary = "Record what the person in front of an agent's client has decided when it asked them.",
+        .input = FIELDS(JSON("approval_id", "digest", "decision"), APPROVAL_ID "," JSON(
+            "digest": { "type": "string", "minLength": 1, "maxLength": 100, "description": "The digest of what they were shown." },
+            "decision": { "enum": ["approve", "reject"], "description": "What they have decided." },
+            "selected_variant": { "type": "string", "maxLength": 200, "description": "The variant that they have chosen." },
+            "reason": { "type": "string", "maxLength": 4000, "description": "Why, in their words." })),
+        .output = DECIDED_SHAPE, .run = approval_answer_op,
     },
 };
 // clang-format on

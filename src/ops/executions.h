@@ -62,6 +62,14 @@ err approval_decision_check(struct tx *tx, const struct approval_decision *d);
 /* "approve", "reject", "rework". */
 bool approval_status_of(str word, enum approval_status *out);
 
+/* ---- steps.c ---- */
+
+/* What DECIDED_SHAPE says of a step that was decided about. */
+err write_step_decided(struct tx *tx, struct json_writer *w, const struct execution *e, str id);
+
+/* The approval that waits at the step that an input names by `workflow_id` and `step`. */
+err step_approval(struct tx *tx, const struct input *in, struct approval *out, bool *found);
+
 /* ---- incidents.c ---- */
 
 void write_incident(struct json_writer *w, const struct incident *i);
@@ -171,6 +179,16 @@ void write_incident(struct json_writer *w, const struct incident *i);
     "channel": { "type": ["string", "null"], "description": "By which way: http, cli, mcp, page, elicitation or deadline; null: none, it waits or was withdrawn." }, \
     "created_at": { "type": "string", "format": "date-time", "description": "Since when it waits." }, \
     "decided_at": { "type": ["string", "null"], "format": "date-time", "description": "When it was decided; null: it waits still." }))
+
+#define STEP(name, about) "\"" name "\":{\"type\":[\"integer\",\"string\"],\"description\":\"" about "\"}"
+#define STEP_OR_NULL(name, about) "\"" name "\":{\"type\":[\"integer\",\"string\",\"null\"],\"description\":\"" about "\"}"
+#define SUCCESS JSON("success": { "type": "boolean", "description": "Always true: what is refused is an error." })
+
+#define DECIDED_SHAPE SHAPE(JSON("success", "workflow_id", "step", "status", "next_step", "next_step_name"), SUCCESS "," JSON( \
+    "workflow_id": { "type": "string", "description": "The workflow." },                           \
+    "status": { "type": "string", "description": "What the step is now." },                        \
+    "next_step_name": { "type": ["string", "null"], "description": "What people call that; null: there is none." }) "," \
+    STEP("step", "The step that was decided about.") "," STEP_OR_NULL("next_step", "The next step that is not done; null: there is none."))
 
 #define DECISION_FIELDS JSON(                                                                      \
     "step": { "type": "string", "maxLength": 200, "description": "Of rework: the step that is done anew with all after it; the one that waits unless given." }, \

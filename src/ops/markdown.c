@@ -70,11 +70,11 @@ static void put_callers(struct buf *out, unsigned by)
     static const struct {
         unsigned bit;
         const char *name;
-    } callers[] = { { BY_OPERATOR, "operators" },
-                    { BY_SESSION, "sessions" },
-                    { BY_RUNNER, "runners" },
-                    { BY_VIEWER, "viewers" },
-                    { BY_WORKER, "workers" } };
+    } callers[] = {
+        { BY_OPERATOR, "operators" }, { BY_SESSION, "sessions" },
+        { BY_RUNNER, "runners" },     { BY_VIEWER, "viewers" },
+        { BY_WORKER, "workers" },     { BY_PERSON, "people in front of an agent's client" }
+    };
     bool any = false;
 
     for (size_t i = 0; i < sizeof callers / sizeof *callers; i++) {

@@ -33,6 +33,8 @@ enum op_caller {
     BY_VIEWER = 8,
     BY_SYSTEM = 16,
     BY_WORKER = 32, /* a runner's token that names types of jobs: it has those, and no runs */
+    /* Who sits in front of the client of an attended session, and was asked by us: no token is. */
+    BY_PERSON = 64,
 };
 
 #define BY_ALL (BY_OPERATOR | BY_SESSION | BY_RUNNER | BY_VIEWER)
@@ -142,6 +144,7 @@ struct op {
     const char *tool_output; /* of its answer, what the tool has: name → true, or its members */
     bool wait;               /* it may answer that it waits */
     bool secret;             /* its answer holds a secret and is never kept for a repeat */
+    bool elicits;            /* a person decides it, whom an agent's client may be asked to ask */
     bool keyed;              /* its field `key` is the Idempotency-Key, where none came with it */
     bool peek;               /* with nothing but its capture, its answer may be in the cache */
     const char *summary;     /* one sentence, for people */
@@ -226,7 +229,8 @@ struct command {
     const struct json *input;
     const struct actor *actor; /* lives at least as long as the command */
     str key;                   /* Idempotency-Key; empty: none */
-    str selects;        /* the name of a state that must be in the actor's reach; empty: none */
+    str selects;    /* the name of a state that must be in the actor's reach; empty: none */
+    bool by_person; /* the server passes on what the person in front of the actor's client said */
     bool precondition;  /* its expected version is one: PRECONDITION, not CONFLICT, if another is */
     bool wait_over;     /* its time is up: it must answer with what there is */
     const void *waited; /* its wait_self of the last time; NULL: it has not waited yet */

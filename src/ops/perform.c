@@ -50,12 +50,15 @@ static void command_reset(struct command *c)
     c->seq = 0;
 }
 
-static unsigned caller_of(const struct actor *a)
+static unsigned caller_of(const struct command *c)
 {
+    const struct actor *a = c->actor;
     static const unsigned callers[] = {
         [ACTOR_SYSTEM] = ~0u,         [ACTOR_OPERATOR] = BY_OPERATOR, [ACTOR_RUNNER] = BY_RUNNER,
         [ACTOR_SESSION] = BY_SESSION, [ACTOR_VIEWER] = BY_VIEWER,     [ACTOR_CODE] = 0,
     };
+    if (c->by_person && a->kind == ACTOR_SESSION && a->is_attended)
+        return BY_PERSON;
     return a->job_count ? BY_WORKER : callers[a->kind];
 }
 
@@ -67,7 +70,7 @@ static err rights_check(const struct command *c)
                        "%s gives a token, and one of a page gets no others: use the operator's, "
                        "in a terminal",
                        c->op->name);
-    if (c->op->by & caller_of(c->actor))
+    if (c->op->by & caller_of(c))
         return NULL;
     return err_new(c->arena, ERR_FORBIDDEN, "%s is not for a token of this kind", c->op->name);
 }

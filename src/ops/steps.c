@@ -293,10 +293,37 @@ static bool was_decided_so(const struct view *v, uint16_t step, bool approved)
     return str_eq(status, approved ? STR("approved") : STR("rejected"));
 }
 
+err write_step_decided(struct tx *tx, struct json_writer *w, const struct execution *e, str id)
+{
+    struct view v;
+
+    TRY(view_load(tx, e, &v));
+    uint16_t step = graph_step_find(v.graph, id);
+    assert(step != GRAPH_NONE); /* an execution's definition stays */
+    json_write_begin(w, '{');
+    write_bool(w, STR("success"), true);
+    write_text(w, STR("workflow_id"), e->id);
+    view_write_key(w, STR("step"), &v, step);
+    write_text(w, STR("status"), view_step_status(&v, step));
+    write_next(w, &v, next_of(&v, step));
+    json_write_end(w, '}');
+    return NULL;
+}
+
+err step_approval(struct tx *tx, const struct input *in, struct approval *out, bool *found)
+{
+    struct execution e;
+    struct view v;
+    uint16_t step;
+
+    TRY(view_of(tx, in, &e, &v));
+    TRY(view_step_find(&v, input_json(in, "step"), &step));
+    return approval_at(tx, &e, v.steps[step].step->id, out, found);
+}
+
 static err step_approve_op(struct tx *tx, const struct input *in, struct answer *out)
 {
     bool approved = input_bool(in, "approved", true), found;
-    struct json_writer *w = &out->json;
     struct approval p;
     struct execution e;
     struct view v;
@@ -304,7 +331,8 @@ static err step_approve_op(struct tx *tx, const struct input *in, struct answer 
 
     TRY(view_of(tx, in, &e, &v));
     TRY(view_step_find(&v, input_json(in, "step"), &step));
-    TRY(approval_at(tx, &e, v.steps[step].step->id, &p, &found));
+    str id = arena_copy(tx->arena, v.steps[step].step->id);
+    TRY(approval_at(tx, &e, id, &p, &found));
     if (found) {
         const struct approval_decision d = {
             .status = approved ? APPROVAL_APPROVED : APPROVAL_REJECTED,
@@ -317,15 +345,7 @@ static err step_approve_op(struct tx *tx, const struct input *in, struct answer 
     } else if (!was_decided_so(&v, step, approved)) {
         return not_asked(tx, &v, step);
     }
-    TRY(view_of(tx, in, &e, &v));
-    json_write_begin(w, '{');
-    write_bool(w, STR("success"), true);
-    write_text(w, STR("workflow_id"), e.id);
-    view_write_key(w, STR("step"), &v, step);
-    write_text(w, STR("status"), view_step_status(&v, step));
-    write_next(w, &v, next_of(&v, step));
-    json_write_end(w, '}');
-    return NULL;
+    return write_step_decided(tx, &out->json, &e, id);
 }
 
 /* ---- update_workflow_state ---- */
@@ -533,9 +553,6 @@ static err step_cancel_op(struct tx *tx, const struct input *in, struct answer *
 // clang-format off
 
 #define WORKFLOW_ID JSON("workflow_id": { "type": "string", "minLength": 1, "maxLength": 100, "description": "The workflow, by the id that it was started with." })
-#define STEP(name, about) "\"" name "\":{\"type\":[\"integer\",\"string\"],\"description\":\"" about "\"}"
-#define STEP_OR_NULL(name, about) "\"" name "\":{\"type\":[\"integer\",\"string\",\"null\"],\"description\":\"" about "\"}"
-#define SUCCESS JSON("success": { "type": "boolean", "description": "Always true: what is refused is an error." })
 
 static const struct op ops[] = {
     {
@@ -617,7 +634,7 @@ static const struct op ops[] = {
     },
     {
         .name = "step.approve", .http = "POST /executions/{workflow_id}/workflow/approve", .effect = OP_WRITES, .on = ON_HTTP | ON_MCP | ON_CLI,
-        .by = BY_OPERATOR | BY_SESSION, .tool = "approve_step", .tier = TIER_ROOT, .group = GROUP_STEPS,
+        .by = BY_OPERATOR | BY_SESSION, .tool = "approve_step", .tier = TIER_ROOT, .group = GROUP_STEPS, .elicits = true,
         .summary = "Decide about what a step has given, as the person who is asked: approve it, perhaps with modifications or by a variant, or reject it.",
         .hint = "Pass on a person's decision about a step that waits for approval. An agent cannot decide by itself: the answer then says who must, and where.",
         .input = FIELDS(JSON("workflow_id", "step", "approved"), WORKFLOW_ID "," STEP("step", "The step, by its number (in planning the phase's) or its id.") "," JSON(
@@ -626,11 +643,7 @@ static const struct op ops[] = {
             "selected_variant": { "type": "string", "maxLength": 1000, "description": "Of several: the one that was chosen." },
             "reason": { "type": "string", "maxLength": 4000, "description": "Why, for whoever does it anew." },
             "channel": { "enum": ["http", "cli", "mcp", "page"], "default": "mcp", "description": "By which way the person has decided, for those who wonder later." })),
-        .output = SHAPE(JSON("success", "workflow_id", "step", "status", "next_step", "next_step_name"), SUCCESS "," JSON(
-            "workflow_id": { "type": "string", "description": "The workflow." },
-            "status": { "type": "string", "description": "What the step is now." },
-            "next_step_name": { "type": ["string", "null"], "description": "What people call that; null: there is none." }) ","
-            STEP("step", "The step that was decided about.") "," STEP_OR_NULL("next_step", "The next step that is not done; null: there is none.")),
+        .output = DECIDED_SHAPE,
         .tool_input = JSON({ "workflow_id": "", "step": "", "approved": "", "modifications": "What is to be otherwise", "selected_variant": "Of several, the chosen one" }),
         .tool_output = JSON({ "success": true, "workflow_id": true, "step": true, "status": true, "next_step": true, "next_step_name": true }),
         .run = step_approve_op,
