@@ -76,11 +76,12 @@ struct mcp_listen {
 
 /* One step of a stream that is played. */
 enum mcp_step {
-    MCP_STEP_SEND,  /* `text`, a notification */
-    MCP_STEP_ASK,   /* `text`, a request of ours with the id `ask_id`; its answer is `reply` then */
+    MCP_STEP_SEND, /* `text`, a notification */
+    MCP_STEP_ASK,  /* `text`, a request of ours with the id `ask_id`; its answer is `reply` then, or
+                     * NULL when none has come for `pause_ms` (0: it may take any time) */
     MCP_STEP_PAUSE, /* nothing for `pause_ms` */
     MCP_STEP_CUT,   /* the connection ends here; the client comes back for the rest */
-    MCP_STEP_END,   /* `answer` is the last message */
+    MCP_STEP_END,   /* there are no more: `next` says what is next */
 };
 
 struct mcp_call {
@@ -106,8 +107,9 @@ struct mcp_call {
     str answer;
     const struct op *op;
     const struct json *input;
-    str key;    /* idempotency, when the message is repeated by its transport; empty: none */
-    bool plain; /* the input is nothing but `plain_id`: the cache may know the answer */
+    bool by_person; /* what is performed is what a person has said whom we asked */
+    str key;        /* idempotency, when the message is repeated by its transport; empty: none */
+    bool plain;     /* the input is nothing but `plain_id`: the cache may know the answer */
     str plain_id;
     const struct cached_answer
         *cached;                /* what was performed came out of the cache, by mcp_cached … */
@@ -120,8 +122,9 @@ struct mcp_call {
     /* For the methods: what is to be done with what was performed. */
     void (*then)(struct mcp_call *m, const struct command *done);
     void (*play)(struct mcp_call *m, struct mcp_play *p);
-    void *own;      /* of the method, in the arena */
-    struct buf out; /* where the answer is written */
+    void *own;                       /* of the method, in the arena */
+    struct elicitation *elicitation; /* elicit.c's */
+    struct buf out;                  /* where the answer is written */
     struct json_writer writer;
 };
 
@@ -145,7 +148,8 @@ struct mcp_play {
     int64_t pause_ms;
 };
 
-/* The next step of MCP_PLAY. After MCP_STEP_END, `answer` is the last message. */
+/* The next step of MCP_PLAY. After MCP_STEP_END, what is next is MCP_ANSWER, of which `answer` is the
+ * last message, or MCP_PERFORM. */
 void mcp_play(struct mcp_call *m, struct mcp_play *p);
 
 /* ---- texts that a transport sends by itself ---- */

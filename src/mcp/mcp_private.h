@@ -7,6 +7,7 @@
  * era.c        revisions, initialize, server/discover, what the server says of itself
  * head.c       what the fields of HTTP must say of a message of 2026-07-28
  * tools.c      tools/list: the operation table as an agent sees it
+ * elicit.c     asking the person in front of a client what only a person decides
  * tool_call.c  tools/call: arguments → operation → result
  * resources.c  resources/…;  prompts.c  prompts/…;  completion.c  completion/complete
  * listen.c     subscriptions/listen, and what listeners are sent
@@ -25,7 +26,8 @@ struct mcp {
     struct arena *arena; /* as long as the server */
     str server_info;     /* printed JSON */
     struct tool_list *tools;
-    void *served; /* what options.served remembers; NULL: nothing yet */
+    void *served;  /* what options.served remembers; NULL: nothing yet */
+    int64_t asked; /* requests of ours: the number of the last one */
 };
 
 /* A method. It sets what is next of the call. */
@@ -149,6 +151,22 @@ const struct op *tool_find(const struct mcp *m, const struct actor *actor, str n
 /* The answer is a tool's result: a text, or an error that says how to repair it. */
 void tool_answer_text(struct mcp_call *m, str text, bool is_error);
 
+/* ---- elicit.c ---- */
+
+/* What becomes of a call once its person was asked. */
+struct elicit_ends {
+    void (*decided)(struct mcp_call *m, const struct command *done); /* performed for that person */
+    void (*undecided)(struct mcp_call *m); /* nobody could be asked, or nobody has decided */
+};
+
+/* Whether this call is one about which the person in front of its client can be asked. */
+bool elicit_can(const struct mcp_call *m, const struct op *op);
+
+/* Asks them about the step that the input of step.approve names, or takes what they have answered.
+ * `past` is what requestState holds; NULL: nothing. */
+void elicit(struct mcp_call *m, const struct json *input, const struct json *past,
+            const struct elicit_ends *ends);
+
 /* ---- tasks.c ---- */
 
 /* Answers a tools/call that started a run, for a client that knows tasks. `run` is what run.get
@@ -192,6 +210,9 @@ bool round_open(struct mcp_call *m, const struct json **out);
 
 /* The answer to an input request of that name, of params.inputResponses; NULL: none that fits. */
 const struct json *round_response(struct mcp_call *m, const char *name);
+
+/* The same of a response as such: whether it answers elicitation/create. */
+bool round_fits_elicitation(const struct json *response);
 
 /* The answer says that more is needed: between the two the caller writes the member inputRequests
  * with its name, or nothing: then the client repeats the request as soon as it likes. */

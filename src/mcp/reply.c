@@ -111,6 +111,7 @@ void mcp_ask(struct mcp_call *m, const char *op, const struct json *input,
     m->op = op_find(m->mcp->options.table, str_from(op));
     m->input = input;
     m->then = then;
+    m->by_person = false;
     assert(m->op);
 }
 

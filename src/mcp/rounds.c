@@ -108,7 +108,7 @@ bool round_open(struct mcp_call *m, const struct json **out)
 /* ---- what the client answers ---- */
 
 /* Of elicitation/create. What was filled in is there only when it was accepted. */
-static bool fits_elicitation(const struct json *response)
+bool round_fits_elicitation(const struct json *response)
 {
     str action = json_str(response, "action");
     const struct json *content = json_get(response, "content");
@@ -138,8 +138,9 @@ const struct json *round_response(struct mcp_call *m, const char *name)
     const struct json *all = json_get(m->message.params, "inputResponses");
     const struct json *response = json_get(all, name);
 
-    return fits_elicitation(response) || fits_sampling(response) || fits_roots(response) ? response
-                                                                                         : NULL;
+    return round_fits_elicitation(response) || fits_sampling(response) || fits_roots(response)
+               ? response
+               : NULL;
 }
 
 /* ---- asking for more ---- */

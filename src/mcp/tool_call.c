@@ -23,10 +23,12 @@ struct calling {
     const struct json *arguments;
     int64_t timeout_s; /* of one round */
     int64_t round;
-    bool waits;   /* it waits for something … */
-    bool patient; /* … and has not said how long: several rounds will do */
-    bool sync;    /* it starts a session and waits for its answer */
-    str session;  /* that it has started */
+    bool waits;               /* it waits for something … */
+    bool patient;             /* … and has not said how long: several rounds will do */
+    bool sync;                /* it starts a session and waits for its answer */
+    str session;              /* that it has started */
+    const struct json *past;  /* what requestState holds; NULL: nothing */
+    const struct json *input; /* of the operation, while a person is asked */
 
     str text; /* the result, while callbacks are looked for */
     bool is_error;
@@ -344,8 +346,32 @@ static void input_plain(struct mcp_call *m, const struct calling *c, const struc
         m->plain_id = json_text(id);
 }
 
+/* ---- what only a person decides ---- */
+
+/* As of any agent whose person decides nothing here: it is told who does, and where. */
+static void undecided(struct mcp_call *m)
+{
+    const struct calling *c = m->own;
+
+    mcp_ask(m, c->tool->op->name, c->input, performed);
+}
+
+static void decided(struct mcp_call *m, const struct command *done)
+{
+    const struct calling *c = m->own;
+
+    if (done->error)
+        conclude_error(m, done->error);
+    else
+        conclude_answer(m, c->tool, done->answer.text);
+}
+
+/* ---- the call ---- */
+
 static void call(struct mcp_call *m, struct calling *c)
 {
+    static const struct elicit_ends ends = { decided, undecided };
+
     read_waiting(m, c);
     if (c->sync && c->session.len) { /* a later round: it runs already */
         result_ask(m);
@@ -354,6 +380,11 @@ static void call(struct mcp_call *m, struct calling *c)
     struct json *input = input_make(m, c);
     if (!input_imply(m, c, input))
         return;
+    if (elicit_can(m, c->tool->op)) {
+        c->input = input;
+        elicit(m, input, c->past, &ends);
+        return;
+    }
     mcp_ask(m, c->tool->op->name, input, c->sync ? started : performed);
     input_plain(m, c, input);
 }
@@ -379,6 +410,7 @@ void mcp_tools_call(struct mcp_call *m)
     if (!round_open(m, &past))
         return;
     c->arguments = arguments ? arguments : &no_input;
+    c->past = past;
     c->round = json_int_or(past, "round", 0);
     c->session = json_str(past, "session");
     m->own = c;

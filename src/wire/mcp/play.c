@@ -13,6 +13,13 @@ static void step_send(struct mcp_work *w)
     mcp_channel_send(w->channel, w->play.text);
 }
 
+static void step_ask(struct mcp_work *w)
+{
+    mcp_channel_send(w->channel, w->play.text);
+    if (w->play.pause_ms > 0)
+        timer_set(w->timer, w->play.pause_ms);
+}
+
 static void step_pause(struct mcp_work *w)
 {
     timer_set(w->timer, w->play.pause_ms);
@@ -27,7 +34,7 @@ static void step_cut(struct mcp_work *w)
 
 static void step_end(struct mcp_work *w)
 {
-    (void)w; /* the answer is its owner's to send */
+    (void)w; /* what is next is its owner's to do */
 }
 
 // clang-format off
@@ -36,7 +43,7 @@ static const struct {
     bool stays; /* something must come before the next one */
 } steps[] = {
     [MCP_STEP_SEND]  = { step_send,  false },
-    [MCP_STEP_ASK]   = { step_send,  true  },
+    [MCP_STEP_ASK]   = { step_ask,   true  },
     [MCP_STEP_PAUSE] = { step_pause, true  },
     [MCP_STEP_CUT]   = { step_cut,   false },
     [MCP_STEP_END]   = { step_end,   true  },
@@ -48,6 +55,7 @@ bool mcp_play_on(struct mcp_work *w)
     enum mcp_step step;
 
     assert(w->timer);
+    timer_clear(w->timer);
     do {
         w->play.pause_ms = 0;
         mcp_play(&w->call, &w->play);

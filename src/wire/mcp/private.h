@@ -169,8 +169,8 @@ void mcp_work_begin(struct http *h);
 
 /* ---- play.c ---- */
 
-/* Sends what is next, up to a pause, for which w->timer is set, or a question. True: there is only the
- * answer left. */
+/* Sends what is next, up to a pause, for which w->timer is set, or a question. True: there is nothing
+ * more of it, and the call says what is next. */
 bool mcp_play_on(struct mcp_work *w);
 
 /* The client has answered a request of ours: the one who asked goes on; NULL: nobody did. */

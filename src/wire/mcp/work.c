@@ -174,7 +174,7 @@ static void sign_of_life(struct mcp_work *w)
 static void play(struct mcp_work *w)
 {
     if (mcp_play_on(w))
-        answer(w);
+        next(w);
 }
 
 static void on_timer(void *owner)
@@ -224,9 +224,12 @@ static void perform(struct mcp_work *w)
         return;
     }
     assert(w->grant); /* nothing is performed for nobody */
-    p->command = (struct command){
-        .arena = w->arena, .op = m->op, .input = m->input, .actor = w->grant->actor, .key = m->key
-    };
+    p->command = (struct command){ .arena = w->arena,
+                                   .op = m->op,
+                                   .input = m->input,
+                                   .actor = w->grant->actor,
+                                   .key = m->key,
+                                   .by_person = m->by_person };
     p->cached = m->plain ? m->plain_id : STR("");
     err e = pending_submit(p);
     if (!e)
