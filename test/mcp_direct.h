@@ -101,7 +101,9 @@ static inline void mcp_direct_finish(struct mcp_direct *r, struct mcp_call *m)
     for (r->performed = 0; m->next == MCP_PERFORM; r->performed++) {
         struct arena *a = arena_new();
         struct json input = json_copy(a, m->input);
-        struct command command = { .arena = a, .op = m->op, .input = &input, .actor = m->actor };
+        struct command command = {
+            .arena = a, .op = m->op, .input = &input, .actor = m->actor, .by_person = m->by_person
+        };
 
         op_perform(&r->w->engine, &(struct command *){ &command }, 1);
         CHECK(!command.answer.waits);

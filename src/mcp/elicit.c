@@ -12,8 +12,8 @@
 #define KEY "decision" /* of the form among what a newer client is asked for */
 
 enum {
-    WAIT_MS = 10 * 60 * 1000, /* for an answer */
-    CONTENT_BYTES = 6000,     /* of what is to be judged, in the form */
+    ASK_MS = 10 * 60 * 1000, /* for an answer, where nothing else is said */
+    CONTENT_BYTES = 6000,    /* of what is to be judged, in the form */
     PROPOSAL_BYTES = 1000,
     REASON_BYTES = 4000,
 };
@@ -155,6 +155,13 @@ static void hear(struct mcp_call *m, const struct json *response)
 
 /* ---- asking ---- */
 
+static int64_t ask_ms(const struct mcp_call *m)
+{
+    int64_t said = m->mcp->options.ask_ms;
+
+    return said ? said : ASK_MS;
+}
+
 /* A newer client: nothing is kept here; what it was shown comes back with what it answers. */
 static void ask_round(struct mcp_call *m)
 {
@@ -174,7 +181,7 @@ static void ask_round(struct mcp_call *m)
     write_params(m, w, e);
     json_write_end(w, '}');
     json_write_end(w, '}');
-    round_end(m, round_seal(m, buf_str(&payload), WAIT_MS));
+    round_end(m, round_seal(m, buf_str(&payload), ask_ms(m)));
 }
 
 /* An older one. */
@@ -196,7 +203,7 @@ static void play(struct mcp_call *m, struct mcp_play *p)
     p->step = MCP_STEP_ASK;
     p->text = buf_str(&out);
     p->ask_id = e->ask_id;
-    p->pause_ms = WAIT_MS;
+    p->pause_ms = ask_ms(m);
 }
 
 static void looked(struct mcp_call *m, const struct command *done)

@@ -37,6 +37,7 @@ struct mcp_options {
     const struct mcp_served *served; /* instead of what we have to serve; NULL: that */
     unsigned char secret[32];        /* signs what clients hand back to us */
     int64_t wait_ms;                 /* no tool blocks longer: 45 s */
+    int64_t ask_ms;                  /* a person who is asked has so long; 0: 10 minutes */
 };
 
 struct mcp *mcp_new(const struct mcp_options *o);
