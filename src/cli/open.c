@@ -2,18 +2,17 @@
  *
  * The address ends with a code behind '#', which browsers send to nobody; the page exchanges it for a
  * token of its own. So no token is ever in an address, a history or a log. */
-#include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "cli/init/init.h"
 #include "cli/status.h"
 #include "client/caller.h"
 #include "json/json.h"
 
-enum { ASK_MS = 5000 };
+enum {
+    ASK_MS = 5000,
+    CODE_MS = 30000, /* how long a code is good */
+};
 
 /* Where the page is: browsers know no Unix sockets. */
 static err page_url(struct cli *c, str *out)
@@ -53,6 +52,7 @@ static err page_code(struct cli *c, str *url)
 
     json_put(c->arena, &asked, STR("kind"),
              json_string(cli_flag(c, "--viewer") ? STR("viewer") : STR("operator")));
+    json_put(c->arena, &asked, STR("valid_for"), json_int(c->arena, CODE_MS / 1000));
     if (name)
         json_put(c->arena, &asked, STR("name"), json_string(str_from(name)));
     caller_init(&k, cli_value(c, "--data"));
@@ -84,35 +84,23 @@ static str browser_find(struct arena *a)
     return found;
 }
 
-/* It goes on without us, and says nothing into our terminal. */
-static bool browser_start(str program, str url)
-{
-    pid_t pid = fork();
-
-    if (pid == 0) {
-        int null = open("/dev/null", O_RDWR);
-        setsid();
-        for (int fd = 0; fd <= 2; fd++)
-            dup2(null, fd);
-        if (fork() == 0) {
-            execl(program.at, program.at, url.at, (char *)NULL);
-            _exit(127);
-        }
-        _exit(0);
-    }
-    return pid > 0 && waitpid(pid, NULL, 0) == pid;
-}
-
 err open_run(struct cli *c)
 {
     struct buf out = buf_in(c->arena);
-    str url;
+    str url, path, leads;
 
     TRY(page_url(c, &url));
     str shown = url;
     TRY(page_code(c, &url));
     str browser = c->terminal && !cli_flag(c, "--print") ? browser_find(c->arena) : STR("");
-    bool opened = browser.len && browser_start(browser, url);
+    bool opened = false;
+    if (browser.len) {
+        err e = open_file_make(c->arena, cli_value(c, "--data"), url, CODE_MS, &path, &leads);
+        if (e)
+            cli_warn(c, e);
+        else
+            opened = open_file_show(browser, path, leads, CODE_MS);
+    }
     if (opened)
         buf_add(&out, STR("opening "));
     term_put(&out, PAINT_PLAIN, opened ? shown : url);
@@ -135,5 +123,8 @@ const char open_details[] =
     "Opens the page of the server and signs you in, by a code in the address that is good for 30\n"
     "seconds and once. The page gets a token of its own for it, which is good for a week, shows in\n"
     "baton token list, and goes with baton token revoke or when you sign out.\n"
-    "It is opened by $BROWSER, or by xdg-open or open; where there is none, or the output is no\n"
-    "terminal, the address is printed.";
+    "It is opened by $BROWSER, or by xdg-open or open. They are given the address of a file in DIR\n"
+    "that only you can read and that leads to the page, since others on this machine see what a\n"
+    "program is started with; it is removed when the code is over. Where there is no browser, or the\n"
+    "output is no terminal, the address is printed; so it is with --print, for a browser that may not\n"
+    "read that file.";

@@ -99,6 +99,46 @@ is 405
 exchange "$code" -H "Origin: $url"
 is 200
 
+# A browser is started with the address of a file that only its owner can read, and not with the code:
+# others see what programs are started with. The files of calls whose codes are over go.
+if command -v script >/dev/null; then
+    cat >browser <<'END'
+#!/bin/sh
+for word in "$@"; do printf '%s\n' "$word"; done >argv
+path=${1#file://}
+stat -c %a "$path" >mode
+cat "$path" >page
+mv argv started
+END
+    chmod +x browser
+    old=$PWD/data/open-00000000000000000000000000000000.html
+    touch -d '1 minute ago' "$old"
+    what='baton open, in a terminal' status=0
+    BROWSER=$PWD/browser script -qec "$BATON open --as eve" /dev/null >out 2>err </dev/null || status=$?
+    exits 0
+    shows "opening $url"
+    ! grep -q 'code=' out || fail 'expected no code on the screen'
+    until [ -e started ]; do sleep 0.05; done
+    [ "$(wc -l <started)" = 1 ] && grep -q "^file://$PWD/data/open-[0-9a-f]\{32\}\.html\$" started ||
+        fail "expected one file, found $(cat started)"
+    [ "$(cat mode)" = 600 ] || fail "expected a file of its owner alone, found $(cat mode)"
+    ! grep -q '<script' page || fail 'expected no script'
+    code=$(sed -n "s|.*content=\"0;url=$url/#code=\([^\"]*\)\".*|\1|p" page)
+    grep -qF "<a href=\"$url/#code=$code\">" page || fail 'expected a link to the same address'
+    [ ! -e "$old" ] || fail 'expected the file of an earlier call to be removed'
+    exchange "$code"
+    is 200
+    [ "$(member name)" = eve ] || fail 'expected the token of eve'
+
+    # Where no file can be made, the address is printed.
+    what='baton open, without a data directory' status=0
+    BATON_TOKEN=$(cat data/operator.token) BATON_URL=$url BATON_DATA=$PWD/none BROWSER=$PWD/browser \
+        script -qec "$BATON open" /dev/null >out 2>err </dev/null || status=$?
+    exits 0
+    shows "cannot make a file in $PWD/none"
+    shows "$url/#code=cd_"
+fi
+
 # Who tries too often waits; the operator, who has a token, does not.
 tries=0
 while exchange cd_none.x && [ "$got" = 401 ]; do
