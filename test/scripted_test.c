@@ -76,7 +76,8 @@ static struct stub *played(const char *scenario, const char *purpose, int64_t at
 {
     struct stub *s = ARENA_NEW(check_arena(), struct stub);
     struct scripted_io io = { s, stub_tell, stub_call, stub_pause, stub_touch, stub_exists };
-    struct scripted_turn turn = { str_from(purpose), attempt, STR("c"), STR("ses_1"), STR("") };
+    struct scripted_turn turn = { str_from(purpose), attempt, STR("c"), STR("ses_1"),
+                                  STR("exec-1") };
 
     s->log = buf_in(check_arena());
     s->answers = answers;
@@ -120,6 +121,11 @@ static const struct {
     { "{'work':[{'say':'a','exit':3},{'say':'b'}]}", "work", 0, 3,
       INIT "{'type':'say','text':'a'}\n" },
     { "{'work':[{'exit':0}]}", "work", 0, 0, INIT },
+    { "{'work':[{'record':{'artifacts':{'n':1},'error':''}},{'record':{'error':'no paper'}}]}",
+      "task", 0, 0,
+      INIT "> step.update {'workflow_id':'exec-1','status':'completed','artifacts':{'n':1}}\n"
+           "> step.update {'workflow_id':'exec-1','status':'failed','error':'no paper'}\n" RESULT(
+               "done") },
     { "{'work':[{'cost_usd':0.25,'tokens':[3,4]},{'tokens':[10,20]}]}", "work", 0, 0,
       INIT "{'type':'result','text':'done','usage':{'input_tokens':13,'output_tokens':24,"
            "'cached_tokens':0,'cost_usd':0.25}}\n" },
@@ -231,14 +237,6 @@ TEST(a_scenario_is_found_within_a_prompt)
                              "## Step 5\n\n{'work':[{'say':'\\\\'}]}\n\nCall:\n{'workflow_id': "
                              "'exec-1', 'artifacts': {…}}")),
               "{'work':[{'say':'\\\\'}]}");
-}
-
-TEST(what_a_prompt_asks_to_record_names_the_workflow)
-{
-    CHECK_STR(scripted_workflow(STR("Call it:\n{\"workflow_id\": \"exec-1\", \"step\": 5}")),
-              "exec-1");
-    CHECK_STR(scripted_workflow(STR("{\"workflow_id\": 7}")), "");
-    CHECK_STR(scripted_workflow(STR("")), "");
 }
 
 /* ---- the same player in the process of the server's rules ---- */

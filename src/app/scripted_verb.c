@@ -161,14 +161,12 @@ static err path_of(struct cli *c, str id, str *out)
 }
 
 /* A prompt for work may bring another scenario with it; else the first one goes on. */
-static err scenario_find(struct cli *c, str id, bool fresh, struct scripted_turn *turn,
-                         const struct json **out)
+static err scenario_find(struct cli *c, str id, bool fresh, str purpose, const struct json **out)
 {
-    str prompt, path, kept, purpose = turn->purpose;
+    str prompt, path, kept;
 
     TRY(path_of(c, id, &path));
     TRY(cli_read(c, c->arena, "-", &prompt));
-    turn->workflow_id = scripted_workflow(prompt);
     bool asked = fresh || (str_eq(purpose, STR("work")) && !scripted_read(c->arena, prompt, out));
     if (!asked) {
         TRY(data_read(c->arena, path, &kept));
@@ -204,12 +202,13 @@ err scripted_verb_run(struct cli *c)
     str purpose = variable("BATON_RUN_PURPOSE");
     struct scripted_turn turn = { .client_id = str_from(started ? started : resumed),
                                   .session_id = variable("BATON_SESSION_ID"),
+                                  .workflow_id = variable("BATON_WORKFLOW_ID"),
                                   .purpose = purpose.len ? purpose : STR("work") };
     const struct json *scenario;
 
     if (!started == !resumed)
         return usage_error(c, STR("expected either --start ID or --resume ID."));
     str_to_int(variable("BATON_RUN_ATTEMPT"), &turn.attempt);
-    TRY(scenario_find(c, turn.client_id, started != NULL, &turn, &scenario));
+    TRY(scenario_find(c, turn.client_id, started != NULL, turn.purpose, &scenario));
     return play(c, scenario, &turn);
 }

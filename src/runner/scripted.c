@@ -1,5 +1,4 @@
 /* scripted.c: an agent that does what a scenario says. */
-#define _GNU_SOURCE /* memmem */
 #include "runner/scripted.h"
 
 #include "json/schema/schema.h"
@@ -103,19 +102,6 @@ static size_t object_end(str text, size_t from)
     for (size_t i = from; i < text.len; i++)
         last = text.at[i] == '}' ? i + 1 : last;
     return last;
-}
-
-str scripted_workflow(str prompt)
-{
-    static const char before[] = "{\"workflow_id\": \"";
-    const char *at = prompt.len ? memmem(prompt.at, prompt.len, before, strlen(before)) : NULL;
-    str id, rest;
-
-    if (!at)
-        return STR("");
-    str_cut(str_slice(prompt, (size_t)(at - prompt.at) + strlen(before), prompt.len), '"', &id,
-            &rest);
-    return id;
 }
 
 err scripted_read(struct arena *a, str prompt, const struct json **out)

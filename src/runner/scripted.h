@@ -61,10 +61,6 @@ struct scripted_turn {
  * or when it is not what is described above, with a pointer to the place. */
 err scripted_read(struct arena *a, str prompt, const struct json **out);
 
-/* The execution that a prompt says its reader works for, as it stands in the call that is asked for;
- * empty: none. */
-str scripted_workflow(str prompt);
-
 /* Plays one turn and gives the exit code: 0 for a turn that went well. That it could not be played
  * is told as a line of type "error", and the code is 1. */
 int scripted_play(struct arena *a, const struct json *scenario, const struct scripted_turn *turn,
