@@ -1,10 +1,11 @@
 /* demo.h: baton demo: scripted agents on a live server, to watch.
  *
- * There are two stories. The team: a lead starts three workers at the same time. One does what it should; one ignores
- * twice that it has to record its result; one fails. What baton does about that is the
- * story. The generation: a workflow of seven steps, with a person who approves, a check
- * that fails, seven agents at once, and a server that is killed. Nothing of it is played by the command itself: the server, the runner and the
- * agents are real processes, and the story is told from the log of events. */
+ * There are two stories. The team: a lead starts three workers at the same time. One does
+ * what it should; one ignores twice that it has to record its result; one fails. What baton
+ * does about that is the story. The generation: a workflow of seven steps, with a person who
+ * approves, a check that fails, seven agents at once, and a server that is killed. Nothing of
+ * it is played by the command itself: the server, the runner and the agents are real
+ * processes, and the stories are told from the log of events. */
 #ifndef CLI_DEMO_H
 #define CLI_DEMO_H
 

@@ -31,7 +31,8 @@ enum {
  * check takes no first one. */
 static const char *const plays[STEPS] = {
     "{ \"work\": [{ \"say\": \"looks for the blueprint\" }, { \"sleep_ms\": 300 },"
-    " { \"record\": { \"artifacts\": { \"blueprint_path\": \"scene-{{scene_id}}-blueprint.md\" } } }] }",
+    " { \"record\": { \"artifacts\": {"
+    " \"blueprint_path\": \"scene-{{scene_id}}-blueprint.md\" } } }] }",
     "{ \"work\": [{ \"say\": \"reads {{blueprint_path}}\" }, { \"sleep_ms\": 400 },"
     " { \"record\": { \"artifacts\": { \"constraints_list\":"
     " [\"the tone is calm\", \"Ann is not named\", \"it rains\"] } } }] }",
@@ -44,7 +45,8 @@ static const char *const plays[STEPS] = {
     " \"draft\": \"scene-{{scene_id}}-draft-{{if draft = null then 1 else 2}}.md\" } } }] }",
     "{ \"work\": [{ \"say\": \"reads {{draft}}\" }, { \"sleep_ms\": 300 },"
     " { \"record\": { \"artifacts\": { \"fast_compliance_result\": \"it complies\" },"
-    " \"error\": \"{{if ends with(draft, \"-1.md\") then \"paragraph 3 is not calm\" else \"\"}}\" }"
+    " \"error\": \"{{if ends with(draft, \"-1.md\")"
+    " then \"paragraph 3 is not calm\" else \"\"}}\" }"
     " }] }",
     "{ \"work\": [{ \"say\": \"validates {{draft}}\" }, { \"sleep_ms\": 2500 },"
     " { \"record\": { \"artifacts\": { \"final_validation_report\": \"it is as planned\" } } }] }",

@@ -1,4 +1,4 @@
-/* inbox_text.c: what waits for a person as text: the rows of a list, and one with all there is to judge. */
+/* inbox_text.c: what waits for a person as text: rows of a list, and one with all there is. */
 #include "cli/inbox.h"
 
 #include "base/date.h"
@@ -160,7 +160,7 @@ static str boxed(struct arena *a, const struct execution_text *t, str text)
     return buf_str(&out);
 }
 
-/* Each line of it as a line of the screen; what is behind the last that there is room for is counted. */
+/* Each line of it as a line of the screen; what there is no room for is counted. */
 static void put_text(struct page *p, size_t indent, str text)
 {
     str line, rest = text;

@@ -509,7 +509,7 @@ static err retry_run(struct cli *c)
 const struct option inbox_plain_options[] = { PLAIN_OPTIONS };
 
 const struct option inbox_list_options[] = {
-    { "--kind", 0, "WORD", "only approvals, incidents or permissions: approval, incident, permission" },
+    { "--kind", 0, "WORD", "only those of one kind: approval, incident or permission" },
     PLAIN_OPTIONS,
 };
 

@@ -73,7 +73,7 @@ void top_inbox_put(struct buf *out, const struct top_view *v)
         term_put(out, v->coloured ? PAINT_ERROR : PAINT_PLAIN, STR("!"));
         buf_byte(out, ' ');
         put_padded(out, json_str(e, "title"), TITLE_WIDTH);
-        put_padded(out, render_age(out->arena, v->now_ms - since), AGE_WIDTH);
+        buf_printf(out, "%*s  ", AGE_WIDTH, render_age(out->arena, v->now_ms - since).at);
         term_put(out, v->coloured ? PAINT_GOOD : PAINT_PLAIN, str_trim(command));
         buf_byte(out, '\n');
     }

@@ -268,7 +268,7 @@ picture terminal top --once <<'END'
    pusher                           idle      careful/shell  AGE  I wait for yo…
    reviewer                         finished  echo/shell     AGE  done
 waits for you
-! pusher wants to use Bash         AGE   baton inbox approve prm_xxxxxxxxxxxx
+! pusher wants to use Bash          AGE  baton inbox approve prm_xxxxxxxxxxxx
 END
 picture pipe top --once <<'END'
 1 need you, 1 running, 1 idle, 1 ended  1 runner, N of N busy
@@ -278,7 +278,7 @@ picture pipe top --once <<'END'
    pusher                           idle      careful/shell  AGE  I wait for your word
    reviewer                         finished  echo/shell     AGE  done
 waits for you
-! pusher wants to use Bash         AGE   baton inbox approve prm_xxxxxxxxxxxx
+! pusher wants to use Bash          AGE  baton inbox approve prm_xxxxxxxxxxxx
 END
 picture terminal status <<'END'
 server    http://ADDRESS (baton VERSION)
@@ -847,8 +847,8 @@ picture terminal top --once <<'END'
    pusher                      idle      careful/shell  AGE  I wait for your wo…
    reviewer                    finished  echo/shell     AGE  done
 waits for you
-! pusher wants to use Bash         AGE   baton inbox approve prm_xxxxxxxxxxxx
-! label of ship stands still       AGE   baton inbox retry inc_xxxxxxxxxxxx
+! pusher wants to use Bash          AGE  baton inbox approve prm_xxxxxxxxxxxx
+! label of ship stands still        AGE  baton inbox retry inc_xxxxxxxxxxxx
 workflows that run
 ! ship order 4711 of ann    RUNNING   2/5      label: 2 of 2 items; a person, f…
   ship                      RUNNING   0/5      pick: a worker for jobs of type …
