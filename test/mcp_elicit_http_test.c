@@ -69,8 +69,7 @@ static void desk_free(struct desk *k)
     mcp_server_close(k->s);
 }
 
-/* The agent's call; the id of the request by which its client is asked. */
-static str asked(struct desk *k)
+static void call_it(struct desk *k)
 {
     post(k, k->p, k->session,
          arena_printf(check_arena(),
@@ -79,6 +78,12 @@ static str asked(struct desk *k)
                       "','step':'plan','approved':true}}}",
                       STR_ARG(k->id))
              .at);
+}
+
+/* The agent's call; the id of the request by which its client is asked. */
+static str asked(struct desk *k)
+{
+    call_it(k);
     str heard = arena_copy(check_arena(), buf_str(&k->p->heard));
     CHECK_PEER(k->p, ASKED);
     const char *id = strstr(heard.at, "'id':'") + strlen("'id':'");
@@ -173,6 +178,23 @@ TEST(mcp_question_ends_with_whatever_it_was_asked_by)
 
     k.session = initialized(&k);
     asked(&k); /* and now the server ends */
+    desk_free(&k);
+}
+
+TEST(mcp_client_leaves_so_many_questions_behind_and_no_more)
+{
+    struct desk k = desk_new(0);
+    str id = STR("");
+
+    for (int i = 0; i < 16; i++) {
+        id = asked(&k);
+        mcp_peer_close(k.p);
+        k.p = mcp_peer_new(k.s);
+    }
+    call_it(&k);
+    CHECK_PEER(k.p, "HTTP/1.1 200 OK|*application/json*'id':7,'error'*16 questions*");
+    replies(&k, k.session, id, "'result':{'action':'cancel'}");
+    asked(&k);
     desk_free(&k);
 }
 

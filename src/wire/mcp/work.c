@@ -11,6 +11,8 @@
 
 #define TYPE_JSON "application/json"
 
+enum { PLAYS_MAX = 16 }; /* streams of one session that are played at once */
+
 /* ---- its end ---- */
 
 static void release(struct mcp_work *w)
@@ -367,8 +369,28 @@ static void listen(struct mcp_work *w)
     mcp_listener_start(l, w->call.answer, wishes);
 }
 
+/* Who has gone is not known by a session's stream, and may leave any number of questions behind. */
+static bool plays_too_many(const struct mcp_work *w)
+{
+    uint32_t count = 0;
+
+    if (w->session)
+        LIST_EACH(it, &w->session->works)
+            count += LIST_ENTRY(it, struct mcp_work, link)->call.next == MCP_PLAY;
+    return count > PLAYS_MAX;
+}
+
 static void play_begin(struct mcp_work *w)
 {
+    if (plays_too_many(w)) {
+        w->call.next = MCP_ANSWER;
+        w->call.status = 200;
+        w->call.answer = mcp_fault(w->arena, w->call.message.id, RPC_INTERNAL,
+                                   "16 questions to this client wait for an answer: answer one of "
+                                   "them, or cancel its call, and call again");
+        answer(w);
+        return;
+    }
     if (!stream(w))
         return;
     if (!w->timer)
