@@ -47,6 +47,7 @@ TEST_BOTH(evidence_is_asked_of_a_runner_before_the_step_is_done)
               "{\"kind\":\"junit\",\"path\":\"report.xml\"}]}");
     CHECK_HAS(seen(w, id, "/steps/0/waits_for"), "its evidence to be checked, run run_");
     CHECK_STR(seen(w, id, "/steps/1/status"), "pending");
+    CHECK(str_eq(seen(w, id, "/steps/0/attempt_started_at"), seen(w, id, "/steps/0/started_at")));
     CHECK_OK(check_says(w, &k, true, ALL_GOOD)->error);
     CHECK_STR(seen(w, id, "/steps/0/status"), "completed");
     CHECK_STR(seen(w, id, "/steps/1/status"), "in_progress");

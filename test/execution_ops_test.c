@@ -72,6 +72,45 @@ TEST(steps_show_what_they_gave_and_how_earlier_attempts_went)
     world_close(w);
 }
 
+static str began(struct world *w, str id)
+{
+    return arena_copy(check_arena(), seen(w, id, "/steps/0/attempt_started_at"));
+}
+
+TEST(a_step_says_when_the_attempt_that_is_at_work_began)
+{
+    struct world *w = world_new();
+
+    deploy(w, "{'workflow':'haul','steps':[{'id':'a','job':'haul',"
+              "'retry':{'max_attempts':3,'backoff':'1m'}},{'id':'b','after':['a']}]}");
+    str id = begin(w, "haul", "");
+    CHECK_STR(seen(w, id, "/steps/0/status"), "in_progress");
+    CHECK_STR(began(w, id), "null"); /* no worker has taken it */
+    world_pass(w, 30000);
+    str job = take(w, "haul"), first = began(w, id);
+    CHECK_HAS(first, "Z");
+    CHECK(!str_eq(first, seen(w, id, "/steps/0/started_at")));
+    world_pass(w, 5000);
+    CHECK_STR(began(w, id), first.at);
+    CHECK_OK(
+        call(w, "job.fail", "{'job_id':'" STR_FMT "','error':'no fuel'}", STR_ARG(job))->error);
+    CHECK_STR(began(w, id), "null"); /* it waits for a time */
+
+    world_pass(w, 90000);
+    job = take(w, "haul");
+    struct command *c = call(w, "execution.steps", "{'execution_id':'" STR_FMT "'}", STR_ARG(id));
+    str second = at(c, "/steps/0/attempt_started_at");
+    CHECK(str_compare(second, at(c, "/steps/0/history/0/ended_at")) > 0);
+    CHECK_STR(at(c, "/steps/0/history/0/started_at"), first.at);
+    CHECK_STR(at(c, "/steps/1/attempt_started_at"), "null");
+
+    completed(w, job, "{}");
+    CHECK_STR(began(w, id), "null");
+    CHECK(str_eq(seen(w, id, "/steps/1/attempt_started_at"), seen(w, id, "/steps/1/started_at")));
+    world_audit(w);
+    world_close(w);
+}
+
 TEST(a_paused_execution_takes_reports_and_begins_nothing)
 {
     struct world *w = world_new();

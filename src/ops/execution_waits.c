@@ -247,3 +247,24 @@ str step_waits_for(struct tx *tx, const struct execution_rest *r, const struct g
     }
     return buf_str(&out);
 }
+
+/* A job begins when a worker takes it; while its evidence is looked for the attempt goes on. */
+static bool at_work(const struct mark *m)
+{
+    return (m->status == MARK_WORK && (!m->job_type.len || m->worker.len)) ||
+           m->status == MARK_PROVE || m->status == MARK_CHECK;
+}
+
+int64_t step_attempt_began(const struct execution_rest *r, const struct graph_step *s)
+{
+    uint16_t step = (uint16_t)(s - r->graph->steps);
+    int64_t began_ms = 0;
+
+    for (size_t i = 0; i < r->count; i++) {
+        const struct mark *m = &r->marks[i];
+        if (m->at != GRAPH_NONE && r->graph->nodes[m->at].step == step && at_work(m) &&
+            (!began_ms || m->since_ms < began_ms))
+            began_ms = m->since_ms;
+    }
+    return began_ms;
+}

@@ -96,15 +96,16 @@ static const struct step *row_of(const struct step *rows, size_t count, str node
 }
 
 /* What every answer says of a step; one that was not reached has no row. */
-static void step_members(struct json_writer *w, const struct graph *g, const struct graph_step *s,
-                         const struct step *row)
+static void step_members(struct json_writer *w, const struct execution_rest *r,
+                         const struct graph_step *s, const struct step *row)
 {
     write_text(w, STR("step"), s->id);
     write_or_null(w, STR("title"), s->title);
     write_text(w, STR("status"), team_name(&step_words, (int)(row ? row->status : STEP_PENDING)));
-    write_step_after(w, g, s);
+    write_step_after(w, r->graph, s);
     write_int(w, STR("attempt"), row ? row->attempt : 0);
     write_time_or_null(w, STR("started_at"), row ? row->started_at_ms : 0);
+    write_time_or_null(w, STR("attempt_started_at"), step_attempt_began(r, s));
     write_time_or_null(w, STR("ended_at"), row ? row->ended_at_ms : 0);
 }
 
@@ -124,7 +125,7 @@ static err write_step(struct tx *tx, struct json_writer *w, const struct executi
 
     TRY(step_data(tx, r->e, row, &data));
     json_write_begin(w, '{');
-    step_members(w, r->graph, s, row);
+    step_members(w, r, s, row);
     write_or_null(w, STR("error"), json_str(data, "error"));
     write_or_null(w, STR("waits_for"), step_waits_for(tx, r, s));
     json_write_end(w, '}');
@@ -282,7 +283,7 @@ static err write_step_whole(struct tx *tx, struct json_writer *w, const struct e
 
     TRY(step_data(tx, r->e, row, &data));
     json_write_begin(w, '{');
-    step_members(w, r->graph, s, row);
+    step_members(w, r, s, row);
     write_int(w, STR("opened"), row ? row->opened : 0);
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         if (json_get(data, kept[i]))
@@ -324,10 +325,11 @@ static err execution_steps_op(struct tx *tx, const struct input *in, struct answ
     "after": { "type": "array", "items": { "type": "string" }, "description": "The steps that come before it." }, \
     "attempt": { "type": "integer", "minimum": 0, "description": "Which attempt it is at, from 1; 0: it has not begun." }, \
     "started_at": { "type": ["string", "null"], "format": "date-time", "description": "When it was begun; null: it has not been." }, \
+    "attempt_started_at": { "type": ["string", "null"], "format": "date-time", "description": "When the attempt that is at work began, of several the first: of a job, when a worker has taken it; null: none is at work." }, \
     "ended_at": { "type": ["string", "null"], "format": "date-time", "description": "When it ended; null: it has not." }, \
     "waits_for": { "type": ["string", "null"], "description": "Who or what has to do something now, in words; null: nothing of it waits." })
 
-#define STEP_REQUIRED JSON("step", "title", "status", "after", "attempt", "started_at", "ended_at", "waits_for")
+#define STEP_REQUIRED JSON("step", "title", "status", "after", "attempt", "started_at", "attempt_started_at", "ended_at", "waits_for")
 
 #define TOKEN_SHAPE SHAPE(JSON("token", "node", "step", "status", "waits_for", "since"), JSON(     \
     "token": { "type": "string", "description": "Names it within the execution." },                \

@@ -42,6 +42,9 @@ str mark_waits_for(struct tx *tx, const struct execution_rest *r, const struct m
 /* The same for all of a step; empty: nothing of it waits. */
 str step_waits_for(struct tx *tx, const struct execution_rest *r, const struct graph_step *s);
 
+/* When the attempt that is at work began; of several, the first of them. 0: none is at work. */
+int64_t step_attempt_began(const struct execution_rest *r, const struct graph_step *s);
+
 /* ---- jobs.c ---- */
 
 void write_job(struct tx *tx, struct json_writer *w, const struct job *j);

@@ -7,36 +7,12 @@ import { allExecutions, data, Execution } from '../data'
 import { command, hour, json, took, visible, when as whenText, zone } from '../format'
 import { Happened } from '../live'
 import { viewKeys } from '../keys'
+import { Bar, barsOf, Step, Token, waits } from '../parts/bars'
 import { act, check, chip, copy, empty, exactTime, facts, link, Look, problem, section, shape, tabs, text, time } from '../parts/parts'
 import { split } from '../parts/split'
 import { tree } from '../parts/tree'
 import { address, field, go, id, setFields } from '../route'
 import { now, resource, Resource } from '../store'
-
-interface Step {
-  step: string
-  title: string | null
-  status: string
-  after: string[]
-  attempt: number
-  started_at: string | null
-  ended_at: string | null
-  waits_for: string | null
-  error?: any
-  opened?: number
-  outputs?: any
-  violations?: any
-  history?: { attempt: number; outcome: string; started_at: string; ended_at: string; error?: string }[]
-}
-
-interface Token {
-  token: string
-  node: string
-  step: string | null
-  status: string
-  waits_for: string
-  since: string
-}
 
 interface Whole extends Execution {
   steps?: Step[]
@@ -181,9 +157,6 @@ const done = (s: Step[]): number => s.filter((x) => x.status === 'completed' || 
 
 const spent = (s: Step): string => (s.started_at ? took((s.ended_at ? Date.parse(s.ended_at) : now()) - Date.parse(s.started_at)) : '')
 
-// A command that is in a text of the server is not repeated here: there are buttons.
-const waits = (w: string): string => w.replace(/ \(baton [^)]*\)/, '')
-
 function stepList(steps: () => Step[], tokens: () => Token[]): Child {
   const open = signal(field('step')())
   return () =>
@@ -213,40 +186,9 @@ function stepList(steps: () => Step[], tokens: () => Token[]): Child {
 
 // ---- the timeline ----
 
-interface Bar {
-  from: number
-  to: number
-  kind: 'work' | 'machine' | 'person' | 'failed'
-  says: string
-}
-
 const barWords = { work: 'at work', machine: 'waited for a machine or a time', person: 'waited for a person', failed: 'an attempt that failed' }
 const barNames = { work: 'at work', machine: 'machine or time', person: 'a person', failed: 'failed' }
 const barTones = { work: '--running', machine: '--waiting', person: '--needs', failed: '--failed' }
-
-export function barsOf(s: Step, tokens: Token[], approvals: any[], incidents: any[], at: number): Bar[] {
-  const t = (x: string): number => Date.parse(x)
-  const out: Bar[] = []
-  const person: [number, number, string][] = [
-    ...approvals.filter((a) => a.step === s.step).map((a) => [t(a.created_at), a.decided_at ? t(a.decided_at) : a.status === 'waiting' ? at : t(a.created_at), 'approval: ' + a.status] as [number, number, string]),
-    ...incidents.filter((i) => i.step === s.step).map((i) => [t(i.raised_at), i.resolved_at ? t(i.resolved_at) : at, 'incident: ' + i.kind] as [number, number, string]),
-  ]
-  let last = 0
-  for (const a of s.history || []) {
-    if (last && t(a.started_at) > last) out.push({ from: last, to: t(a.started_at), kind: 'machine', says: 'before attempt ' + a.attempt })
-    out.push({ from: t(a.started_at), to: t(a.ended_at), kind: a.outcome === 'completed' ? 'work' : 'failed', says: 'attempt ' + a.attempt + ': ' + a.outcome })
-    last = t(a.ended_at)
-  }
-  const token = tokens.find((x) => x.step === s.step)
-  if (s.started_at && !(s.history && s.history.length && !token && !s.ended_at)) {
-    const begin = last ? last : t(s.started_at)
-    const end = s.ended_at ? t(s.ended_at) : at
-    const idle = token && (token.status === 'backoff' || (token.status === 'work' && / worker | runner|no runner/.test(' ' + token.waits_for)))
-    if (end > begin && !(token && token.status === 'incident')) out.push({ from: begin, to: end, kind: idle ? 'machine' : 'work', says: idle ? waits(token!.waits_for) : s.status.replace(/_/g, ' ') })
-  }
-  for (const [from, to, says] of person) out.push({ from, to: Math.max(to, from), kind: 'person', says })
-  return out
-}
 
 function timeline(e: () => Whole, steps: () => Step[], tokens: () => Token[], approvals: () => any[], incidents: () => any[]): Child {
   const asTable = signal(false)
