@@ -90,7 +90,7 @@ static err go_on(struct exec *x, const struct incident *i, const struct json *va
 
     if (!i->n || str_eq(i->kind, STR("loop"))) {
         x->row.halted = false;
-        return NULL;
+        return share_turn_by(x->tx, x->tx->now_ms); /* nobody began meanwhile */
     }
     TRY(mark_find(x, i->scope, i->n, &m));
     if (!m || m->status != MARK_INCIDENT)

@@ -450,7 +450,7 @@ err share_due_turn(struct tx *tx, const struct due *due)
     TRY(sql_all(tx->sql, &rows, &count,
                 "SELECT " SHARE_NAMES " FROM share WHERE status = 'waiting' AND seq > $1"
                 " AND not_before <= $2 AND EXISTS (SELECT 1 FROM execution e WHERE e.no = share.no"
-                "  AND e.status = 'RUNNING') ORDER BY seq LIMIT $3",
+                "  AND e.status = 'RUNNING' AND e.halted = 0) ORDER BY seq LIMIT $3",
                 ARGS(INT(due->arg), INT(tx->now_ms), INT(TURNS_AT_ONCE))));
     int64_t last = due->arg;
     for (size_t i = 0; i < count; i++) {

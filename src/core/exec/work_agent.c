@@ -98,7 +98,7 @@ static err somebody_waits(struct tx *tx, int64_t no, bool *out)
     TRY(sql_one(tx->sql, &row,
                 "SELECT 1 FROM share WHERE status = 'waiting' AND not_before <= $1"
                 " AND (no = $2 OR EXISTS (SELECT 1 FROM execution e WHERE e.no = share.no"
-                "  AND e.status = 'RUNNING')) LIMIT 1",
+                "  AND e.status = 'RUNNING' AND e.halted = 0)) LIMIT 1",
                 ARGS(INT(tx->now_ms), INT(no))));
     *out = row;
 #ifdef PLANT_MOVER_OUT_OF_TURN
