@@ -33,6 +33,9 @@ str inbox_otherwise(struct arena *a, const struct json *entry, int64_t now_ms);
 /* The variants that there are to choose from, by what they are called. */
 str inbox_variants(struct arena *a, const struct json *entry);
 
+/* Whether it can be decided so; NULL: whatever it can. */
+bool inbox_takes(const struct json *entry, const char *decision);
+
 /* ---- inbox_verbs.c ---- */
 
 /* What `baton inbox` has instead of the operations on it. */

@@ -48,6 +48,16 @@ struct json inbox_sorted(struct arena *a, const struct json *entries)
 
 /* ---- in a few words ---- */
 
+bool inbox_takes(const struct json *entry, const char *decision)
+{
+    const struct json *decisions = json_get(entry, "decisions");
+
+    for (uint32_t i = 0; decision && json_is(decisions, JSON_ARRAY) && i < decisions->len; i++)
+        if (str_eq(json_str(&decisions->items[i], "decision"), str_from(decision)))
+            return true;
+    return !decision;
+}
+
 str inbox_who(struct arena *a, const struct json *entry)
 {
     const struct json *who = json_get(entry, "who");

@@ -42,16 +42,6 @@ static void print_json(struct cli *c, const struct json *value)
 
 /* ---- which one is meant ---- */
 
-static bool takes(const struct json *entry, const char *decision)
-{
-    const struct json *decisions = json_get(entry, "decisions");
-
-    for (uint32_t i = 0; decision && json_is(decisions, JSON_ARRAY) && i < decisions->len; i++)
-        if (str_eq(json_str(&decisions->items[i], "decision"), str_from(decision)))
-            return true;
-    return !decision;
-}
-
 /* The beginning of an id, with or without what tells its kind. */
 static bool begins(str id, str word)
 {
@@ -80,7 +70,7 @@ static err only_one(struct cli *c, const struct json *all, const char *decision,
     struct json fit = json_array();
 
     for (uint32_t i = 0; i < all->len; i++)
-        if (takes(&all->items[i], decision))
+        if (inbox_takes(&all->items[i], decision))
             json_push(c->arena, &fit, all->items[i]);
     if (!all->len)
         return err_new(c->arena, ERR_CONFLICT, "nothing waits for you");

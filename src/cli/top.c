@@ -19,6 +19,7 @@ enum {
     FRAME_MS = 200,    /* between two frames, at least */
     PACE = 4,          /* and so many times what it takes to ask */
     REFRESH_MS = 2000, /* what agents do is no event, and ages grow */
+    COUNT_MS = 250,    /* while a decision is on its way, its seconds are counted */
     ASK_MS = 5000,
     NAME_MAX_BYTES = 128,
     PROJECTS_MAX = 8, /* that are asked for files */
@@ -32,6 +33,7 @@ struct top {
     struct json sessions, runs, runners, files, unheard, executions, inbox;
     struct session_tree tree;
     struct top_view view;
+    struct top_decisions decisions;
     char selected[NAME_MAX_BYTES];
     char notice[256];
     int wake[2];
@@ -181,6 +183,8 @@ static void view_fill(struct top *t)
     t->view.coloured = c->coloured;
     t->view.selected = str_from(t->selected);
     t->view.notice = str_from(t->notice);
+    t->view.decisions = &t->decisions;
+    t->view.clock_ms = socket_clock_ms();
 }
 
 static void select_row(struct top *t, size_t row)
@@ -204,8 +208,24 @@ static void selection_keep(struct top *t)
 
     if (t->tree.count && str_eq(t->tree.rows[at].node->id, t->view.selected))
         return;
-    t->view.mode = TOP_LIST;
+    if (t->view.mode != TOP_WHICH) /* which is about no session */
+        t->view.mode = TOP_LIST;
     select_row(t, 0);
+}
+
+static void notice_put(struct top *t, str text)
+{
+    snprintf(t->notice, sizeof t->notice, STR_FMT, STR_ARG(text));
+    t->view.notice = str_from(t->notice);
+}
+
+/* A number that means something else than what was seen with it decides nothing. */
+static void question_keep(struct top *t)
+{
+    if (t->view.mode != TOP_WHICH || !top_decide_changed(&t->decisions, &t->view))
+        return;
+    t->view.mode = TOP_LIST;
+    notice_put(t, STR("what waits for you has changed: choose again"));
 }
 
 /* Whether one is among them that was not before. Whoever begins to look sees them. */
@@ -237,6 +257,7 @@ static void draw(struct top *t)
 
     view_fill(t);
     selection_keep(t);
+    question_keep(t);
     top_scroll(&t->view);
     top_frame(&frame, &t->view);
     terminal_frame(&out, buf_str(&frame));
@@ -309,6 +330,31 @@ static void key_quit(struct top *t)
     t->over = true;
 }
 
+static void ask(struct top *t, const char *decision)
+{
+    notice_put(t, top_decide_ask(t->frame, &t->decisions, &t->view, decision));
+}
+
+static void key_approve(struct top *t)
+{
+    ask(t, "approve");
+}
+
+static void key_reject(struct top *t)
+{
+    ask(t, "reject");
+}
+
+static void key_rework(struct top *t)
+{
+    ask(t, "rework");
+}
+
+static void key_take_back(struct top *t)
+{
+    notice_put(t, top_decide_take_back(t->frame, &t->decisions));
+}
+
 // clang-format off
 static const struct {
     const char *bytes;
@@ -319,6 +365,8 @@ static const struct {
     { "g", key_first },     { "G", key_last },
     { "\r", key_details },  { "\n", key_details },
     { "s", key_stop },      { "q", key_quit },
+    { "a", key_approve },   { "r", key_reject },
+    { "w", key_rework },    { "z", key_take_back },
     { "\033", key_back },   { "\177", key_back },
 };
 // clang-format on
@@ -345,9 +393,31 @@ static void stop_selected(struct top *t)
     t->stale = true;
 }
 
+/* Sends the decisions whose time has come, or all. What was not sent is told; the last of that is the
+ * error. */
+static err decisions_send(struct top *t, bool all)
+{
+    err last = NULL;
+    str says;
+
+    while (t->decisions.count && (all || top_decide_due(&t->decisions) <= socket_clock_ms())) {
+        err e = top_decide_send(&t->caller, t->frame, &t->decisions, &says);
+        notice_put(t, e ? e->message : says);
+        t->stale = true;
+        last = e ? e : last;
+    }
+    terminal_hold(t->decisions.count > 0);
+    return last;
+}
+
 /* Takes one key off the front. */
 static str key_take(struct top *t, str bytes)
 {
+    t->view.clock_ms = socket_clock_ms();
+    if (t->view.mode == TOP_WHICH) {
+        notice_put(t, top_decide_which(t->frame, &t->decisions, &t->view, bytes.at[0]));
+        return str_slice(bytes, bytes.at[0] == '\033' ? bytes.len : 1, bytes.len);
+    }
     if (t->view.mode == TOP_CONFIRM) {
         t->view.mode = TOP_LIST;
         if (bytes.at[0] == 'y' || bytes.at[0] == 'Y')
@@ -374,6 +444,7 @@ static void keys_take(struct top *t)
         t->keys = false;
     for (str rest = { bytes, n > 0 ? (size_t)n : 0 }; rest.len && !t->over;) {
         rest = key_take(t, rest);
+        terminal_hold(t->decisions.count > 0);
         if (!t->over)
             draw(t); /* what a key did is seen, however fast the next one came */
     }
@@ -389,6 +460,8 @@ static void wait(struct top *t)
     int64_t left = load_due(t) - socket_clock_ms();
     char bytes[256];
 
+    if (t->decisions.count && left > COUNT_MS)
+        left = COUNT_MS;
     if (poll(fds, 2, left > 0 ? (int)left : 0) <= 0)
         return;
     if (fds[1].revents)
@@ -429,12 +502,16 @@ static err live(struct top *t)
         else
             draw(t);
         wait(t);
+        t->over = t->over || terminal_ended();
+        if (!t->over && decisions_send(t, false))
+            continue; /* what was refused is seen before anything else */
         if (!t->over && socket_clock_ms() >= load_due(t))
             load_again(t);
     }
+    err e = decisions_send(t, true);
     if (!t->cli->json)
         terminal_give_back();
-    return NULL;
+    return e ? err_copy(t->cli->arena, e) : NULL;
 }
 
 static err once(struct top *t)
@@ -507,7 +584,11 @@ const struct verb top_verb = {
                "\n"
                "Keys: j, k or arrows move; g, G first, last; enter shows all of one; s stops it,\n"
                "with all below it, after a question; q quits. When the output is no terminal, it\n"
-               "prints what there is once.",
+               "prints what there is once.\n"
+               "\n"
+               "Where something waits for you, a approves it, r rejects it and w has it done\n"
+               "anew; of several, a number or enter says which. It is sent after 5 seconds, in\n"
+               "which z takes it back. Whoever leaves has decided, and it is sent then.",
     .options = top_options,
     .run = top_run,
 };

@@ -6,7 +6,6 @@
 
 enum {
     INBOX_MAX = 500,
-    SHOWN_MAX = 5, /* `baton inbox` has all */
     HEIGHT_LEAST = 14,
     TITLE_WIDTH = 32,
     AGE_WIDTH = 3,
@@ -32,18 +31,18 @@ bool top_inbox_has(const struct json *inbox, str execution)
 
 /* ---- as text ---- */
 
-static size_t shown(const struct top_view *v)
+size_t top_inbox_shown(const struct top_view *v)
 {
     size_t count = v->inbox ? v->inbox->len : 0;
 
     if (v->height && v->height < HEIGHT_LEAST)
         return 0;
-    return count < SHOWN_MAX ? count : SHOWN_MAX;
+    return count < TOP_INBOX_SHOWN_MAX ? count : TOP_INBOX_SHOWN_MAX;
 }
 
 size_t top_inbox_lines(const struct top_view *v)
 {
-    size_t rows = shown(v);
+    size_t rows = top_inbox_shown(v);
 
     return rows ? 1 + rows + (v->inbox->len > rows) : 0;
 }
@@ -56,9 +55,31 @@ static void put_padded(struct buf *out, str text, size_t width)
         buf_byte(out, ' ');
 }
 
+/* The decision that is on its way for something, or NULL. */
+static const struct top_pending *pending_of(const struct top_decisions *d, str id)
+{
+    for (size_t i = 0; d && i < d->count; i++)
+        if (str_eq(str_from(d->all[i].id), id))
+            return &d->all[i];
+    return NULL;
+}
+
+/* What is decided already, or what to type. */
+static str command_of(struct arena *a, const struct top_view *v, const struct json *entry)
+{
+    const struct top_pending *p = pending_of(v->decisions, json_str(entry, "id"));
+    str command, rest;
+
+    if (p)
+        return arena_printf(a, "%s in %llds", p->decision,
+                            (long long)(p->due_ms - v->clock_ms + 999) / 1000);
+    str_cut(inbox_command(a, entry), '(', &command, &rest);
+    return str_trim(command);
+}
+
 void top_inbox_put(struct buf *out, const struct top_view *v)
 {
-    size_t rows = shown(v);
+    size_t rows = top_inbox_shown(v);
 
     if (!rows)
         return;
@@ -67,14 +88,14 @@ void top_inbox_put(struct buf *out, const struct top_view *v)
     for (size_t i = 0; i < rows; i++) {
         const struct json *e = &v->inbox->items[i];
         int64_t since = v->now_ms;
-        str command, rest;
-        str_cut(inbox_command(out->arena, e), '(', &command, &rest);
         (void)date_parse(json_str(e, "since"), &since);
         term_put(out, v->coloured ? PAINT_ERROR : PAINT_PLAIN, STR("!"));
         buf_byte(out, ' ');
+        if (v->live)
+            buf_printf(out, "%zu ", i + 1);
         put_padded(out, json_str(e, "title"), TITLE_WIDTH);
         buf_printf(out, "%*s  ", AGE_WIDTH, render_age(out->arena, v->now_ms - since).at);
-        term_put(out, v->coloured ? PAINT_GOOD : PAINT_PLAIN, str_trim(command));
+        term_put(out, v->coloured ? PAINT_GOOD : PAINT_PLAIN, command_of(out->arena, v, e));
         buf_byte(out, '\n');
     }
     if (v->inbox->len > rows)

@@ -3,6 +3,7 @@
 
 #include "base/date.h"
 #include "cli/cli.h"
+#include "cli/inbox.h"
 #include "cli/unheard.h"
 
 enum {
@@ -289,15 +290,57 @@ static void put_details(struct buf *out, const struct top_view *v)
 
 /* ---- the frame ---- */
 
+static str which_line(struct arena *a, const struct top_view *v)
+{
+    const char *decision = v->decisions->asked;
+    struct buf out = buf_in(a);
+    size_t first = 0;
+
+    top_decide_rows(v, decision, &first);
+    buf_printf(&out, "%s which? ", decision);
+    for (size_t i = first; i < top_inbox_shown(v); i++)
+        if (inbox_takes(&v->inbox->items[i], decision))
+            buf_printf(&out, "%s%zu", i > first ? ", " : "", i + 1);
+    buf_printf(&out, "; enter: %zu, any other key: none", first + 1);
+    return buf_str(&out);
+}
+
+static str pending_line(struct arena *a, const struct top_view *v)
+{
+    const struct top_decisions *d = v->decisions;
+    const struct top_pending *p = &d->all[d->count - 1];
+
+    return arena_printf(a, "z: take it back  %s in %llds: %s%s", p->decision,
+                        (long long)(p->due_ms - v->clock_ms + 999) / 1000, p->title,
+                        d->count > 1 ? ", and others" : "");
+}
+
+static str keys_line(struct arena *a, const struct top_view *v)
+{
+    static const char *const decisions[] = { "approve", "reject", "rework" };
+    struct buf out = buf_in(a);
+    size_t first;
+
+    if (v->mode == TOP_DETAILS)
+        return STR("enter: back  s: stop  q: quit");
+    buf_add(&out, STR("j, k: move  enter: details  s: stop"));
+    for (size_t i = 0; i < sizeof decisions / sizeof *decisions; i++)
+        if (top_decide_rows(v, decisions[i], &first))
+            buf_printf(&out, "  %c: %s", "arw"[i], decisions[i]);
+    buf_add(&out, STR("  q: quit"));
+    return buf_str(&out);
+}
+
 static str last_line(struct arena *a, const struct top_view *v)
 {
     if (v->mode == TOP_CONFIRM)
         return arena_printf(a, "stop " STR_FMT " and all below it? y: yes, any other key: no",
                             STR_ARG(v->tree->rows[top_selected(v)].node->name));
-    if (v->notice.len)
-        return v->notice;
-    return v->mode == TOP_DETAILS ? STR("enter: back  s: stop  q: quit")
-                                  : STR("j, k: move  enter: details  s: stop  q: quit");
+    if (v->mode == TOP_WHICH)
+        return which_line(a, v);
+    if (v->decisions && v->decisions->count)
+        return pending_line(a, v);
+    return v->notice.len ? v->notice : keys_line(a, v);
 }
 
 /* Cut or filled up to so many lines. */
@@ -330,7 +373,7 @@ void top_frame(struct buf *out, const struct top_view *v)
     else
         buf_add(out, buf_str(&body));
     if (v->live)
-        put_line(out, v, v->mode == TOP_CONFIRM ? PAINT_ERROR : PAINT_DIM,
+        put_line(out, v, v->mode == TOP_CONFIRM || v->mode == TOP_WHICH ? PAINT_ERROR : PAINT_DIM,
                  last_line(out->arena, v));
 }
 

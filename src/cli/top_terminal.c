@@ -12,6 +12,7 @@ enum { HEIGHT_DEFAULT = 24 };
 static struct termios before;
 static bool keys; /* standard input is a terminal, and `before` is how it was */
 static int wake_fd;
+static volatile sig_atomic_t held, ended;
 
 static void put(const char *text)
 {
@@ -52,9 +53,23 @@ static void on_resize(int signal)
     wake();
 }
 
+/* Whether the end can wait for what is to be done before; a second time it cannot. */
+static bool holds(void)
+{
+    bool waits = held && !ended;
+
+    if (waits) {
+        ended = 1;
+        wake();
+    }
+    return waits;
+}
+
 static void on_interrupt(int signal)
 {
     (void)signal;
+    if (holds())
+        return;
     leave();
     _exit(0);
 }
@@ -62,6 +77,8 @@ static void on_interrupt(int signal)
 /* As if there were no handler, but with the terminal given back. */
 static void on_end(int number)
 {
+    if ((number == SIGTERM || number == SIGHUP) && holds())
+        return;
     leave();
     signal(number, SIG_DFL);
     raise(number);
@@ -102,6 +119,16 @@ void terminal_give_back(void)
     for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++)
         signal(handlers[i].signal, SIG_DFL);
     leave();
+}
+
+void terminal_hold(bool hold)
+{
+    held = hold;
+}
+
+bool terminal_ended(void)
+{
+    return ended;
 }
 
 size_t terminal_height(void)
