@@ -37,6 +37,7 @@
 #define OUTPUT_SHOWN 16384
 #define REPORT_MAX (1 << 20)
 #define JOBS_MAX 64
+#define LONG_S 480                /* a limit from which on a test is a long one */
 #define WALL_FACTOR 8             /* of its limit: whatever the machine does, it is stuck then */
 #define SLOW_S 5                  /* from here on it is worth a line */
 #define MEMORY_BYTES (1ull << 30) /* that services and tests may fill */
@@ -685,6 +686,15 @@ static int by_place(const void *a, const void *b)
     return order ? order : x->line - y->line;
 }
 
+/* Those that may take longest begin first, so that none of them is left alone at the end. */
+static int by_turn(const void *a, const void *b)
+{
+    const struct test *x = *(const struct test *const *)a, *y = *(const struct test *const *)b;
+    int order = y->limit_s - x->limit_s;
+
+    return order && (x->limit_s >= LONG_S || y->limit_s >= LONG_S) ? order : by_place(a, b);
+}
+
 static bool matches(const struct test *t, char **patterns)
 {
     for (char **p = patterns; *p; p++)
@@ -735,7 +745,7 @@ int main(int argc, char **argv)
     for (const struct test *t = tests; t; t = t->next)
         if (matches(t, argv + optind))
             chosen[count++] = t;
-    qsort(chosen, (size_t)count, sizeof(*chosen), by_place);
+    qsort(chosen, (size_t)count, sizeof(*chosen), list ? by_place : by_turn);
     if (list)
         list_all(chosen, count);
     else
