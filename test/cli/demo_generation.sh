@@ -1,4 +1,7 @@
 # The workflow of the demonstration tells what happens, ends as promised, and leaves nothing behind.
+case $BATON in
+*/asan/*) echo "the plain build has it" && exit 77 ;; # it takes its time, as people need it
+esac
 . "${0%/*}/lib"
 
 unset BATON_URL BATON_TOKEN BATON_TOKEN_FILE BATON_DATA
