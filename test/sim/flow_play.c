@@ -337,25 +337,42 @@ static void turn_event(struct play *p, struct flow_event *e)
     crew_turn(p, e);
 }
 
-static void retry_event(struct play *p, struct flow_event *e)
+/* The open incident of a mark, or (0) of the whole; NULL: this page has none. */
+static const struct json *incident_of(struct play *p, const struct flow_event *e,
+                                      const struct json *all)
 {
-    const struct json *page =
-        play_asked(p, "incident.list",
-                   arena_printf(p->scratch,
-                                "{'execution':'" STR_FMT "','status':'open','limit':500}",
-                                STR_ARG(p->id)));
-    const struct json *all = json_get(page, "incidents");
     str want = e->at.n ? arena_printf(p->scratch, "token-%u", e->at.n) : STR("");
 
     for (uint32_t i = 0; i < all->len; i++) {
         str kind = json_str(&all->items[i], "kind");
         bool whole = str_eq(kind, STR("loop")) || str_eq(kind, STR("stalled"));
-        if (want.len ? whole || !str_eq(json_str(&all->items[i], "token"), want) : !whole)
-            continue;
-        play_shown(
-            p, "incident.resolve",
-            arena_printf(p->scratch, "{\"incident_id\":\"" STR_FMT "\",\"variables\":" STR_FMT "}",
-                         STR_ARG(json_str(&all->items[i], "incident_id")), STR_ARG(e->values)));
+        if (want.len ? !whole && str_eq(json_str(&all->items[i], "token"), want) : whole)
+            return &all->items[i];
+    }
+    return NULL;
+}
+
+static void retry_event(struct play *p, struct flow_event *e)
+{
+    str after = STR("");
+    const struct json *incident = NULL;
+
+    do {
+        const struct json *page =
+            play_asked(p, "incident.list",
+                       arena_printf(p->scratch,
+                                    "{'execution':'" STR_FMT
+                                    "','status':'open','limit':500%s" STR_FMT "%s}",
+                                    STR_ARG(p->id), after.len ? ",'after':'" : "", STR_ARG(after),
+                                    after.len ? "'" : ""));
+        incident = incident_of(p, e, json_get(page, "incidents"));
+        after = json_str(page, "next");
+    } while (!incident && after.len);
+    if (incident) {
+        play_shown(p, "incident.resolve",
+                   arena_printf(p->scratch,
+                                "{\"incident_id\":\"" STR_FMT "\",\"variables\":" STR_FMT "}",
+                                STR_ARG(json_str(incident, "incident_id")), STR_ARG(e->values)));
         return;
     }
     play_fail(p, "mark %u has no incident", e->at.n);

@@ -111,8 +111,12 @@ static const struct op *draw_op(struct swarm *s, enum op_effect effect)
     static const char *const often[] = { "state.create", "state.update", "state.patch",
                                          "run.create",   "runner.claim", "runner.started",
                                          "hook.event" };
+    /* What they are about is seldom there, or only once. */
+    static const char *const seldom[] = { "execution.report", "step.update", "runner.mirrored" };
     const struct op *op;
 
+    if (effect == OP_WRITES && s->options->evenly && chance(s, 5))
+        return op_find(s->w->table, str_from(seldom[below(s, sizeof seldom / sizeof *seldom)]));
     if (effect == OP_WRITES && chance(s, s->options->evenly ? 6 : 2))
         return op_find(s->w->table, str_from(often[below(s, sizeof often / sizeof *often)]));
     do
@@ -402,6 +406,8 @@ static const struct {
     { "execution.start", "{'workflow':'f4'}" },
     { "phase.create", "{'task':'t','phases':['a','b']}" },
     { "phase.create", "{'task':'t','phases':['a','b']}" },
+    { "execution.start", "{'workflow':'f2'}" },
+    { "execution.start", "{'workflow':'f2'}" },
     { "job.claim", "{'types':['t1','t2'],'max':5}" },
 };
 
