@@ -462,7 +462,8 @@ err share_due_turn(struct tx *tx, const struct due *due)
         if (waits && !is_full(&f, &s))
             TRY(turn_take(tx, &s, &f));
     }
+    /* Under a name of its own: who has room meanwhile is looked for from the first on. */
     if (count == TURNS_AT_ONCE)
-        return due_add(tx, tx->now_ms, DUE_SHARE_TURN, STR("shares"), last);
+        return due_add(tx, tx->now_ms, DUE_SHARE_TURN, STR("more"), last);
     return look_again(tx);
 }
