@@ -977,6 +977,8 @@ static void check(struct reference *r)
 
 static void drain(struct reference *r)
 {
+    bool somebody_waits = r->in_line > 0; /* room that was made is theirs, when all has moved */
+
     r->moves = 0;
     check(r);
     while (r->status == REFERENCE_RUNNING && !r->loop_incident && r->agenda_count) {
@@ -993,7 +995,8 @@ static void drain(struct reference *r)
         r->moves++;
         arena_reset(r->scratch);
         check(r);
-        begin_shares(r);
+        if (!somebody_waits)
+            begin_shares(r);
     }
     begin_shares(r);
     judge(r);

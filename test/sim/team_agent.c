@@ -169,7 +169,7 @@ static void agent_resume(struct team *t, struct team_turn *turn)
 {
     struct seen_session *s = team_any(t);
 
-    if (s->parent != turn->run->session)
+    if (!s || s->parent != turn->run->session)
         return;
     const struct actor *who = agent_of(t, turn);
     if (who)
